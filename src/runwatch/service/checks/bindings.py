@@ -250,7 +250,7 @@ async def destroy_all_retired(database: ServiceDatabase, vault: Vault, tenant_id
 
 
 def _as_of(transaction: Transaction, row: Row) -> Binding:
-    """Return the current state of a stored binding: a staged key is discarded with the API key that requested its page."""
+    """Return the current state of a stored binding: a staged key goes with the API key that requested its page."""
     binding = states.advance_to(_stored(row), transaction.now)
     asked_by = (
         None if binding.pending is None else private_entry.count_begun(transaction, binding.pending.operation_key)

@@ -1,4 +1,4 @@
-"""Strict parser of an output check's response, shared by probe and evaluation (manual: interface, "Answer of a check")."""
+"""Parser of an output check's response, shared by probe and evaluation (manual: interface, "Answer of a check")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The endpoints of the service, one file a resource. A new resource adds its file and its line here."""
+"""The endpoints of the service, one file per resource. A new resource adds its file and its line here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ENTRIES: Final[private_pages.Entries] = {
     **github_page.ENTRIES,
     **top_ups.ENTRIES,
 }
-"""What people enter on private pages."""
+"""What users enter on private pages."""
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *executions.ENDPOINTS,
@@ -70,4 +70,4 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *arms.ENDPOINTS,
     *private_pages.endpoints(ENTRIES),
 )
-"""Everything the service offers."""
+"""All endpoints."""

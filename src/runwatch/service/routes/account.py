@@ -1,4 +1,4 @@
-"""The organization behind a key (wire reference 2.10)."""
+"""The organization behind a key (manual: interface, "Account and tenants")."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from runwatch.service.tables import tenants
 from runwatch.service.transaction import Transaction
 
 MAX_CLOSED: Final = 100
-"""How many records with a secret that cannot be opened the account names."""
+"""Most records with an unreadable secret to name in the account."""
 
 
 async def read_account(call: AuthenticatedRequest) -> ServiceResponse:
-    """Who the caller is, and what is left to spend.
+    """Return who the caller is and what is left to spend.
 
-    ``closed_secrets``, an open member, names up to :data:`MAX_CLOSED` records whose secret no master key opens, and is
-    left out where there is none. Where no balance is kept it reads as zero and its state as ``sandbox``: nothing is
+    The additional member ``closed_secrets`` names up to :data:`MAX_CLOSED` records whose secret no master key opens; it
+    is omitted when there are none. If no balance is kept, it reads zero and its state ``sandbox``, because nothing is
     paid for through the service.
     """
     principal = call.principal

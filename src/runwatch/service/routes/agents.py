@@ -1,4 +1,4 @@
-"""Review agents and their protected keys (specification, Review agent; wire reference 2.13)."""
+"""Review agents and their protected keys (manual: interface, "Review agents")."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN: Final = ("status", "handle", "origin", "generation", "stop_at", "days_re
 
 
 async def list_agents(call: AuthenticatedRequest) -> ServiceResponse:
-    """All agents, newest first; the list has no pages (wire reference 1.7)."""
+    """Return all agents, newest first. The list has no pages."""
 
     def read(transaction: Transaction) -> ServiceResponse:
         rows = agents.list_all(transaction, call.principal.tenant_id)
@@ -33,7 +33,7 @@ async def list_agents(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def register(call: AuthenticatedRequest) -> ServiceResponse:
-    """Register an agent of a connected repository; one whose address does not answer is registered as degraded."""
+    """Register an agent of a connected repository; it is degraded if its address does not respond."""
     request = parse_body(AgentRequest, call.content)
     found = await preflight(call.context.outbound, request.endpoint.url, _reach(call))
 
@@ -45,7 +45,7 @@ async def register(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """The protected connection of an agent."""
+    """Return the protected connection of an agent."""
 
     def read(transaction: Transaction) -> ServiceResponse:
         view = bindings.view(transaction, _find(transaction, call)["arm_id"])
@@ -55,12 +55,12 @@ async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Permit the user to type the agent's key once, on a private page whose address is told this once."""
+    """Let the user enter the agent's key once, on a private page whose address is returned only here."""
     return await ask_for_key(call, "agent", lambda transaction: _usable(transaction, call), "arm_id")
 
 
 async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Test the staged key, and take it into use when the test passes; the key in use stays when it fails."""
+    """Test the staged key, and put it into use if the test passes; otherwise the key in use stays."""
     request = parse_body(ConnectionTestRequest, call.content)
 
     def find(transaction: Transaction) -> tuple[Row, StagedKey | None]:
@@ -94,7 +94,7 @@ async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Stop the use of the key."""
+    """Stop using the key."""
     request = parse_body(ConnectionRevokeRequest, call.content)
 
     def effect(transaction: Transaction) -> ServiceResponse:

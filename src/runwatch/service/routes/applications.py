@@ -1,4 +1,4 @@
-"""Applications of tenant templates: durable, resumable, idempotent (wire reference 2.7)."""
+"""Applications of tenant templates: durable, resumable, idempotent (manual: interface, "Tenant templates")."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _FAILURES: Final = {
     "retry_connection_test": "connection_test_failed",
     "retry_deployment_sync": "deployment_not_listed",
 }
-"""What an application has to have failed with for an action that tries it again."""
+"""For each action that retries, the failure that the application must have."""
 
 
 async def apply(call: AuthenticatedRequest) -> ServiceResponse:
-    """Apply a plan that was looked at. The same application key leads to the same application."""
+    """Apply a reviewed plan. The same application key leads to the same application."""
     request = parse_body(ApplicationRequest, call.content)
     assert call.keyed is not None
     key = request.application_key or call.keyed.key
@@ -43,7 +43,7 @@ async def apply(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
-    """The application of a template under an application key, or ``null``."""
+    """Return the application of a template under an application key, or ``null``."""
     template_id = read_choice(call.query, "template_id", TEMPLATES)
     key = call.query.get("idempotency_key", "")
     missing = [(name, "Required.") for name in ("template_id", "idempotency_key") if not call.query.get(name)]
@@ -58,17 +58,17 @@ async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_application(call: AuthenticatedRequest) -> ServiceResponse:
-    """One application, brought up to date."""
+    """Return one application, brought up to date."""
     await call.read(lambda transaction: _find(transaction, call))
     return await _up_to_date(call, call.ids["application_id"])
 
 
 async def resume(call: AuthenticatedRequest) -> ServiceResponse:
-    """Tell an application to go on.
+    """Continue an application.
 
     Raises:
-        Refusal: ``invalid_state`` for an action that it does not wait for, ``validation_failed`` for a digest that is
-            not that of the live proof.
+        RefusalError: ``invalid_state`` for an action it is not waiting for, ``validation_failed`` for a digest other
+            than that of the live proof.
     """
     request = parse_body(ResumeRequest, call.content)
     begin_handoff = application_steps.handoff_beginner(call.context, call.principal)

@@ -1,4 +1,4 @@
-"""Registered options: list, read, register, change, disable (specification, Endpoints; wire reference 2.3)."""
+"""Registered options: list, read, register, change, disable (manual: interface, "Arms")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATUSES: Final = ("ready", "degraded", "disabled")
 
 
 async def list_arms(call: AuthenticatedRequest) -> ServiceResponse:
-    """A page of options, newest first, by kind and by status where asked."""
+    """Return a page of options, newest first, optionally by kind and status."""
     paging = parse_page_parameters(call, "arms")
     where: dict[str, object] = {"tenant_id": call.principal.tenant_id}
     for name, choices in (("kind", ARM_KINDS), ("status", STATUSES)):
@@ -39,14 +39,14 @@ async def list_arms(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_arm(call: AuthenticatedRequest) -> ServiceResponse:
-    """One option."""
+    """Return one option."""
     return await call.read(
         lambda transaction: make_json_response(arm_json.arm_json(transaction, _find(transaction, call)))
     )
 
 
 async def register(call: AuthenticatedRequest) -> ServiceResponse:
-    """Register an option. An agent is asked for an answer first; one that gives none is registered as ``degraded``."""
+    """Register an option. An agent's address is called first; the agent is ``degraded`` if it does not respond."""
     request = parse_body(arm_model(call.content), call.content)
     found = await _preflight(call, request)
 
@@ -60,7 +60,7 @@ async def register(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def change(call: AuthenticatedRequest) -> ServiceResponse:
-    """Change some members of an option; the whole has to be one that could be registered."""
+    """Change some members of an option; the result must be one that could be registered."""
     content = call.content
     if not isinstance(content, Mapping):
         raise make_validation_error(("body", "Must be an object."))
@@ -87,7 +87,7 @@ async def change(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def disable(call: AuthenticatedRequest) -> ServiceResponse:
-    """Disable an option for good and answer it; runs that use it already are not stopped."""
+    """Disable an option permanently and return it; runs already using it are not stopped."""
 
     def effect(transaction: Transaction) -> ServiceResponse:
         row = arms.disable(
@@ -103,14 +103,14 @@ async def disable(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def _write(call: AuthenticatedRequest, effect: Callable[[Transaction], ServiceResponse]) -> ServiceResponse:
-    """Change an option, and remove the keys that an agent has lost by it."""
+    """Change an option, and remove the keys that an agent loses by it."""
     answer = await call.write(effect)
     await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["arm_id"])
     return answer
 
 
 def _changed(row: Row, content: Mapping[str, Any]) -> ArmRequest:
-    """The option as it shall be. Naming a provider's model lets go of a deployment, and the other way round."""
+    """Return the option after the change. Naming a provider's model drops the deployment, and vice versa."""
     whole = {**arm_json.arm_request_json(row), **content}
     if row["kind"] == "model":
         if content.get("model_deployment_id") is not None:

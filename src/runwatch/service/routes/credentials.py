@@ -1,4 +1,4 @@
-"""Credential references (specification, Credential reference; wire reference 2.14)."""
+"""Credential references (manual: interface, "Credentials, GitHub connections and webhooks")."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from runwatch.service.transaction import Row, Transaction
 
 
 async def list_credentials(call: AuthenticatedRequest) -> ServiceResponse:
-    """All references, newest first; the list has no pages (wire reference 1.7)."""
+    """Return all references, newest first. The list has no pages."""
     mine = {"tenant_id": call.principal.tenant_id}
     rows = await call.read(lambda transaction: transaction.newest(credentials, mine))
     return make_json_response({"credentials": [_form(row) for row in rows]})
 
 
 async def add_credential(call: AuthenticatedRequest) -> ServiceResponse:
-    """Note a reference. It is a name without a key: the connection of a saved model is named by its own id."""
+    """Store a reference. It is a name without a key; the connection of a saved model is named by its own id."""
     body = parse_body(CredentialWrite, call.content)
 
     def effect(transaction: Transaction) -> ServiceResponse:

@@ -1,4 +1,4 @@
-"""Runs: submit, list, read, events, result, cancel (specification, Endpoints; wire reference 2.1)."""
+"""Runs: submit, list, read, events, result, cancel (manual: interface, "Runs"; manual: interface, "Events")."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
 
 
 async def submit(call: AuthenticatedRequest) -> ServiceResponse:
-    """Accept a run; see :func:`runwatch.service.execution.submission.submit` for what is refused."""
+    """Accept a run; see :func:`runwatch.service.execution.submission.submit` for refusals."""
     try:
         request = RunRequest.model_validate(call.content)
     except ValidationError as error:
@@ -50,7 +50,7 @@ async def submit(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def list_runs(call: AuthenticatedRequest) -> ServiceResponse:
-    """A page of runs, newest first."""
+    """Return a page of runs, newest first."""
     paging = parse_page_parameters(call, "executions")
     since = read_since(call.query)
     status = read_choice(call.query, "status", _STATES)
@@ -73,14 +73,14 @@ async def list_runs(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_run(call: AuthenticatedRequest) -> ServiceResponse:
-    """One run."""
+    """Return one run."""
     return await call.read(lambda transaction: make_json_response(runs.run_json(_find(transaction, call))))
 
 
 async def list_events(call: AuthenticatedRequest) -> ServiceResponse:
-    """The run's events behind the one named by ``after``, oldest first; all of them when nobody knows that one.
+    """Return the run's events after the one named by ``after``, oldest first, or all of them if that one is unknown.
 
-    The stored texts are sent as they are, so that an event is the same bytes whenever it is read.
+    The stored texts are sent unchanged, so an event has the same bytes on every read.
     """
 
     mine = {"execution_id": call.ids["execution_id"]}
@@ -96,7 +96,7 @@ async def list_events(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_result(call: AuthenticatedRequest) -> ServiceResponse:
-    """The model output of a completed live run, while it is kept."""
+    """Return the model output of a completed live run while it is retained."""
 
     def read(transaction: Transaction) -> ServiceResponse:
         run = _find(transaction, call)
@@ -113,7 +113,7 @@ async def read_result(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def cancel(call: AuthenticatedRequest) -> ServiceResponse:
-    """Cancel a run that is not final; a provider call in progress is not undone (specification, rule 4)."""
+    """Cancel a run that is not final; a provider call in progress is not undone."""
     principal, run_id = call.principal, call.ids["execution_id"]
 
     def effect(transaction: Transaction) -> ServiceResponse:

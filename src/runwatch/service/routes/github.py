@@ -1,4 +1,6 @@
-"""GitHub connections (specification, Endpoints; wire reference 2.14). The list is ours."""
+"""GitHub connections (manual: interface, "Credentials, GitHub connections and webhooks"). The list is not in the
+specification.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from runwatch.service.transaction import Transaction
 
 
 async def begin(call: AuthenticatedRequest) -> ServiceResponse:
-    """Start the connection of one repository; the answer names the page that finishes it, which is a secret."""
+    """Start the connection of one repository; the response names the page that completes it, which is a secret."""
     repository = parse_body(GithubIntentRequest, call.content).repository
 
     def effect(transaction: Transaction) -> ServiceResponse:
@@ -30,7 +32,7 @@ async def begin(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def list_connections(call: AuthenticatedRequest) -> ServiceResponse:
-    """The repositories that are recorded as connected, newest first."""
+    """Return the repositories recorded as connected, newest first."""
     mine = {"tenant_id": call.principal.tenant_id}
     rows = await call.read(lambda transaction: transaction.newest(github_connections, mine))
     return make_json_response({"connections": [github.connection_json(row) for row in rows]})

@@ -1,4 +1,4 @@
-"""The private page on which an owner records a GitHub repository as connected; ours."""
+"""The private page on which an owner records a GitHub repository as connected. Not in the specification."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class GithubPage:
     button = "Record as connected"
 
     def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
-        """The repository."""
+        """Return the repository."""
         return [("Repository", intent.subject_id)]
 
     def sentences(self, intent: EntryIntent) -> list[str]:
-        """What the user has to know before they record it."""
+        """Return what the user must know before recording it."""
         return [
             "No GitHub App is installed on this service, so it cannot ask GitHub whether this repository is yours.",
             "You can record it as connected. It will be labelled unverified, and nothing is sent to GitHub.",
         ]
 
     def fields(self, intent: EntryIntent) -> list[PageInput]:
-        """Nothing is entered."""
+        """Return no inputs."""
         return []
 
     async def complete(
@@ -48,7 +48,7 @@ class GithubPage:
         return await call.context.database.write(effect)
 
     def done(self, intent: EntryIntent) -> list[str]:
-        """What happened."""
+        """Return what happened."""
         return [
             f"{intent.subject_id} is recorded as connected, unverified.",
             "Go back to the console: its list of GitHub connections shows it.",

@@ -1,7 +1,7 @@
-"""The private page on which the user types the key of an output check's or a review agent's endpoint.
+"""The private page for the key of an output check's or a review agent's endpoint.
 
-The key goes into the vault and waits there for its test; the page answers its handle and never the key (wire reference
-2.4 and 2.13).
+The key goes into the vault and is staged there until its test; the page returns its handle and never the key (manual:
+interface, "Verifiers"; manual: interface, "Review agents").
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Row, Transaction
 
 OWN_KEYS: Final = "solverapi_"
-"""What keys of this API begin with; one of them is never an endpoint's key (wire reference 1.3)."""
+"""Prefix of this API's keys; such a key is never an endpoint's key (manual: interface, "Authentication and keys")."""
 
 FindUrl = Callable[[Transaction, EntryIntent], str | None]
-"""Finds the endpoint that an intent's subject has now; ``None`` where the subject takes no key any more."""
+"""Finds the current endpoint of an intent's subject; ``None`` if the subject no longer accepts a key."""
 
 
 def url_of_verifier(transaction: Transaction, intent: EntryIntent) -> str | None:
-    """The endpoint of an output check that is not retired."""
+    """Return the endpoint of an output check that is not retired."""
     row = transaction.one(verifiers, {"verifier_id": intent.subject_id, "tenant_id": intent.tenant_id})
     return None if row is None or row["retired_at"] is not None else str(row["endpoint"]["url"])
 
 
 def url_of_agent(transaction: Transaction, intent: EntryIntent) -> str | None:
-    """The endpoint of a review agent that is not disabled."""
+    """Return the endpoint of a review agent that is not disabled."""
     row = transaction.one(arms, {"arm_id": intent.subject_id, "tenant_id": intent.tenant_id, "kind": "agent"})
     return None if row is None or row["status"] == "disabled" or not row["endpoint"] else str(row["endpoint"]["url"])
 
@@ -47,10 +47,10 @@ def url_of_agent(transaction: Transaction, intent: EntryIntent) -> str | None:
 async def ask_for_key(
     call: AuthenticatedRequest, kind: str, find: Callable[[Transaction], Row], id_column: str
 ) -> ServiceResponse:
-    """Permit the user to type the key of an endpoint once, on a private page whose address is told this once.
+    """Let the user enter an endpoint's key once, on a private page whose address is returned only here.
 
     Args:
-        call: The request, whose body is a :class:`ConnectionIntentRequest`.
+        call: The request; its body is a :class:`ConnectionIntentRequest`.
         kind: ``verifier`` or ``agent``.
         find: Finds the subject, whose row has an ``endpoint`` and a ``display_name``.
         id_column: The column of its id.
@@ -78,7 +78,7 @@ class KeyPage:
     """The page of one kind of endpoint.
 
     Args:
-        what: The kind, as the user calls it.
+        what: The user's word for the kind.
         find_url: Finds the endpoint.
     """
 
@@ -90,7 +90,7 @@ class KeyPage:
         self._find_url = find_url
 
     def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
-        """Whose key it is, where it goes, and for how long."""
+        """Return whose key it is, where it is sent, and for how long."""
         stop_at = intent.details["stop"][0]
         return [
             (self._what.capitalize(), intent.details["display_name"]),
@@ -99,7 +99,7 @@ class KeyPage:
         ]
 
     def sentences(self, intent: EntryIntent) -> list[str]:
-        """What becomes of the key."""
+        """Return what happens with the key."""
         return [
             f"Enter the key that {intent.details['endpoint_origin']} expects. It is kept on the machine where this "
             "service runs and is sent to that origin only.",
@@ -107,7 +107,7 @@ class KeyPage:
         ]
 
     def fields(self, intent: EntryIntent) -> list[PageInput]:
-        """The one input."""
+        """Return the single input."""
         return [PageInput("secret", "Endpoint key", kind="password")]
 
     async def complete(
@@ -116,8 +116,8 @@ class KeyPage:
         """Stage the key.
 
         Raises:
-            Refusal: ``validation_failed`` for what is no key of an endpoint, ``invalid_state`` when the endpoint is at
-                another origin by now, or takes no key any more.
+            RefusalError: ``validation_failed`` for anything but an endpoint's key, ``invalid_state`` when the endpoint
+                has moved to another origin or no longer accepts a key.
         """
         secret = read_secret(fields)
         assert secret is not None
@@ -137,14 +137,14 @@ class KeyPage:
         try:
             staged = await database.write(keep)
         except Exception:
-            # Not when it is cancelled: the row that names the secret may be on the disk all the same.
+            # Not on cancellation: the row that names the secret may be on disk nevertheless.
             await vault.remove(handle)
             raise
         await bindings.destroy_retired(database, vault, intent.subject_id)
         return {"handle": staged.handle, "captured_generation": staged.captured_generation}
 
     def done(self, intent: EntryIntent) -> list[str]:
-        """What happens next."""
+        """Return what happens next."""
         return [
             "The key is kept and waits for its test.",
             "Go back to the console, or to the command that printed this address: it tests the key, and uses it once "
@@ -153,10 +153,10 @@ class KeyPage:
 
 
 def refuse_own_key(secret: Secret) -> None:
-    """Refuse a key of this API where an endpoint's own key belongs.
+    """Refuse a key of this API in place of an endpoint's own key.
 
     Raises:
-        Refusal: ``validation_failed``.
+        RefusalError: ``validation_failed``.
     """
     if secret.reveal().startswith(OWN_KEYS):
         raise make_validation_error(

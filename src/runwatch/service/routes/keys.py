@@ -1,4 +1,4 @@
-"""API keys (wire reference 2.11; what is ours stands in :mod:`runwatch.service.access.api_keys`)."""
+"""API keys; see :mod:`runwatch.service.access.api_keys` for rules beyond the specification."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _KEY: Final = "/v1/api-keys/{api_key_id}"
 
 
 async def list_keys(call: AuthenticatedRequest) -> ServiceResponse:
-    """Every key of the organization, newest first, by prefix and never in full. The list has no pages."""
+    """Return every key of the organization, newest first, by prefix and never in full. The list has no pages."""
     rows = await call.read(lambda transaction: api_keys.list_all(transaction, call.principal.tenant_id))
     return make_json_response({"api_keys": [api_keys.key_json(row, call.context.key_uses) for row in rows]})
 
 
 async def mint_key(call: AuthenticatedRequest) -> ServiceResponse:
-    """A new key, told this once."""
+    """Mint a key, returned only here."""
     request = parse_body(KeyMint, call.content)
     tenant_id, key = call.principal.tenant_id, new_key()
     keep_secret(key)
@@ -50,7 +50,7 @@ async def mint_key(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def label_key(call: AuthenticatedRequest) -> ServiceResponse:
-    """Give a key another label."""
+    """Relabel a key."""
     request = parse_body(KeyLabel, call.content)
 
     def effect(transaction: Transaction) -> ServiceResponse:
@@ -61,7 +61,7 @@ async def label_key(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def revoke_key(call: AuthenticatedRequest) -> ServiceResponse:
-    """End a key, which is refused from this answer on, and what it began and did not finish."""
+    """Revoke a key, effective from this response, and cancel what it started and did not finish."""
     key_id, tenant_id = call.ids["api_key_id"], call.principal.tenant_id
     unused: list[str] = []
 

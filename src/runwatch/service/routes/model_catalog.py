@@ -1,4 +1,6 @@
-"""The models that the organization can save now, and what a call would cost (specification; wire reference 2.5)."""
+"""The models that the organization can save now, and the price of a call (manual: interface, "Model catalog,
+definitions and deployments").
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from runwatch.service.transaction import Transaction
 
 
 async def read_catalog(call: AuthenticatedRequest) -> ServiceResponse:
-    """Every listed deployment of a usable connection, newest first. The list has no pages."""
+    """Return every listed deployment of a usable connection, newest first. The list has no pages."""
 
     def read(transaction: Transaction) -> ServiceResponse:
         mine = {"tenant_id": call.principal.tenant_id}
@@ -34,10 +36,10 @@ async def read_catalog(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def quote_call(call: AuthenticatedRequest) -> ServiceResponse:
-    """What a call of some size would cost at the prices that are known; stateless, no provider is asked.
+    """Quote a call of some size at known prices; stateless, without asking a provider.
 
-    Not in the specification. ``usd`` and ``pricing_basis`` are ``null`` where the cost is not known: a model without a
-    price, on a server that asks for a key. On a keyless server it counts as free, with the basis ``estimated``.
+    Not in the specification. ``usd`` and ``pricing_basis`` are ``null`` when the cost is unknown: a model without a
+    price on a server with a key. On a keyless server it counts as free, with the basis ``estimated``.
     """
     request = parse_body(QuoteRequest, call.content)
 

@@ -1,4 +1,4 @@
-"""Models as connections serve them, and what they are (wire reference 2.5)."""
+"""Model deployments and definitions (manual: interface, "Model catalog, definitions and deployments")."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from runwatch.service.transaction import Row, Transaction
 
 
 async def list_deployments(call: AuthenticatedRequest) -> ServiceResponse:
-    """Every deployment of the organization, newest first, also those that are disabled. The list has no pages."""
+    """Return every deployment of the organization, newest first, including disabled ones. The list has no pages."""
     return make_json_response({"deployments": [catalog.deployment_json(row) for row in await call.read(_all_of(call))]})
 
 
 async def read_deployment(call: AuthenticatedRequest) -> ServiceResponse:
-    """One deployment."""
+    """Return one deployment."""
 
     def read(transaction: Transaction) -> ServiceResponse:
         where = {"model_deployment_id": call.ids["model_deployment_id"], "tenant_id": call.principal.tenant_id}
@@ -32,7 +32,7 @@ async def read_deployment(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def list_definitions(call: AuthenticatedRequest) -> ServiceResponse:
-    """Every model that a connection of the organization serves or has served, each once, as the newest list told it."""
+    """Return each model that a connection of the organization serves or has served, as in the newest list."""
     definitions = {row["model_key"]: catalog.definition_json(row) for row in reversed(await call.read(_all_of(call)))}
     newest_first = list(definitions.values())[::-1]
     return make_json_response({"schema_version": sources.SCHEMA_VERSION, "models": newest_first})

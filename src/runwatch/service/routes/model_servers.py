@@ -1,4 +1,4 @@
-"""Searches for model servers on the machine of the service. Ours: no reference has them."""
+"""Search for model servers on the service's machine. Not in the specification."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from runwatch.service.models.server_discovery import find_servers
 
 
 async def search(call: AuthenticatedRequest) -> ServiceResponse:
-    """Ask the usual loopback ports, but not the service's own, for models; stateless, so that a repeat asks anew.
+    """Ask the usual loopback ports, except the service's own, for models; stateless, so a repeat asks again.
 
     Raises:
-        Refusal: ``permission_denied`` for an organization that is not the owner's.
+        RefusalError: ``permission_denied`` for an organization other than the owner's.
     """
     context, tenant_id = call.context, call.principal.tenant_id
     if not context.reach_policy.is_owner(tenant_id):
@@ -32,6 +32,6 @@ async def search(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 ENDPOINTS: Final = (
-    # It changes nothing, but makes the service call others: only who may connect a source may have that.
+    # A search changes nothing but makes the service call others, so it needs the permission to connect a source.
     Endpoint("POST", "/v1/model-server-searches", search, permission=ARMS_MANAGE),
 )

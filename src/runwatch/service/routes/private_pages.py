@@ -1,8 +1,8 @@
-"""The private pages: ``/connect/KIND?intent=TOKEN`` (manual, Security: Private pages).
+"""Private pages: ``/connect/KIND?intent=TOKEN`` (manual: security, "Private pages").
 
-``GET`` shows a form, ``POST`` takes it, or ``{secret}`` as JSON from a command line. A form that was taken leads on to
-the same address with ``done=yes``, which can be loaded again without sending anything twice. A kind of entry is one
-:class:`EntryPage`; :mod:`runwatch.service.routes` names them all.
+``GET`` shows a form; ``POST`` accepts it, or ``{secret}`` as JSON from a command line. An accepted form redirects to
+the same address with ``done=yes``, which can be reloaded without sending anything twice. Each kind of entry is an
+:class:`EntryPage`; :mod:`runwatch.service.routes` lists them.
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ from runwatch.service.http.html_pages import FormRefusalError, HtmlForm, PageInp
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 
 SECRET_CHARACTERS: Final = 4096
-"""The longest secret."""
+"""Longest secret, in characters."""
 
 
 class EntryPage(Protocol):
-    """What is entered on one kind of page."""
+    """The content of one kind of page."""
 
     title: str
     button: str
 
     def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
-        """What the page is about, by name."""
+        """Return the facts about the subject, by name."""
         ...
 
     def sentences(self, intent: EntryIntent) -> list[str]:
-        """What happens with what is entered."""
+        """Return sentences on what happens with the input."""
         ...
 
     def fields(self, intent: EntryIntent) -> list[PageInput]:
-        """The inputs; a secret one is called ``secret``."""
+        """Return the inputs; a secret one is named ``secret``."""
         ...
 
     async def complete(
         self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
     ) -> dict[str, Any]:
-        """Take what was entered, use the intent up (:func:`runwatch.service.access.private_entry.use`) and say what
-        came of it.
+        """Accept the input, use the intent up (:func:`runwatch.service.access.private_entry.use`) and return the
+        result.
 
         Raises:
-            Refusal: it is not taken; the intent stays as it is.
+            RefusalError: the input is not accepted; the intent stays as it is.
         """
         ...
 
     def done(self, intent: EntryIntent) -> list[str]:
-        """What happened, and what to do next."""
+        """Return sentences on what happened and what to do next."""
         ...
 
 
@@ -65,10 +65,10 @@ Entries = Mapping[str, EntryPage]
 
 
 def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secret | None:
-    """The secret among what was entered.
+    """Return the secret among the inputs.
 
     Raises:
-        Refusal: ``validation_failed``: it is missing, too long, or has white space or control characters in it.
+        RefusalError: ``validation_failed`` when it is missing, too long, or contains white space or control characters.
     """
     value = fields.get("secret", "").strip()
     if not value:
@@ -83,7 +83,7 @@ def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secre
 
 
 async def show(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
-    """The form, or what came of it."""
+    """Show the form, or its result."""
     kind, token = _entry_of(entries, call)
     if call.query.get("done"):
         used = await call.read(lambda transaction: private_entry.find_used(transaction, call.ids["kind"], token))
@@ -94,10 +94,10 @@ async def show(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def take(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
-    """Take what was entered; JSON is answered with JSON, a form by leading on to a page.
+    """Accept the input; respond to JSON with JSON, and to a form with a redirect.
 
     Raises:
-        Refusal: ``permission_denied``, when a key is shown and is another one than the intent was asked for with.
+        RefusalError: ``permission_denied`` when the request has a key other than the one that requested the intent.
     """
     kind, token = _entry_of(entries, call)
     intent = await call.read(lambda transaction: private_entry.find(transaction, call.ids["kind"], token))
@@ -131,7 +131,7 @@ def _entry_of(entries: Entries, call: AuthenticatedRequest) -> tuple[EntryPage, 
 
 
 def endpoints(entries: Entries) -> tuple[Endpoint, ...]:
-    """The endpoints that serve these kinds of entry."""
+    """Return the endpoints for these kinds of entry."""
     return (
         Endpoint("GET", "/connect/{kind}", partial(show, entries), is_open=True, is_page=True),
         Endpoint("POST", "/connect/{kind}", partial(take, entries), takes_body=True, is_open=True, is_page=True),

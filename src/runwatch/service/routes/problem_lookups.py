@@ -1,8 +1,8 @@
-"""Looking up answered Problems with their cause, for support staff on the machine of the service (DESIGN, Truth).
+"""Look up past Problems with their cause, for support staff on the service's machine (manual: decisions, "Truth").
 
-Ours: no reference has it. A cause may name what no caller is told, so that only the key of ``service.json`` opens it,
-which whoever may read the data directory has anyway, and only from this machine. It shows the Problems of every
-organization of the service, and those of callers without a key.
+Not in the specification. A cause may reveal what no caller should see, so only the key of ``service.json`` is accepted,
+and only from this machine; users who can read the data directory have that key anyway. The lookup covers the Problems
+of every organization, and those of callers without a key.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from runwatch.service.tables.organization import local_owner
 from runwatch.service.transaction import Row, Transaction
 
 MOST: Final = 1_000
-"""How many Problems one look gives at most, the newest ones."""
+"""Most Problems in one response; the newest are kept."""
 
 MOST_INSTANCES: Final = 50
-"""How many instances may be asked for at once."""
+"""Most instances in one request."""
 
 
 async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
-    """The Problems of some instances, or those that were answered from ``since`` to ``until``, newest first."""
+    """Return the Problems of some instances, or those from ``since`` to ``until``, newest first."""
     instances = tuple(part for part in call.query.get("instance", "").split(",") if part)
     if len(instances) > MOST_INSTANCES:
         raise make_validation_error(
@@ -67,7 +67,7 @@ def _kept(transaction: Transaction) -> dict[str, Any]:
 
 
 def _neighbours(transaction: Transaction, since: str | None, until: str | None) -> dict[str, Any]:
-    """The nearest Problems outside of a stretch of time."""
+    """Return the nearest Problems before and after a time range."""
     before = transaction.newest(problems, {}, until=("at", since), limit=1) if since else ()
     after = transaction.oldest(problems, {}, since=("at", _behind(until)), limit=1) if until else ()
     return {
@@ -77,7 +77,7 @@ def _neighbours(transaction: Transaction, since: str | None, until: str | None) 
 
 
 def _behind(moment: str) -> str:
-    """A text that sorts behind a stored moment and before the next one: ``until`` is a moment that still counts."""
+    """Return a text that sorts after a stored timestamp and before the next one, because ``until`` is inclusive."""
     return f"{moment[:-1]}~"
 
 

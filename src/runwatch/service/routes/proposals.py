@@ -1,4 +1,4 @@
-"""Repair proposals (wire reference 2.8; what is ours stands in :mod:`runwatch.service.organization.proposals`)."""
+"""Repair proposals; see :mod:`runwatch.service.organization.proposals` for rules beyond the specification."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PROPOSAL: Final = "/v1/proposals/{proposal_id}"
 
 
 async def list_proposals(call: AuthenticatedRequest) -> ServiceResponse:
-    """A page of proposals, newest first, without their changes and evidence."""
+    """Return a page of proposals, newest first, without their changes and evidence."""
     paging = parse_page_parameters(call, "proposals")
     status = read_choice(call.query, "status", proposals.STATES)
 
@@ -37,7 +37,7 @@ async def list_proposals(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_proposal(call: AuthenticatedRequest) -> ServiceResponse:
-    """One proposal; its change and the evidence too for those who may decide about it."""
+    """Return one proposal, with change and evidence if the caller may decide it."""
 
     def read(transaction: Transaction) -> ServiceResponse:
         row = proposals.find(transaction, call.principal.tenant_id, call.ids["proposal_id"])
@@ -47,7 +47,7 @@ async def read_proposal(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def approve(call: AuthenticatedRequest) -> ServiceResponse:
-    """Approve a pending proposal: the skill has the repaired text from now on."""
+    """Approve a pending proposal, which installs the repaired text in the skill."""
     return await _decide(call, "approved", None)
 
 

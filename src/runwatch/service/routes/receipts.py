@@ -1,4 +1,4 @@
-"""Receipts of final runs (specification, Endpoints; wire reference 2.2)."""
+"""Receipts of final runs (manual: interface, "Receipts")."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from runwatch.service.transaction import Row, Transaction
 
 
 async def list_receipts(call: AuthenticatedRequest) -> ServiceResponse:
-    """All receipts, newest first; ``since`` is compared with the moment at which the run became final.
+    """Return all receipts, newest first; ``since`` applies to the time at which the run became final.
 
-    The list has no pages (wire reference 1.7), so no ``next_cursor`` either.
+    The list has no pages, and so no ``next_cursor`` (manual: interface, "Paging").
     """
     since = read_since(call.query)
     status = read_choice(call.query, "status", sorted(FINAL_STATES))
@@ -41,7 +41,7 @@ async def list_receipts(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_receipt(call: AuthenticatedRequest) -> ServiceResponse:
-    """The receipt of one final run."""
+    """Return the receipt of one final run."""
     where = {"tenant_id": call.principal.tenant_id, "execution_id": call.ids["execution_id"]}
     row = await call.read(lambda transaction: transaction.one(receipts, where))
     if row is None:

@@ -1,7 +1,8 @@
-"""Reports over a period: usage, evaluation, compliance (wire reference 2.9 and 2.12).
+"""Reports over a period: usage, evaluation, compliance (manual: interface, "Usage"; manual: interface, "Evaluation
+summary and compliance export").
 
-They are computed when they are asked for, on a reader of the database, from what runs and people have left there. No
-report ever holds more than a part of the receipts of its period.
+They are computed on request, on a reader of the database. A report never holds more than a part of its period's
+receipts in memory.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from runwatch.service.tables import receipts
 from runwatch.service.transaction import Row, Transaction
 
 EXPORT_VERSION: Final = "aud2.v1"
-"""The form of the compliance export (wire reference 2.12)."""
+"""Format version of the compliance export."""
 
 
 async def read_usage(call: AuthenticatedRequest) -> ServiceResponse:
-    """What the organization's final runs of a period have used, in all, by arm, by day and by key."""
+    """Return the usage of the organization's final runs of a period: in total, by arm, by day and by key."""
     tenant_id, period = call.principal.tenant_id, read_period(call.query, call.context.clock.now())
 
     def read(transaction: Transaction) -> ServiceResponse:
@@ -39,7 +40,7 @@ async def read_usage(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_eval_summary(call: AuthenticatedRequest) -> ServiceResponse:
-    """How checks have judged, and which repairs were proposed; without ``from`` and ``to`` since the beginning."""
+    """Return check verdicts and proposed repairs; all of them without ``from`` and ``to``."""
     tenant_id, window = call.principal.tenant_id, read_window(call.query)
 
     def read(transaction: Transaction) -> ServiceResponse:
@@ -57,12 +58,12 @@ async def read_eval_summary(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_compliance_export(call: AuthenticatedRequest) -> ServiceResponse:
-    """Receipts, usage and decisions of a period, with a digest.
+    """Return receipts, usage and decisions of a period, with a digest.
 
-    ``receipts_ndjson`` holds the receipts word for word as they were issued, the oldest first, each followed by a line
-    feed. The references do not say what the digest covers; ours is over exactly the bytes of that text in UTF-8, in
-    hexadecimal digits. A decision about a proposal shows the proposal as the caller's role may read it; that is how the
-    policy ``role_scoped_d8b`` is understood here.
+    ``receipts_ndjson`` holds the receipts verbatim as issued, oldest first, each followed by a line feed. The
+    specification does not define what the digest covers; here it is the SHA-256 of that text in UTF-8, in hexadecimal
+    digits. A decision on a proposal shows the proposal as the caller's role may read it, which is how this service
+    reads the policy ``role_scoped_d8b``.
     """
     period = read_period(call.query, call.context.clock.now())
     opening = {
@@ -74,7 +75,7 @@ async def read_compliance_export(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def _export(call: AuthenticatedRequest, period: ServicePeriod) -> AsyncGenerator[bytes, None]:
-    """An export from the text of its receipts on, a part of them at a time."""
+    """Yield an export from the text of its receipts onward, in parts."""
     principal = call.principal
     digest, sums = hashlib.sha256(), usage.Sums()
 
@@ -103,7 +104,7 @@ async def _export(call: AuthenticatedRequest, period: ServicePeriod) -> AsyncGen
 
 
 def _receipts(transaction: Transaction, tenant_id: str, period: ServicePeriod) -> Iterator[dict[str, Any]]:
-    """The decoded receipts of runs that became final in a period, oldest first."""
+    """Yield the decoded receipts of runs that became final in a period, oldest first."""
     after = 0
     while rows := _part(transaction, tenant_id, period, after):
         yield from (loads(row["body"]) for row in rows)
@@ -111,7 +112,7 @@ def _receipts(transaction: Transaction, tenant_id: str, period: ServicePeriod) -
 
 
 def _part(transaction: Transaction, tenant_id: str, period: ServicePeriod, after: int) -> Sequence[Row]:
-    """The next receipts of a period behind the one with this sequence number."""
+    """Return the next receipts of a period after this sequence number."""
     since, until = ("completed_at", period.since), ("completed_at", period.before)
     return transaction.oldest(
         receipts, {"tenant_id": tenant_id}, after=after, since=since, until=until, limit=PART_ROWS

@@ -1,4 +1,4 @@
-"""Signing in with a browser, on a private page (manual, Security: Private pages)."""
+"""Sign-in with a browser, on a private page (manual: security, "Private pages")."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIGNED_IN: Final = HtmlForm(
 
 
 async def show(call: AuthenticatedRequest) -> ServiceResponse:
-    """The form, or what a sign-in leads on to while the browser's session lasts."""
+    """Show the form, or the result of a sign-in while the browser's session lasts."""
     token = call.cookie
     if not call.query.get("done") or token is None:
         return _FORM.show()
@@ -43,10 +43,10 @@ async def show(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def sign_in(call: AuthenticatedRequest) -> ServiceResponse:
-    """Begin a session of the key that was typed.
+    """Start a session of the entered key.
 
     Raises:
-        Refusal: ``validation_failed`` without a key, ``unauthenticated`` for an unknown one.
+        RefusalError: ``validation_failed`` without a key, ``unauthenticated`` for an unknown one.
     """
     fields = call.content if isinstance(call.content, Mapping) else {}
     try:
@@ -67,7 +67,7 @@ async def sign_in(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def sign_out(call: AuthenticatedRequest) -> ServiceResponse:
-    """End the session whose cookie came along, and have the browser forget it."""
+    """End the session of the request's cookie, and clear the cookie."""
     token = call.cookie
     if token is not None:
         await call.context.database.write(lambda transaction: browser_sessions.end(transaction, token))

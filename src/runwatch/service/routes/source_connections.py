@@ -1,4 +1,6 @@
-"""Connections to sources: connect, test, take over models, rotate, disconnect (wire reference 2.6)."""
+"""Connections to sources: connect, test, sync models, rotate, disconnect (manual: interface, "Sources, connections and
+credential handoffs").
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.transaction import Row, Transaction
 
 NO_ANSWER: Final = ("network", "timeout", "egress_rejected")
-"""Failures of a call to which no complete answer came."""
+"""Failures of a call without a complete response."""
 
 REFUSALS: Final = ("authentication", "permission", "provider_insufficient_funds")
-"""Failures that stay until somebody changes something at the source or the credential."""
+"""Failures that last until the source or the credential is changed."""
 
 
 async def list_connections(call: AuthenticatedRequest) -> ServiceResponse:
-    """Every connection of the organization, newest first, disconnected ones included. The list has no pages."""
+    """Return every connection of the organization, newest first, including disconnected ones. The list has no pages."""
     rows = await call.read(
         lambda transaction: transaction.newest(connections_table, {"tenant_id": call.principal.tenant_id})
     )
@@ -33,7 +35,7 @@ async def list_connections(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """One connection."""
+    """Return one connection."""
     return await call.read(
         lambda transaction: make_json_response(connections.connection_json(_find(transaction, call)))
     )
@@ -59,10 +61,9 @@ async def connect(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def test(call: AuthenticatedRequest) -> ServiceResponse:
-    """Ask the source for its models with the connection's own secret, or call those named, and note what came of it.
+    """List the source's models with the connection's own secret, or call those named, and record the result.
 
-    A failed test is a result, also where the source gave no answer: ``test_failure`` and ``test_http_status`` say what
-    the test met.
+    A failed test is a result, also without a response: ``test_failure`` and ``test_http_status`` describe it.
     """
     row = await call.read(lambda transaction: _find_open(transaction, call))
     try:
@@ -80,12 +81,12 @@ async def test(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def sync(call: AuthenticatedRequest) -> ServiceResponse:
-    """Take over what the source lists and what the request names, and answer every model the connection ever had.
+    """Apply the source's list and the models named in the request; return every model the connection ever had.
 
-    Prices in the request are added to those of the connection, and replace those of the same models.
-    A newly named model is called once. Where that fails, whatever the reason, the request is refused with the cause and
-    nothing changes: it says nothing of the other models. Without new names, a source that refuses the credential makes
-    the connection's test a failed one, because no run could use it.
+    Prices in the request are added to those of the connection, and replace those of the same models. A newly named
+    model is called once. If that fails for any reason, the request is refused with the cause and nothing changes,
+    because the failure says nothing about the other models. Without new names, a source that refuses the credential
+    fails the connection's test, because no run could use it.
     """
     request = parse_body(SyncRequest, {} if call.content is None else call.content)
     row = await call.read(lambda transaction: _find_open(transaction, call))
@@ -115,7 +116,7 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def rotate(call: AuthenticatedRequest) -> ServiceResponse:
-    """Exchange the secret; the connection is not used until a test has passed."""
+    """Replace the secret; the connection is not used until a test has passed."""
     request = parse_body(RotateRequest, call.content)
     old: list[str | None] = []
 
@@ -132,7 +133,7 @@ async def rotate(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def disconnect(call: AuthenticatedRequest) -> ServiceResponse:
-    """Disconnect the source, disable what stands on it, and remove the secret from this machine."""
+    """Disconnect the source, disable what uses it, and remove the secret from this machine."""
     old: list[str | None] = []
 
     def effect(transaction: Transaction) -> ServiceResponse:
@@ -148,7 +149,7 @@ async def disconnect(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 def _failed_test(names: Sequence[str], error: ProviderError) -> str:
-    """Why the test of newly named models failed, in one sentence and the source's own words."""
+    """Describe in one sentence, with the source's own words, why the test of newly named models failed."""
     words = describe_test_failure(error.kind, error.http_status, error.message, was_sent=error.was_sent)
     near = f" It serves {', '.join(error.suggestions)}." if error.suggestions else ""
     return f"The test of {' and '.join(names)} failed: {words}. Nothing was changed.{near}"

@@ -1,7 +1,7 @@
-"""Credential handoffs and their private page (wire reference 2.6).
+"""Credential handoffs and their private page (manual: interface, "Sources, connections and credential handoffs").
 
-The address of the page is told once, in the answer that begins the handoff: the same request sent again is answered
-without it, because an address that could be told again would have to be stored. It works once, for ten minutes.
+The address of the page is returned only in the response that starts the handoff. A repeat of the request omits it,
+because returning it again would require storing it. The address works once, for ten minutes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CREATED: Final = 201
 
 
 async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
-    """Begin the setup of a credential; one that needs no secret is completed at once."""
+    """Start the setup of a credential; one without a secret is completed at once."""
     request = parse_body(HandoffRequest, call.content)
     profile = sources.find(
         sources.profiles(call.context.provider_config.sources), request.source_id, request.auth_scheme
@@ -56,7 +56,7 @@ async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_handoff(call: AuthenticatedRequest) -> ServiceResponse:
-    """One handoff, without the address of its page."""
+    """Return one handoff, without the address of its page."""
 
     def look(transaction: Transaction) -> tuple[Row, bool]:
         row = handoffs.find(transaction, call.principal.tenant_id, call.ids["handoff_intent_id"])
@@ -79,11 +79,11 @@ class SourceEntry:
     button = "Keep this key"
 
     def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
-        """The source and its address."""
+        """Return the source and its address."""
         return [("Source", intent.details["source"]), ("Sent to", intent.details["base_url"])]
 
     def sentences(self, intent: EntryIntent) -> list[str]:
-        """What becomes of the key."""
+        """Return what happens with the key."""
         return [
             "Enter the API key that this source gave you. It is kept on the machine where this service runs and is "
             "sent to that address only.",
@@ -91,16 +91,16 @@ class SourceEntry:
         ]
 
     def fields(self, intent: EntryIntent) -> list[PageInput]:
-        """The one input."""
+        """Return the single input."""
         return [PageInput("secret", "API key", kind="password")]
 
     async def complete(
         self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
     ) -> dict[str, Any]:
-        """Keep the secret and complete the handoff.
+        """Store the secret and complete the handoff.
 
         Raises:
-            Refusal: ``validation_failed`` for what is no key, ``invalid_state`` when the handoff is over.
+            RefusalError: ``validation_failed`` for an invalid key, ``invalid_state`` when the handoff has expired.
         """
         secret = read_secret(fields)
         assert secret is not None
@@ -109,13 +109,13 @@ class SourceEntry:
         try:
             row = await call.context.database.write(lambda transaction: handoffs.complete(transaction, token, handle))
         except Exception:
-            # Not when it is cancelled: the row that names the secret may be on the disk all the same.
+            # Not on cancellation: the row that names the secret may be on disk nevertheless.
             await vault.remove(handle)
             raise
         return {"handoff_intent_id": row["handoff_intent_id"], "state": row["state"]}
 
     def done(self, intent: EntryIntent) -> list[str]:
-        """What to do next."""
+        """Return what to do next."""
         return [
             "The key is kept.",
             "Go back to the console, or to the command that printed this address, to finish the connection.",

@@ -1,4 +1,4 @@
-"""The sources that can be connected (wire reference 2.6)."""
+"""The sources that can be connected (manual: interface, "Sources, connections and credential handoffs")."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runwatch.service.models import sources
 
 
 async def list_profiles(call: AuthenticatedRequest) -> ServiceResponse:
-    """Every source, also those that this service does not speak to; ``served`` says which."""
+    """Return every source, including unsupported ones; ``served`` tells them apart."""
     known = sources.profiles(call.context.provider_config.sources)
     forms = [profile.read_form() for profile in known.values()]
     return make_json_response({"schema_version": sources.SCHEMA_VERSION, "sources": forms})

@@ -1,4 +1,4 @@
-"""Tenant templates, plans and the model selection (specification, Tenant template; wire reference 2.7)."""
+"""Tenant templates, plans and the model selection (manual: interface, "Tenant templates")."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runwatch.service.transaction import Row, Transaction
 
 
 async def list_templates(call: AuthenticatedRequest) -> ServiceResponse:
-    """Every template, with what stands in its way at this moment."""
+    """Return every template with its current obstacles."""
 
     def read(transaction: Transaction) -> ServiceResponse:
         estate = OrganizationState.of(transaction, call.principal.tenant_id)
@@ -29,7 +29,7 @@ async def list_templates(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def plan(call: AuthenticatedRequest) -> ServiceResponse:
-    """What applying a template would do. Nothing is written and no provider is called."""
+    """Return what applying a template would do. Nothing is written and no provider is called."""
     request = parse_body(PlanRequest, call.content)
 
     def read(transaction: Transaction) -> ServiceResponse:
@@ -40,7 +40,7 @@ async def plan(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_selection(call: AuthenticatedRequest) -> ServiceResponse:
-    """The model that the organization has selected, ``null`` when there is none."""
+    """Return the model selected by the organization, or ``null``."""
     return await call.read(
         lambda transaction: make_json_response({"selection": _selection(transaction, call.principal.tenant_id)})
     )
@@ -50,8 +50,8 @@ async def select(call: AuthenticatedRequest) -> ServiceResponse:
     """Select the model of an application.
 
     Raises:
-        Refusal: ``validation_failed`` for an unknown application, ``invalid_state`` for one whose exact model has not
-            passed its live proof.
+        RefusalError: ``validation_failed`` for an unknown application, ``invalid_state`` for one whose exact model has
+            not passed its live proof.
     """
     request = parse_body(SelectionRequest, call.content)
     tenant_id = call.principal.tenant_id

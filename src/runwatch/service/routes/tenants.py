@@ -1,4 +1,4 @@
-"""Organizations (wire reference 1.3 and 2.10)."""
+"""Organizations (manual: interface, "Account and tenants")."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from runwatch.service.tables import tenants
 from runwatch.service.transaction import Row, Transaction
 
 TENANTS: Final = 1_000
-"""How many organizations a service has at most before it takes no sign-ups."""
+"""Number of organizations at which a service stops accepting sign-ups."""
 
 FULL_S: Final = 86_400
-"""How long a caller is asked to wait then, in seconds."""
+"""Seconds a caller is then asked to wait."""
 
 
 async def sign_up(call: AuthenticatedRequest) -> ServiceResponse:
-    """A new organization with its first key, an owner's, told this once; the one route without a key.
+    """Create an organization with its first key, an owner's, returned only here. The one route without a key.
 
-    Offered only by a service that was started with ``--allow-signup``. No idempotency key is honoured, because there is
-    nobody yet whom it could belong to.
+    Available only on a service started with ``--allow-signup``. Idempotency keys are ignored, because they would have
+    no owner yet.
 
     Raises:
-        Refusal: ``permission_denied`` on every other service; ``rate_limited`` after too many sign-ups within an hour,
-            ``quota_exceeded`` when there are :data:`TENANTS` organizations.
+        RefusalError: ``permission_denied`` on every other service; ``rate_limited`` after too many sign-ups within an
+            hour, ``quota_exceeded`` when there are :data:`TENANTS` organizations.
     """
     if not call.context.options.allow_signup:
         raise RefusalError(
@@ -55,7 +55,7 @@ async def sign_up(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def rename(call: AuthenticatedRequest) -> ServiceResponse:
-    """Give the caller's organization another name; any other organization does not exist for the caller."""
+    """Rename the caller's organization; any other organization does not exist for the caller."""
     request = parse_body(TenantName, call.content)
     tenant_id = call.ids["tenant_id"]
     if tenant_id != call.principal.tenant_id:

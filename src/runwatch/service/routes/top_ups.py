@@ -1,8 +1,8 @@
-"""Sample credit: how an organization that uses the sample sources gets a balance (ours).
+"""Sample credit: gives an organization with sample sources a balance. Not in the specification.
 
-The references send whoever lacks credit to a billing site, which a private service has none of. Where sample sources
-stand for a pool of models (:func:`runwatch.service.models.catalog.is_pool`) a private page takes its place. No money
-moves.
+The specification refers users without credit to a billing site, which a private service does not have. Where sample
+sources act as a pool of models (:func:`runwatch.service.models.catalog.is_pool`), a private page takes its place. No
+money moves.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from runwatch.service.setup.templates import OrganizationState
 from runwatch.service.transaction import Transaction
 
 KIND: Final = "top-up"
-"""The word in the address of the page."""
+"""Path word of the page."""
 
 DESCRIPTION: Final = "Sample credit"
-"""What the list of changes of the balance says of it."""
+"""Text for the balance's list of changes."""
 
 
 async def begin(call: AuthenticatedRequest) -> ServiceResponse:
-    """Ask for sample credit; the answer names the page that grants it, which is a secret.
+    """Request sample credit; the response names the page that grants it, which is a secret.
 
     Raises:
-        Refusal: ``invalid_state``, when the organization uses no sample sources.
+        RefusalError: ``invalid_state`` when the organization uses no sample sources.
     """
     parse_body(TopUpRequest, call.content)
     amount = amounts.amount_of(call.content["amount_usd"])
@@ -62,11 +62,11 @@ class TopUpEntry:
     button = "Add sample credit"
 
     def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
-        """The amount."""
+        """Return the amount."""
         return [("Amount", f"{intent.details['amount_usd']} US dollars")]
 
     def sentences(self, intent: EntryIntent) -> list[str]:
-        """What it is, and what it is not."""
+        """Return what sample credit is and is not."""
         return [
             f"This adds {intent.details['amount_usd']} US dollars of sample credit to your organization's balance. "
             "No money moves.",
@@ -74,7 +74,7 @@ class TopUpEntry:
         ]
 
     def fields(self, intent: EntryIntent) -> list[PageInput]:
-        """Nothing is entered."""
+        """Return no inputs."""
         return []
 
     async def complete(
@@ -92,7 +92,7 @@ class TopUpEntry:
         return await call.context.database.write(effect)
 
     def done(self, intent: EntryIntent) -> list[str]:
-        """What happened."""
+        """Return what happened."""
         return [
             f"{intent.details['amount_usd']} US dollars of sample credit were added to the balance. No money moved.",
             "Go back to the console: the account shows the balance.",

@@ -1,4 +1,4 @@
-"""Output checks and their protected keys (specification, Endpoints; wire reference 2.4)."""
+"""Output checks and their protected keys (manual: interface, "Verifiers")."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from runwatch.service.transaction import Row, Transaction
 
 
 async def list_verifiers(call: AuthenticatedRequest) -> ServiceResponse:
-    """A page of the output checks that are not retired, newest first."""
+    """Return a page of the output checks that are not retired, newest first."""
     paging = parse_page_parameters(call, "verifiers")
     where = {"tenant_id": call.principal.tenant_id, "retired_at": None}
 
@@ -40,7 +40,7 @@ async def list_verifiers(call: AuthenticatedRequest) -> ServiceResponse:
 async def register(call: AuthenticatedRequest) -> ServiceResponse:
     """Register an output check. A failing probe still registers it, as degraded.
 
-    The references differ on what is answered: the record, or the outcome. Here it is both in one object.
+    The specification shows both the record and the outcome as the response; this service returns both in one object.
     """
     request = parse_body(VerifierRequest, call.content)
     report = await _probe(call, request.endpoint.url, None)
@@ -53,14 +53,14 @@ async def register(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_verifier(call: AuthenticatedRequest) -> ServiceResponse:
-    """One output check; a retired one is gone."""
+    """Return one output check that is not retired."""
     return await call.read(
         lambda transaction: make_json_response(verifiers.verifier_json(transaction, _find(transaction, call)))
     )
 
 
 async def change(call: AuthenticatedRequest) -> ServiceResponse:
-    """Change an output check. A new endpoint is probed: with the key in use if it is at the same origin."""
+    """Change an output check. A new endpoint is probed, with the key in use if it has the same origin."""
     patch = parse_body(VerifierPatch, call.content)
     row = await call.read(lambda transaction: _find(transaction, call))
     report = None
@@ -79,7 +79,7 @@ async def change(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def retire(call: AuthenticatedRequest) -> ServiceResponse:
-    """Retire an output check; doing it again changes nothing."""
+    """Retire an output check; repeating it changes nothing."""
 
     def effect(transaction: Transaction) -> ServiceResponse:
         verifiers.retire(transaction, call.principal, call.ids["verifier_id"])
@@ -91,7 +91,7 @@ async def retire(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def test(call: AuthenticatedRequest) -> ServiceResponse:
-    """Probe an output check with the key in use, and keep what was found; the revision stays."""
+    """Probe an output check with the key in use, and store the result; the revision stays."""
     row = await call.read(lambda transaction: _find(transaction, call))
     report = await _probe(call, row["endpoint"]["url"], await _key_in_use(call))
 
@@ -105,10 +105,10 @@ async def test(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """The protected connection, with ``last_operation`` where an ``operation_key`` is asked for."""
+    """Return the protected connection, with ``last_operation`` if ``operation_key`` is given."""
     operation_key = call.query.get("operation_key") or None
     await call.read(lambda transaction: _find(transaction, call))
-    # A key whose stop date has come is destroyed by the first who looks.
+    # The first read after a key's stop date destroys the key.
     await _destroy(call)
     return await call.read(
         lambda transaction: make_json_response(bindings.view(transaction, call.ids["verifier_id"], operation_key))
@@ -116,14 +116,14 @@ async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Permit the user to type the endpoint's key once, on a private page whose address is told this once."""
+    """Let the user enter the endpoint's key once, on a private page whose address is returned only here."""
     return await ask_for_key(call, "verifier", lambda transaction: _find(transaction, call), "verifier_id")
 
 
 async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Test the staged key, and take it into use when the test passes; the key in use stays when it fails.
+    """Test the staged key, and put it into use if the test passes; otherwise the key in use stays.
 
-    A failed test is told in the connection's ``last_test`` and answered with ``invalid_state``.
+    A failed test is recorded in the connection's ``last_test`` and answered with ``invalid_state``.
     """
     request = parse_body(ConnectionTestRequest, call.content)
 
@@ -167,7 +167,7 @@ async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Stop the use of the key."""
+    """Stop using the key."""
     request = parse_body(ConnectionRevokeRequest, call.content)
 
     def effect(transaction: Transaction) -> ServiceResponse:

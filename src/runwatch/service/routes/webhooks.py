@@ -1,7 +1,7 @@
-"""Webhooks (wire reference 2.14; what is ours stands in :mod:`runwatch.service.organization.webhooks`).
+"""Webhooks; see :mod:`runwatch.service.organization.webhooks` for rules beyond the specification.
 
-A signing secret is told in the answer that makes it and never again; the same request sent again with its idempotency
-key is answered with ``secret_withheld`` in its place. Whoever lost the answer rotates the secret.
+A signing secret is returned only in the response that creates it. The same request repeated with its idempotency key is
+answered with ``secret_withheld`` instead; users who lost the response rotate the secret.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _WEBHOOK: Final = "/v1/webhooks/{webhook_id}"
 
 
 async def list_webhooks(call: AuthenticatedRequest) -> ServiceResponse:
-    """Every webhook of the organization, newest first. The list has no pages."""
+    """Return every webhook of the organization, newest first. The list has no pages."""
     rows = await call.read(lambda transaction: webhooks.every(transaction, call.principal.tenant_id))
     return make_json_response({"webhooks": [webhooks.read_form(row) for row in rows]})
 
 
 async def add_webhook(call: AuthenticatedRequest) -> ServiceResponse:
-    """A new webhook, with the secret that its deliveries are signed with."""
+    """Add a webhook and return it with its signing secret."""
     request = parse_body(WebhookRequest, call.content)
     _check_scheme(call, request.url)
     secret = webhooks.new_secret()
@@ -51,7 +51,7 @@ async def add_webhook(call: AuthenticatedRequest) -> ServiceResponse:
 async def remove_webhook(call: AuthenticatedRequest) -> ServiceResponse:
     """Remove a webhook, its deliveries and its secret. Not in the specification.
 
-    A try that is under way may still arrive; nothing is sent afterwards.
+    A try in progress may still arrive; nothing is sent afterwards.
     """
     secrets: list[str] = []
 
@@ -67,7 +67,7 @@ async def remove_webhook(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def list_deliveries(call: AuthenticatedRequest) -> ServiceResponse:
-    """A page of the deliveries to a webhook, newest first."""
+    """Return a page of a webhook's deliveries, newest first."""
     paging = parse_page_parameters(call, "deliveries", call.ids["webhook_id"])
     page = await call.read(
         lambda transaction: webhooks.deliveries(
@@ -83,7 +83,7 @@ async def list_deliveries(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def rotate_secret(call: AuthenticatedRequest) -> ServiceResponse:
-    """A new signing secret; the one before ends at once, also for deliveries that are still being tried."""
+    """Create a new signing secret; the old one ends at once, also for deliveries still being tried."""
     tenant_id, webhook_id = call.principal.tenant_id, call.ids["webhook_id"]
     secret = webhooks.new_secret()
     handle = await call.context.vault.put(secret)
@@ -104,7 +104,7 @@ async def rotate_secret(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def replay(call: AuthenticatedRequest) -> ServiceResponse:
-    """Tell the same event again, as a new delivery."""
+    """Queue the same event again as a new delivery."""
 
     def effect(transaction: Transaction) -> ServiceResponse:
         row = webhooks.replay(transaction, call.principal.tenant_id, call.ids["delivery_id"])
@@ -114,10 +114,10 @@ async def replay(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 def _check_scheme(call: AuthenticatedRequest, url: str) -> None:
-    """Refuse an address that no delivery could go to, as far as it can be told without looking its name up.
+    """Refuse an address that no delivery can reach, as far as is known without resolving its name.
 
     Raises:
-        Refusal: ``validation_failed``.
+        RefusalError: ``validation_failed``.
     """
     parts = urlsplit(url)
     reach = call.context.reach_policy.endpoints(call.principal.tenant_id)

@@ -1,8 +1,9 @@
-"""The sample organization: what ``serve --sample`` shows to people who have nothing of their own yet.
+"""The sample organization: what ``serve --sample`` shows to users without data of their own.
 
-Everything in it is made up and says so, and everything was made by the code that serves. :mod:`history` drives the real
-engine over a clock that starts a month ago (:mod:`pastclock`), with the sample sources of models, and with the sample
-checks called in this process (:mod:`dockcalls`). :mod:`models` and :mod:`reviewing` do what an owner does, :mod:`works`
-says which kinds of runs there are, :mod:`plan` spreads them over the month, :mod:`moving` keeps the checks' addresses
-right when the service is found elsewhere, and :mod:`trickle` submits further runs while somebody watches.
+Everything in it is fictional and marked so, and everything was made by the service's own code. :mod:`history` drives
+the real engine over a clock that starts a month ago (:mod:`simulated_clock`), with the sample model sources, and with
+the sample checks called in this process (:mod:`check_calls`). :mod:`models` and :mod:`reviews` do what an owner does,
+:mod:`run_kinds` defines the kinds of runs, :mod:`run_plan` spreads them over the month, :mod:`check_addresses` updates
+the checks' addresses when the service's own changes, and :mod:`background_runs` submits further runs while the service
+is in use.
 """

@@ -1,4 +1,4 @@
-"""Runs that come and go by themselves while somebody watches the sample organization."""
+"""Submit runs in the sample organization while the service is in use."""
 
 from __future__ import annotations
 
@@ -22,26 +22,25 @@ from runwatch.service.tables.sample import sample_organizations
 from runwatch.service.transaction import Row, Transaction
 
 PAUSE_S: Final = (2.0, 6.0)
-"""The least and the most seconds between two runs."""
+"""Shortest and longest pause between two runs, in seconds."""
 
 AT_ONCE: Final = 6
-"""How many runs of the organization may be live when another one is added."""
+"""Most live runs of the organization when another one is added."""
 
 WATCHED_S: Final = 60.0
-"""How long after the last request somebody is taken to watch."""
+"""Seconds after the last request during which the service counts as in use."""
 
 _log: Final = logging.getLogger("runwatch.service.sample")
 
 
 class BackgroundRuns:
-    """Submits runs in the sample organization, as the key does that is kept for it.
+    """Submitter of runs in the sample organization, with a key kept for it.
 
-    It does nothing in a database without a sample organization. It is no caller: it does not keep a service from ending
-    that nobody uses.
+    It does nothing in a database without a sample organization. It is not a caller, so it does not keep an unused
+    service from stopping.
 
     Args:
-        context: The service.
-        chance: What chooses the runs and the pauses.
+        chance: Chooses the runs and the pauses.
     """
 
     def __init__(self, context: ServiceContext, chance: Random) -> None:
@@ -51,7 +50,7 @@ class BackgroundRuns:
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Go on until cancelled."""
+        """Run until cancelled."""
         try:
             while True:
                 await self._until_watched()
@@ -78,7 +77,7 @@ class BackgroundRuns:
         try:
             run = await self._context.database.write(partial(_submit, work, self._chance))
         except RefusalError as refusal:
-            # People may have spent the balance, used up the quota, or changed what there is.
+            # A user may have spent the balance, used up the quota, or changed the setup.
             _log.info("a sample run was not accepted: %s", refusal.code)
             return
         except Exception:
@@ -93,7 +92,7 @@ class BackgroundRuns:
             task.add_done_callback(self._cancelling.discard)
 
     def _next(self) -> RunKind:
-        """The next kind of run: all of them by their weight, in an order of chance, then anew."""
+        """Return the next kind of run: all by weight in random order, then again."""
         if not self._works:
             self._works = [work for work in BACKGROUND for _ in range(work.weight)]
             self._chance.shuffle(self._works)
@@ -109,7 +108,9 @@ class BackgroundRuns:
 
 
 def _submit(work: RunKind, chance: Random, transaction: Transaction) -> RunState | None:
-    """Accept a run; ``None`` without a sample organization, or when that has runs enough or lacks what this needs."""
+    """Accept a run; return ``None`` without a sample organization, or when it has enough runs or lacks what this one
+    needs.
+    """
     sample = _sample(transaction)
     if sample is None:
         return None
@@ -130,7 +131,7 @@ def _cancel(run: RunState, transaction: Transaction) -> None:
 
 
 def _sample(transaction: Transaction) -> Row | None:
-    """The sample organization, as long as its key is active."""
+    """Return the sample organization while its key is active."""
     for row in transaction.list_all(sample_organizations, {}):
         if transaction.count(api_keys, {"api_key_id": row["api_key_id"], "status": "active"}):
             return row

@@ -1,4 +1,4 @@
-"""Sample checks are found at the service's own address, which changes when it starts on another port."""
+"""Keep the sample checks at the service's own address, which changes with its port."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from runwatch.service.transaction import Row, Transaction
 
 
 def update_check_addresses(transaction: Transaction, origin: str) -> None:
-    """Give every check at the service's old address the new one; nothing when the service is where it was.
+    """Move every check from the service's old address to the new one; do nothing if it is unchanged.
 
-    It is the same check at the same service, so a key that was entered for it goes with it. That the address is another
-    is a change of the check all the same: its hash and its revision say so.
+    The check stays the same check at the same service, so a key entered for it moves too. The new address is
+    nevertheless a change of the check, which its hash and revision show.
 
     Args:
-        transaction: Where it is written.
-        origin: Scheme, host and port under which the service is found now.
+        origin: Current scheme, host and port of the service.
     """
     for sample in transaction.list_all(sample_organizations, {}):
         if sample["origin"] == origin:

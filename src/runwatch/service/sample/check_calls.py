@@ -1,4 +1,4 @@
-"""Calls to the sample checks without a network, for the time before the service listens."""
+"""Call the sample checks without a network, before the service listens."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from runwatch.service.checks.sample_checks import SampleCheck, admit, judge
 from runwatch.service.outbound import ANSWER_BYTES, OutboundClient, OutboundError, OutboundResponse
 
 AGENT_URL: Final = "https://agents.sample.invalid"
-"""Where the sample agents are said to be. Nobody is there, and nobody can ever be (RFC 2606)."""
+"""Fictional address of the sample agents; the domain can never exist (RFC 2606)."""
 
 _NOT_ALLOWED: Final = 405
-"""What an agent answers to a ``HEAD``: it is there and takes no such call."""
+"""An agent's response to a ``HEAD``: it exists and does not accept this method."""
 
 
 class SampleCheckClient(OutboundClient):
-    """Calls the sample checks of this process in place of the network, and tells what became of the sample agents.
+    """Client that calls the sample checks of this process in place of the network, and simulates the sample agents.
 
     Args:
-        clock: What the checks' delays, and the limits of the callers, are measured by.
+        clock: Measures the checks' delays and the callers' limits.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -41,10 +41,10 @@ class SampleCheckClient(OutboundClient):
         body: bytes | None = None,
         limit_bytes: int = ANSWER_BYTES,
     ) -> OutboundResponse:
-        """Answer as the called side would; see :meth:`runwatch.service.outbound.OutboundClient.send`.
+        """Respond as the called side would; see :meth:`runwatch.service.outbound.OutboundClient.send`.
 
         Raises:
-            OutboundError: there would be no complete answer.
+            OutboundError: no complete response.
         """
         if url.startswith(AGENT_URL):
             if url.endswith("/gone"):

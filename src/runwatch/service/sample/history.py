@@ -1,8 +1,7 @@
-"""The past of the sample organization: a month of runs, produced by the code that serves.
+"""The past of the sample organization: a month of runs, produced by the service's own code.
 
-It is made once, beside the place of the service's database and moved there when it is whole, so that a start that is
-interrupted leaves nothing half. The same seed and the same moment give the same past, ids included; only API keys are
-always new.
+It is made once, next to the service's database file, and moved into place when complete, so an interrupted start leaves
+nothing half done. The same seed and time produce the same past, ids included; only API keys are always new.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ from runwatch.service.tables.sample import sample_organizations
 from runwatch.service.transaction import Row, Transaction
 
 SEED: Final = 20_261
-"""Whatever is chosen in the sample organization follows from this number."""
+"""Seed of every choice in the sample organization."""
 
 OWNER_NAME: Final = "Sample Organization"
 LABS_NAME: Final = "Sample Labs"
@@ -60,25 +59,25 @@ NEWCOMERS_NAME: Final = "Sample Newcomers"
 
 LABS_RUNS: Final = 6
 PACE: Final = 25.0
-"""How much slower than usual the test runs of the past were, so that some could be cancelled and some take too long."""
+"""Factor by which past test runs were slower than usual, so that some could be cancelled and some expire."""
 
 _LONGEST: Final = timedelta(hours=1)
-"""How long a run may take; none of them comes near it."""
+"""Longest time of a run; none comes near it."""
 
 _BY_OWNER: Final = 0.25
-"""The share of the runs that the owner's key submitted."""
+"""Share of the runs submitted with the owner's key."""
 
 _DECISIONS: Final = (
     ("approved", None),
     ("rejected", "Sample reason: the old wording is what our readers know."),
     (None, None),
 )
-"""What was decided about one proposal after the other, and why; ``None`` leaves it open."""
+"""Decisions on successive proposals, and their reasons; ``None`` leaves one open."""
 
 _GATEWAY: Final = "Sample Gateway, own account"
 _NORTH: Final = "Sample North, own account"
 _CLOUD: Final = "Sample Cloud, own account"
-"""Connections with keys of the organization's own: one that ended, one whose key is refused, one that is not tested."""
+"""Connections with the organization's own keys: one ended, one with a refused key, one untested."""
 
 _UNFINISHED: Final = "sample.db"
 _LABS_WORKS: Final = (RunKind(name="plain"), RunKind(name="checked", check="non-empty"))
@@ -94,22 +93,20 @@ async def make_history(
     count: int,
     seed: int = SEED,
 ) -> Secret:
-    """Make a database that holds the sample organization and its past; return the owner's key.
+    """Create a database with the sample organization and its past; return the owner's key.
 
-    The caller holds the data directory's lock, and has made sure that there is no database yet.
+    The caller holds the data directory's lock, and has checked that no database exists.
 
     Args:
-        path: Where the database shall be.
-        options: How the service is started.
+        path: Path of the database.
         keys: The master keys.
         owner_key: The owner's key as far as it is known.
-        clock: What time it is.
-        origin: Where the service will be found.
-        count: How many finished runs the owner's organization has, at least one.
-        seed: What everything that is chosen follows from.
+        origin: Future public origin of the service.
+        count: Number of finished runs of the owner's organization, at least one.
+        seed: Seed of every choice.
 
     Raises:
-        DataError: the data directory is not usable, or a run of the past comes to no end.
+        DataError: the data directory is unusable, or a past run does not end.
     """
     unfinished = path.with_name(_UNFINISHED)
     for left in (unfinished, *(unfinished.with_name(f"{_UNFINISHED}{end}") for end in ("-wal", "-shm"))):
@@ -132,7 +129,7 @@ async def make_history(
 
 
 def _put_in_place(unfinished: Path, path: Path) -> None:
-    """Move the whole database to its place once it is on the disk."""
+    """Move the finished database into place once it is on disk."""
     descriptor = os.open(unfinished, os.O_RDWR)
     try:
         os.fsync(descriptor)
@@ -142,10 +139,10 @@ def _put_in_place(unfinished: Path, path: Path) -> None:
 
 
 class _History:
-    """Lives through the past."""
+    """Producer of the past."""
 
     def __init__(self, tools: Tools, chance: Random) -> None:
-        # No organization is the owner's yet; the sample checks are called all the same.
+        # No organization is the owner's yet; the sample checks are called anyway.
         policy = OrganizationPolicies("", tools.options, tools.origin)
         live = LiveRuns(
             tools.database,
@@ -162,7 +159,7 @@ class _History:
         self._looked_at = 0
 
     async def run(self, owner_key: Secret, now: datetime, count: int) -> Secret:
-        """Everything that happened, in its order; returns the owner's key."""
+        """Produce all past events in order; return the owner's key."""
         clock = self._tools.clock
         key, main = await self._found(owner_key)
         await self._set_up(main)
@@ -174,7 +171,7 @@ class _History:
             self._tools, labs, "non-empty", "Sample: not empty", ("public",)
         )
         await self._organization(NEWCOMERS_NAME)
-        # The first proposal of all is nowhere decided, and over by now.
+        # The very first proposal was never decided and has expired.
         await self._work(main, PlannedRun(clock.now() + timedelta(hours=1), REPAIR))
         chores = self._chores(main)
         late = plan_incident(HISTORY, count - 1, now)
@@ -195,7 +192,7 @@ class _History:
         return key
 
     async def _found(self, owner_key: Secret) -> tuple[Secret, Organization]:
-        """Found the owner's organization, with a key for every role."""
+        """Create the owner's organization, with a key for every role."""
 
         def effect(transaction: Transaction) -> tuple[Secret, Organization]:
             key = ensure_owner(transaction, owner_key)
@@ -213,7 +210,7 @@ class _History:
         return await self._tools.database.write(effect)
 
     async def _organization(self, name: str) -> Organization:
-        """Found another organization, with an owner's key."""
+        """Create another organization, with an owner's key."""
 
         def effect(transaction: Transaction) -> Organization:
             tenant_id = add_tenant(transaction, name)
@@ -231,7 +228,7 @@ class _History:
         return key_id
 
     async def _set_up(self, main: Organization) -> None:
-        """Everything that the owner's organization had from the first day on."""
+        """Set up what the owner's organization had from the first day."""
         tools = self._tools
         for source in SAMPLE_SOURCES:
             await models.serve(tools, main, source.source_id)
@@ -244,7 +241,7 @@ class _History:
         await reviews.add_agents(tools, main)
 
     def _chores(self, main: Organization) -> list[tuple[float, Callable[[], Awaitable[object]]]]:
-        """What the owner did in the meantime, and after which share of the runs."""
+        """Return the owner's other activities, each with the share of the runs that precedes it."""
         tools = self._tools
 
         async def use_an_own_account() -> None:
@@ -267,7 +264,7 @@ class _History:
         ]
 
     async def _work(self, who: Organization, planned: PlannedRun) -> str:
-        """Submit a run and see it to its end; return its id."""
+        """Submit a run and wait for its end; return its id."""
         clock, work = self._tools.clock, planned.work
         clock.move_to(planned.at)
         content = build_request(work, self._chance, who.arms, who.checks)
@@ -298,9 +295,9 @@ class _History:
         self._engine.let_go(run_id)
 
     async def _decide(self, main: Organization, run_id: str) -> None:
-        """Decide about the proposal that a run has made, a few minutes later: approve, reject, or leave it.
+        """Approve, reject or leave the proposal made by a run, a few minutes later.
 
-        After an approval the owner goes back to the old text of the skill, which leaves later runs something to repair.
+        After an approval the owner restores the old text of the skill, so that later runs have something to repair.
         """
         clock = self._tools.clock
         decision, reason = _DECISIONS[self._looked_at % len(_DECISIONS)]
@@ -324,13 +321,13 @@ class _History:
             await self._tools.database.write(partial(_put_back, main=main, before=replaced))
 
     def _tell(self) -> None:
-        """Write down the keys, for the owner of the data directory alone."""
+        """Write the keys to a file readable only by the owner of the data directory."""
         content = {"note": "Keys of the sample organizations. They open nothing else.", "keys": self._told}
         write_atomic(self._tools.options.data_dir / SAMPLE_KEYS, f"{dumps(content, readable=True)}\n".encode("ascii"))
 
 
 def _put_back(transaction: Transaction, main: Organization, before: Row) -> None:
-    """Give a skill the text that it had."""
+    """Restore the earlier text of a skill."""
     request = SkillArmRequest.model_validate(arm_json.arm_request_json(before))
     key_id = main.principal.key_id
     arms.revise(transaction, main.tenant_id, before["arm_id"], request, frozenset({"artifact"}), acted_by=key_id)

@@ -1,4 +1,4 @@
-"""Sources, models and skills of the sample organization: what an owner does to have them."""
+"""Sources, models and skills of the sample organization, set up as an owner would."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from runwatch.service.tables.models import deployments
 from runwatch.service.transaction import Row, Transaction
 
 SOURCE_KEY: Final = Secret("sample-source-key")
-"""A key that sample sources take, as they take every key but one; it opens nothing."""
+"""A key for sample sources, which accept every key but one; it opens nothing."""
 
 MODELS: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "river-mini": ("sample_gateway", "river/river-mini", ("public",)),
@@ -32,8 +32,9 @@ MODELS: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "cedar-deep": ("sample_cloud", "cedar-deep", ("public",)),
     "ember-next": ("sample_north", "ember-next", ("public",)),
 }
-"""Models that are saved, by their names in the works: source, name at the source, and what they are granted. The first
-is the one that comes first where only cost counts."""
+"""Saved models by their names in the run kinds: source, name at the source, and data class grants. The first one ranks
+first when only cost counts.
+"""
 
 _SKILLS: Final = (
     ("Sample: short answers", ("public",), "Answer in one short paragraph."),
@@ -43,7 +44,7 @@ _REGION: Final = "form"
 
 
 async def connect(tools: Tools, who: Organization, source_id: str, name: str, key: Secret | None = None) -> Row:
-    """Connect a source, without a key unless one is given; nothing is tested."""
+    """Connect a source, with a key if given, without testing it."""
     handoff = await _handoff(tools, who, source_id, key)
     add = partial(
         connections.add,
@@ -58,7 +59,7 @@ async def connect(tools: Tools, who: Organization, source_id: str, name: str, ke
 
 
 async def take_over(tools: Tools, connection: Row) -> None:
-    """Test a connection and take its models over."""
+    """Test a connection and sync its models."""
     found = await connections.ask(tools.vault, tools.providers, connection)
 
     def keep(transaction: Transaction) -> None:
@@ -68,7 +69,7 @@ async def take_over(tools: Tools, connection: Row) -> None:
 
 
 async def serve(tools: Tools, who: Organization, source_id: str) -> None:
-    """Connect a sample source without a key, and take its models over."""
+    """Connect a sample source without a key, and sync its models."""
     name = next(source.display_name for source in SAMPLE_SOURCES if source.source_id == source_id)
     connection = await connect(tools, who, source_id, name)
     await take_over(tools, connection)
@@ -76,7 +77,7 @@ async def serve(tools: Tools, who: Organization, source_id: str) -> None:
 
 
 async def spoil(tools: Tools, who: Organization, source_id: str, connection_id: str) -> None:
-    """Exchange a connection's key for one that the source refuses, and test it."""
+    """Replace a connection's key by one that the source refuses, and test it."""
     handoff = await _handoff(tools, who, source_id, REFUSED_KEY)
     rotate = partial(
         connections.rotate,
@@ -107,7 +108,7 @@ async def disconnect(tools: Tools, who: Organization, connection_id: str) -> Non
 
 
 async def save(tools: Tools, who: Organization, name: str, connection_id: str | None = None) -> str:
-    """Save a model of :data:`MODELS`, through its own source unless a connection is named; return the arm's id."""
+    """Save a model of :data:`MODELS`, through its own source unless a connection is given; return the arm's id."""
     source_id, upstream_ref, grants = MODELS[name]
     through = connection_id or who.connections[source_id]
 
@@ -140,7 +141,7 @@ async def save_without_route(tools: Tools, who: Organization) -> str:
 
 
 async def save_skills(tools: Tools, who: Organization) -> None:
-    """Save the skills: one whose text a repair has to change, and one that is right as it is."""
+    """Save the skills: one whose text needs a repair, and one that is correct."""
     for name, grants, text in _SKILLS:
         content = f"Write for busy readers.\n[[region:{_REGION}]]\n{text}\n[[/region:{_REGION}]]\nUse plain words."
         request = SkillArmRequest.model_validate(
@@ -170,7 +171,7 @@ async def disable(tools: Tools, who: Organization, arm_id: str) -> None:
 
 
 async def _handoff(tools: Tools, who: Organization, source_id: str, key: Secret | None) -> Row:
-    """A completed handoff of a sample source."""
+    """Return a completed handoff of a sample source."""
     scheme = sources.KEYLESS if key is None else "api_key"
     profile = sources.find(sources.profiles(SAMPLE_SOURCES), source_id, scheme)
     endpoint: dict[str, Any] = sources.endpoint_of(profile, scheme, None)
@@ -186,7 +187,7 @@ async def _handoff(tools: Tools, who: Organization, source_id: str, key: Secret 
 
 
 def arm_ids(transaction: Transaction, tenant_id: str) -> dict[str, str]:
-    """The ready arms of :data:`MODELS` that an organization has now, by name."""
+    """Return the organization's ready arms of :data:`MODELS`, by name."""
     rows = transaction.oldest(arms_table, {"tenant_id": tenant_id, "kind": "model", "status": "ready"})
     names = {(source_id, upstream_ref): name for name, (source_id, upstream_ref, _) in MODELS.items()}
     found = {(row["provider"], row["model_id"]): str(row["arm_id"]) for row in rows}

@@ -1,4 +1,4 @@
-"""Checks, agents and references of the sample organization: what an owner does to have them."""
+"""Checks, agents and references of the sample organization, set up as an owner would."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from runwatch.service.transaction import Transaction
 REPOSITORIES: Final = (WIDGETS, "sample-organization/docs")
 
 DECLARED: Final = ("five-bullets", "json-object")
-"""Checks that are declared deterministic."""
+"""Checks declared deterministic."""
 
 _AGENT_RUNTIME_S: Final = 1800
 
 
 async def register_check(tools: Tools, who: Organization, dock: str, name: str, classes: tuple[str, ...]) -> str:
-    """Register a sample check that is called at the service itself; return its id."""
+    """Register a sample check served by the service itself; return its id."""
     url = f"{tools.origin}{DOCKS_PATH}{dock}"
     declared = {"correctness_declaration": {"method": "deterministic"}} if dock in DECLARED else {}
     request = VerifierRequest.model_validate(
@@ -57,7 +57,7 @@ async def register_check(tools: Tools, who: Organization, dock: str, name: str, 
 
 
 async def lock(tools: Tools, who: Organization, verifier_id: str) -> None:
-    """Connect the sample key of a check that asks for one."""
+    """Connect the sample key of a check that requires one."""
     key = Secret(SAMPLE_KEY)
     row = await tools.database.read(lambda transaction: checks.find(transaction, who.tenant_id, verifier_id))
     url, name = row["endpoint"]["url"], row["display_name"]
@@ -67,7 +67,7 @@ async def lock(tools: Tools, who: Organization, verifier_id: str) -> None:
 
 
 async def register_agent(tools: Tools, who: Organization, name: str, path: str, repository: str) -> str:
-    """Register a review agent; return its id. One whose address ends in ``gone`` is not reached."""
+    """Register a review agent; return its id. One whose address ends in ``gone`` is unreachable."""
     url = f"{AGENT_URL}/{path}"
     request = AgentRequest.model_validate(
         {
@@ -115,13 +115,13 @@ async def bind(
 
 
 async def unbind(tools: Tools, subject_id: str) -> None:
-    """Stop the use of a key."""
+    """Stop using a key."""
     await tools.database.write(partial(bindings.revoke, subject_id=subject_id))
     await bindings.destroy_retired(tools.database, tools.vault, subject_id)
 
 
 async def add_references(tools: Tools, who: Organization) -> None:
-    """Connect the repositories and name the credentials."""
+    """Connect the repositories and add the credential references."""
 
     def effect(transaction: Transaction) -> None:
         for repository in REPOSITORIES:
@@ -139,7 +139,7 @@ async def add_references(tools: Tools, who: Organization) -> None:
 
 
 async def add_agents(tools: Tools, who: Organization) -> None:
-    """Register agents of every state: ready with and without a key, unreachable, key stopped or over, disabled."""
+    """Register agents in every state: ready with and without a key, unreachable, key stopped or expired, disabled."""
     widgets, docs = REPOSITORIES
     key = Secret("sample-agent-key")
     for name, path, repository, stop in (
@@ -160,7 +160,7 @@ async def add_agents(tools: Tools, who: Organization) -> None:
 
 
 async def add_checks(tools: Tools, who: Organization) -> None:
-    """Register every sample check, one that lost its key, and one that is retired."""
+    """Register every sample check, one that lost its key, and a retired one."""
     for dock, sample in SAMPLE_CHECKS.items():
         classes = ("public", "tenant_internal") if dock == "five-bullets" else ("public",)
         who.checks[dock] = await register_check(tools, who, dock, sample.display_name, classes)
@@ -179,7 +179,7 @@ def _stop_in(tools: Tools, days: int) -> StopDate:
 
 
 def check_ids(transaction: Transaction, tenant_id: str) -> dict[str, str]:
-    """The sample checks that an organization has now, by the name of their endpoint."""
+    """Return an organization's current sample checks, by the name of their endpoint."""
     rows = transaction.newest(verifiers, {"tenant_id": tenant_id, "retired_at": None})
     named = [(row["endpoint"]["url"].rpartition(DOCKS_PATH), str(row["verifier_id"])) for row in rows]
     return {parts[2]: verifier_id for parts, verifier_id in named if parts[1]}

@@ -1,7 +1,7 @@
-"""Kinds of runs of the sample organization, and how each of them ends.
+"""Kinds of runs of the sample organization, and how each one ends.
 
-What a run meets is steered by marks in its objective (:mod:`runwatch.service.models.providers.sample_provider`), by its
-policy, and by the check that it names; ``status`` and ``reason`` say what follows from that.
+A run is controlled by marks in its objective (:mod:`runwatch.service.models.providers.sample_provider`), by its policy,
+and by its check; ``status`` and ``reason`` are the expected result.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ TOPICS: Final = (
     "the sample test results",
 )
 WIDGETS: Final = "sample-organization/widgets"
-"""The repository that the sample reviewer works on."""
+"""Repository of the sample reviewer."""
 
 TASKS: Final = ("Summarize", "Sort the main points of", "Draft a reply to", "Find the open questions in", "Shorten")
 
 BULLETS: Final = f" Answer with {BULLETS_WANTED}."
 OBJECT: Final = f" Answer with {OBJECT_WANTED}."
 INVALID: Final = " [[text There is nothing to say.]]"
-"""Ends of objectives: what the answer shall be, and an answer that no check of form accepts."""
+"""Endings of objectives: the required output format, and an output that no format check accepts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,22 +42,19 @@ class RunKind:
     """A kind of run.
 
     Attributes:
-        name: Its name, for the tests.
+        name: Its name, for tests.
         status: The final status.
-        reason: The reason, where there is one.
-        end: What the objective ends with.
+        reason: The reason, if any.
+        end: Ending of the objective.
         mode: ``live`` or ``echo``.
         check: The output check, by the name of its endpoint; see :mod:`runwatch.service.checks.sample_checks`.
         on_eval: Reactions to its verdict.
-        arm: The model that has to run, by its name in :data:`runwatch.service.sample.models.MODELS`, or the agent.
-        is_review: Whether it has an agent's work reviewed.
-        data_classes: What the run may touch.
-        max_cost_usd: The cost cap.
-        max_runtime_s: The runtime cap.
-        cost_coefficient: The weight of cost, where the run states one.
-        cancel_after_s: Seconds after which somebody cancels it.
-        least: How many of it there are at least.
-        weight: How often it is chosen, compared with the others.
+        arm: The required model, by its name in :data:`runwatch.service.sample.models.MODELS`, or the agent.
+        is_review: Whether it reviews an agent's work.
+        cost_coefficient: Weight of cost, if the run states one.
+        cancel_after_s: Seconds after which it is cancelled.
+        least: Minimum number of such runs.
+        weight: Relative frequency.
     """
 
     name: str
@@ -79,11 +76,10 @@ class RunKind:
 
 
 def build_request(work: RunKind, chance: Random, arms: Mapping[str, str], checks: Mapping[str, str]) -> dict[str, Any]:
-    """The body that submits a run of this kind.
+    """Build the body that submits a run of this kind.
 
     Args:
-        work: The kind.
-        chance: Chooses what it is about.
+        chance: Chooses the subject.
         arms: Ids of saved models and agents, by name.
         checks: Ids of output checks, by the name of their endpoint.
     """
@@ -125,7 +121,7 @@ def _failing(reason: str, end: str, **more: Any) -> RunKind:
 
 
 CAREFUL: Final = 0.1
-"""The weight of cost with which the better models come first, and 1.0 that with which the cheapest does."""
+"""Weight of cost that ranks better models first; 1.0 ranks the cheapest first."""
 
 REPAIR: Final = RunKind(
     name="repair_proposed",
@@ -135,7 +131,7 @@ REPAIR: Final = RunKind(
     least=6,
     weight=2,
 )
-"""Rejected twice, repaired, accepted: a proposal comes of it."""
+"""Rejected twice, repaired, accepted; creates a proposal."""
 
 HISTORY: Final = (
     REPAIR,
@@ -195,7 +191,7 @@ HISTORY: Final = (
     ),
     RunKind(name="cancelled", status="cancelled", reason="cancelled", end=" [[slow 20]]", cancel_after_s=6, weight=4),
 )  # fmt: skip
-"""What the past holds."""
+"""Runs of the past."""
 
 _NORTH_FAILS: Final = _failing("dispatch_network_error", " [[fail network]]", arm="ember-small")
 _NORTH_WORKS: Final = RunKind(name="plain", arm="ember-small")
@@ -206,8 +202,9 @@ INCIDENT: Final = (
     (41, _NORTH_FAILS), (36, _NORTH_WORKS), (33, _NORTH_FAILS), (27, _NORTH_FAILS), (22, _NORTH_FAILS),
     (16, _ELSEWHERE),
 )  # fmt: skip
-"""What the last hour holds, each with the minutes since it began: one provider whose network fails, so that whoever
-opens the console finds something."""
+"""Runs of the last hour, each with the minutes since it started: one provider has network failures, so that the console
+has something to find.
+"""
 
 BACKGROUND: Final = (
     _echo("echo", weight=2),
@@ -225,4 +222,4 @@ BACKGROUND: Final = (
     RunKind(name="expired", status="expired", reason="runtime_exceeded", end=" [[slow 30]]", max_runtime_s=6),
     RunKind(name="cancelled", status="cancelled", reason="cancelled", end=" [[slow 20]]", cancel_after_s=5),
 )  # fmt: skip
-"""What comes while somebody watches: each takes a few seconds."""
+"""Runs submitted in the background; each takes a few seconds."""

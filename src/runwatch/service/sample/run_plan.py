@@ -1,4 +1,4 @@
-"""When the runs of the past happened: pure, the same for the same seed."""
+"""Schedule of past runs: pure, and the same for the same seed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Final, NamedTuple
 from runwatch.service.sample.run_kinds import INCIDENT, RunKind
 
 DAYS: Final = 30
-"""How many days the runs are spread over."""
+"""Number of days the runs are spread over."""
 
 SETUP: Final = timedelta(days=1)
 """How long before the first day the organization was set up."""
 
 MARGIN: Final = timedelta(minutes=30)
-"""How long before now the last run begins; it takes a few minutes at most."""
+"""How long before now the last run starts; it takes a few minutes at most."""
 
 _HOURS: Final = (6.0, 21.0, 13.0)
-"""The first and the last hour of a working day, and the busiest."""
+"""First, last and busiest hour of a working day."""
 
 
 class PlannedRun(NamedTuple):
@@ -30,15 +30,14 @@ class PlannedRun(NamedTuple):
 
 
 def plan_runs(works: Sequence[RunKind], count: int, now: datetime, chance: Random) -> list[PlannedRun]:
-    """So many runs within the last :data:`DAYS` days, oldest first: the least of each kind, the rest by weight.
+    """Plan runs within the last :data:`DAYS` days, oldest first: the minimum of each kind, the rest by weight.
 
-    With fewer than the kinds need the last of them are left out.
+    If ``count`` is below the sum of the minimums, the last kinds are left out.
 
     Args:
         works: The kinds.
-        count: How many runs.
-        now: When the past ends.
-        chance: Chooses.
+        now: End of the past.
+        chance: Source of random choices.
     """
     needed = [work for work in works for _ in range(work.least)][:count]
     others = chance.choices(works, [work.weight for work in works], k=count - len(needed))
@@ -49,12 +48,12 @@ def plan_runs(works: Sequence[RunKind], count: int, now: datetime, chance: Rando
 
 
 def plan_incident(works: Sequence[RunKind], count: int, now: datetime) -> list[PlannedRun]:
-    """The runs of :data:`~runwatch.service.sample.run_kinds.INCIDENT`, where there is room for them beside the past.
+    """Plan the runs of :data:`~runwatch.service.sample.run_kinds.INCIDENT`, if the total leaves room for them.
 
     Args:
-        works: The kinds that the past needs the least of.
-        count: How many runs there are in all.
-        now: When the past ends.
+        works: The kinds whose minimums must fit as well.
+        count: Total number of runs.
+        now: End of the past.
     """
     if count < len(INCIDENT) + sum(work.least for work in works):
         return []

@@ -1,4 +1,4 @@
-"""A clock of the past: time goes by as soon as somebody waits for it."""
+"""A clock of the past, on which time passes only through waiting."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ Act = Callable[[], Awaitable[object]]
 
 
 class SimulatedClock:
-    """A :class:`runwatch.base.clock.Clock` that no sleep waits for: it moves on by itself at once.
+    """A :class:`runwatch.base.clock.Clock` whose sleeps advance the time at once.
 
     Args:
-        start: The wall time at the beginning.
+        start: The initial wall time.
 
     Attributes:
-        until: The moment behind which no sleep may lead, so that what tries again and again comes to an end.
+        until: The latest time a sleep may reach, so that endless retries end.
     """
 
     def __init__(self, start: datetime) -> None:
@@ -26,34 +26,34 @@ class SimulatedClock:
         self._due: tuple[datetime, Act] | None = None
 
     def now(self) -> datetime:
-        """The wall time, aware, in UTC."""
+        """Return the wall time, aware, in UTC."""
         return self._now
 
     def monotonic(self) -> float:
-        """Seconds since the clock was made."""
+        """Return the seconds since the clock was made."""
         return (self._now - self._start).total_seconds()
 
     def chance(self) -> float:
-        """Always the same: nothing about the past is left to chance."""
+        """Return a constant, because the past must be reproducible."""
         return 0.5
 
     def move_to(self, moment: datetime) -> None:
-        """Let the time until a moment go by; nothing when that is over already."""
+        """Advance to a time; do nothing if it has passed."""
         self._now = max(self._now, moment)
 
     def interrupt_at(self, moment: datetime, act: Act) -> None:
-        """Have something done once, by the first sleep that reaches a moment, and in the middle of it."""
+        """Run something once, in the middle of the first sleep that reaches a time."""
         self._due = (moment, act)
 
     def let_be(self) -> None:
-        """Forget what :meth:`interrupt_at` was told and no sleep has reached."""
+        """Drop a pending :meth:`interrupt_at`."""
         self._due = None
 
     async def sleep(self, seconds: float) -> None:
-        """Let ``seconds`` go by.
+        """Advance by ``seconds``.
 
         Raises:
-            TimeoutError: that leads behind :attr:`until`.
+            TimeoutError: that would pass :attr:`until`.
         """
         end = self._now + timedelta(seconds=max(0.0, seconds))
         if self.until is not None and end > self.until:
@@ -62,7 +62,7 @@ class SimulatedClock:
             (moment, act), self._due = self._due, None
             self.move_to(moment)
             await act()
-            # What was done may have been to cancel this very sleeper, which ends here then.
+            # The action may have cancelled this very sleeper, which then ends here.
             await asyncio.sleep(0)
         self.move_to(end)
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""What the past of the sample organization is made with, and the organizations while they are made."""
+"""Tools for making the sample organization's past, and the organizations in the making."""
 
 from __future__ import annotations
 
@@ -18,13 +18,9 @@ class Tools:
     """The service of the past.
 
     Attributes:
-        database: Where everything is kept.
-        clock: What time it is.
-        vault: Where keys are kept.
-        providers: What calls sources of models.
-        calls: What calls checks and agents.
-        options: How the service is started.
-        origin: Where the service will be found, and its sample checks.
+        providers: Calls model sources.
+        calls: Calls checks and agents.
+        origin: Future public origin of the service and its sample checks.
     """
 
     database: ServiceDatabase
@@ -38,13 +34,13 @@ class Tools:
 
 @dataclass(slots=True)
 class Organization:
-    """One organization while it is made up.
+    """An organization in the making.
 
     Attributes:
         principal: Its owner.
-        runner_id: The id of the key that submits most of its runs.
+        runner_id: Id of the key that submits most of its runs.
         connections: Ids of connections, by source.
-        arms: Ids of saved models, by the names in :data:`runwatch.service.sample.models.MODELS`, and of agents, by the
+        arms: Ids of saved models by the names in :data:`runwatch.service.sample.models.MODELS`, and of agents by the
             ends of their addresses.
         checks: Ids of output checks, by the name of their endpoint.
     """
@@ -57,10 +53,10 @@ class Organization:
 
     @property
     def tenant_id(self) -> str:
-        """Its id."""
+        """Return its id."""
         return self.principal.tenant_id
 
 
 def read_token(address: str) -> str:
-    """The token in the address of a private page."""
+    """Return the token in the address of a private page."""
     return address.partition("intent=")[2]
