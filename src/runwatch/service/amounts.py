@@ -1,4 +1,4 @@
-"""Amounts: summed as decimals and written with the digits that came of it, never through a binary float."""
+"""Amounts: sum as decimals and write every digit, never through a binary float."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from runwatch.records.spend import sum_amounts
 
 __all__ = ["amount_of", "less", "numeral", "sum_amounts"]
 
-# Sums of amounts that differ by less than this many digits are exact.
+# Sums are exact as long as the amounts differ by less than this many digits.
 _EXACT: Final = Context(prec=100)
 
 
 def amount_of(value: object) -> Decimal:
-    """The amount that a decoded JSON number states, to its last digit; zero for anything that is no finite number."""
+    """Return the exact amount of a decoded JSON number, or zero for anything but a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Decimal(0)
     amount = Decimal(value.literal if isinstance(value, ExactNumber) else repr(value))
@@ -23,10 +23,10 @@ def amount_of(value: object) -> Decimal:
 
 
 def less(amount: Decimal, taken: Decimal) -> Decimal:
-    """What is left of an amount; negative when more is taken than there is."""
+    """Subtract an amount; the result may be negative."""
     return _EXACT.subtract(amount, taken)
 
 
 def numeral(amount: Decimal) -> ExactNumber:
-    """An amount as a JSON number with exactly its digits."""
+    """Convert an amount to a JSON number with exactly its digits."""
     return ExactNumber(str(amount))

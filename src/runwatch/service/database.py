@@ -1,8 +1,9 @@
-"""The service's database: one writer thread with group commit, readers that cannot write.
+"""The service's database: one writer thread with group commit, and readers that cannot write (manual: decisions, "Local
+service storage").
 
-A write is a function over a :class:`~runwatch.service.transaction.Transaction`. The writer thread takes all that wait,
-runs each in a savepoint of one transaction, so that one that fails hurts no other, and tells the callers only after the
-commit has reached the disk. Nothing here runs on the event loop.
+A write is a function over a :class:`~runwatch.service.transaction.Transaction`. The writer thread takes all waiting
+writes, runs each in a savepoint of one transaction, so that a failing one does not affect the others, and notifies the
+callers only after the commit is on disk. Nothing here runs on the event loop.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ from runwatch.service.transaction import Transaction
 T = TypeVar("T")
 
 READERS: Final = 4
-"""How many reads run at the same time."""
+"""Number of concurrent reads."""
 
 BATCH: Final = 256
-"""How many writes share one commit at most, so that the first of them does not wait for ever."""
+"""Most writes in one commit, so that the first one does not wait forever."""
 
-# What is deleted is overwritten: prompts and outputs are kept for a while and then really gone.
+# Deleted data is overwritten: prompts and outputs must be gone after their retention.
 _PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "foreign_keys=ON", "busy_timeout=5000")
 
 
 class _Job(Generic[T]):
-    """One write that waits for its turn."""
+    """A write waiting for its turn."""
 
     def __init__(self, function: Callable[[Transaction], T]) -> None:
         self._function = function
@@ -53,10 +54,10 @@ class _Job(Generic[T]):
         self._error: BaseException | None = None
 
     def run(self, connection: Connection, now: datetime) -> None:
-        """Run the function in a savepoint and keep what came of it for :meth:`tell`.
+        """Run the function in a savepoint and keep its result for :meth:`tell`.
 
         Raises:
-            SQLAlchemyError: the failure has ended the whole transaction, as a full disk does.
+            SQLAlchemyError: the failure ended the whole transaction, for example on a full disk.
         """
         try:
             with _savepoint(connection):
@@ -69,7 +70,7 @@ class _Job(Generic[T]):
             self._error = error
 
     def tell(self) -> None:
-        """Resolve the caller's future with what was kept."""
+        """Resolve the caller's future with the result."""
         if self._error is not None:
             self.future.set_exception(self._error)
         else:
@@ -77,7 +78,7 @@ class _Job(Generic[T]):
 
 
 class ServiceDatabase:
-    """The open database. Made by :meth:`open`; the caller holds the data directory's lock."""
+    """The open database, created by :meth:`open`; the caller holds the data directory's lock."""
 
     def __init__(self, path: Path, writer: Engine, reader: Engine, clock: Clock) -> None:
         self._path = path
@@ -94,7 +95,7 @@ class ServiceDatabase:
 
     @classmethod
     def open(cls, path: Path, clock: Clock) -> ServiceDatabase:
-        """Open the database of ``path``, making it (mode 0600) when there is none.
+        """Open the database of ``path``, creating it with mode 0600 if it does not exist.
 
         Raises:
             DataError: it cannot be opened or migrated, is damaged, or was written by a newer version.
@@ -102,14 +103,14 @@ class ServiceDatabase:
         return cls(path, _open_writer(path), _engine(path, "ro", "BEGIN", READERS), clock)
 
     async def read(self, function: Callable[[Transaction], T]) -> T:
-        """Run a function that only reads, on a reader thread, over one consistent state of the database."""
+        """Run a read-only function on a reader thread, over one consistent state of the database."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, function)
 
     async def write(self, function: Callable[[Transaction], T]) -> T:
-        """Run a function that writes, and return its result once it is on the disk.
+        """Run a writing function, and return its result once it is on disk.
 
-        Whatever the function raises is raised here, and nothing that it wrote stays. The function runs on the writer
-        thread and holds up all other writes, so it does nothing but its statements.
+        If the function raises, its error is raised here and none of its writes are kept. The function runs on the
+        writer thread and blocks all other writes, so it must do nothing but its statements.
 
         Raises:
             DataError: the database is closed, or its disk is full or cannot be written.
@@ -123,12 +124,12 @@ class ServiceDatabase:
             return await asyncio.wrap_future(job.future)
 
     def watch(self, table: Table, told: Callable[[], None]) -> None:
-        """Have a function called on the running event loop after every commit that added rows to a table."""
+        """Call a function on the running event loop after every commit that added rows to a table."""
         loop = asyncio.get_running_loop()
         self._watchers.append((table, lambda: loop.call_soon_threadsafe(told)))
 
     def close(self) -> None:
-        """Finish the writes that wait and close; harmless when it is closed already."""
+        """Finish waiting writes and close; do nothing if already closed."""
         with self._closing:
             if self._is_closed:
                 return
@@ -152,7 +153,7 @@ class ServiceDatabase:
                     while len(waiting) < BATCH:
                         waiting.append(self._jobs.get_nowait())
                 is_open = None not in waiting
-                # A caller that has gone away before its write began gets none.
+                # Skip writes whose caller was cancelled before they started.
                 self._commit(
                     connection,
                     [job for job in waiting if job is not None and job.future.set_running_or_notify_cancel()],
@@ -164,7 +165,7 @@ class ServiceDatabase:
                 for job in jobs:
                     job.run(connection, self._clock.now())
         except Exception as error:
-            # The transaction as a whole is not on the disk, and so is none of its parts.
+            # The whole transaction failed, so none of its writes is on disk.
             for job in jobs:
                 job.future.set_exception(error)
             return
@@ -177,9 +178,9 @@ class ServiceDatabase:
 
 
 class SingleWriterDatabase(ServiceDatabase):
-    """A database that one task alone has to itself, in a single transaction that ends when it is closed.
+    """A database used by a single task, in one transaction that ends when it is closed.
 
-    Nothing is on the disk until then. For what is made whole or not at all, as the past of the sample organization.
+    Nothing is on disk until then. Use it for all-or-nothing creation, such as the past of the sample organization.
     """
 
     def __init__(self, writer: Engine, clock: Clock) -> None:
@@ -190,7 +191,7 @@ class SingleWriterDatabase(ServiceDatabase):
 
     @classmethod
     def open(cls, path: Path, clock: Clock) -> SingleWriterDatabase:
-        """Make the database of ``path``; see :meth:`ServiceDatabase.open`.
+        """Create the database of ``path``; see :meth:`ServiceDatabase.open`.
 
         Raises:
             DataError: as there.
@@ -198,16 +199,16 @@ class SingleWriterDatabase(ServiceDatabase):
         return cls(_open_writer(path), clock)
 
     async def read(self, function: Callable[[Transaction], T]) -> T:
-        """Run a function that only reads, at once."""
+        """Run a read-only function immediately."""
         return function(Transaction(self._connection, self._clock.now()))
 
     async def write(self, function: Callable[[Transaction], T]) -> T:
-        """Run a function that writes, at once; nothing that it wrote stays when it raises."""
+        """Run a writing function immediately; if it raises, none of its writes are kept."""
         with _savepoint(self._connection):
             return function(Transaction(self._connection, self._clock.now()))
 
     def close(self) -> None:
-        """Commit everything and close; harmless when it is closed already."""
+        """Commit everything and close; do nothing if already closed."""
         if not self._connection.closed:
             with self._connection:
                 self._connection.commit()
@@ -215,7 +216,7 @@ class SingleWriterDatabase(ServiceDatabase):
 
 
 def _open_writer(path: Path) -> Engine:
-    """The one connection that writes, to a file that is made when there is none.
+    """Open the single writing connection, creating the file if it does not exist.
 
     Raises:
         DataError: it cannot be opened, written or migrated, is damaged, or was written by a newer version.
@@ -241,9 +242,9 @@ def _open_writer(path: Path) -> Engine:
 
 @contextlib.contextmanager
 def _savepoint(connection: Connection) -> Iterator[None]:
-    """Take back what the block wrote when it raises, unless its failure has ended the whole transaction.
+    """Undo the block's writes if it raises, unless the failure has ended the whole transaction.
 
-    Every savepoint has the same name, so that its statements are made and prepared once and not for every write.
+    Every savepoint has the same name, so that its statements are built and prepared only once.
     """
     connection.exec_driver_sql("SAVEPOINT one_write")
     try:
@@ -272,7 +273,7 @@ def _engine(path: Path, mode: str, begin: str, size: int) -> Engine:
             raise
         return connection
 
-    # Errors reach the log and stored causes, and values of statements may be prompts: they are left out.
+    # Errors reach the log and stored causes, and statement values may be prompts, so values are left out.
     engine = create_engine(
         "sqlite://", creator=connect, poolclass=QueuePool, pool_size=size, max_overflow=0, hide_parameters=True
     )
@@ -303,5 +304,5 @@ def _prepare(engine: Engine, path: Path) -> None:
         from runwatch.service.migrations.upgrade import migrate
 
         migrate(engine, path, SCHEMA_VERSION)
-    # Also the copy of a migration that was killed once all was written.
+    # This also removes the copy of a migration killed after its commit.
     remove_backup(path)

@@ -1,7 +1,7 @@
-"""The decision log: who decided what, kept for the compliance export (wire reference 2.12).
+"""Decision log for the compliance export: who decided what (manual: interface, "Evaluation summary and compliance
+export").
 
-An entry is written in the transaction of the decision, so there is neither a decision without its entry nor an entry
-without its decision. An entry never changes.
+An entry is written in the transaction of its decision, so neither exists without the other. An entry never changes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from runwatch.service.tables.organization import audit
 from runwatch.service.transaction import Row, Transaction
 
 KINDS: Final = ("proposal_decision", "execution_cancellation", "api_key_revocation", "registry_action")
-"""Kinds of entries (wire reference 2.12)."""
+"""Kinds of entries."""
 
 RESOURCE_TYPES: Final = ("proposal", "execution", "api_key", "arm", "verifier")
-"""Types of what is decided upon (wire reference 2.12)."""
+"""Types of resources that decisions are about."""
 
 
 def record_decision(
@@ -30,16 +30,14 @@ def record_decision(
     resource_id: str,
     acted_by: str | None,
 ) -> None:
-    """Keep one decision.
+    """Record one decision.
 
     Args:
         transaction: The transaction of the decision itself.
-        tenant_id: The organization that it is of.
         kind: One of :data:`KINDS`.
-        action: What was decided, in one word such as ``approved``, ``cancelled`` or ``registered``.
+        action: The decision in one word, such as ``approved``, ``cancelled`` or ``registered``.
         resource_type: One of :data:`RESOURCE_TYPES`.
-        resource_id: The id of what was decided upon.
-        acted_by: The id of the key that decided, ``None`` where the service did it by itself.
+        acted_by: Id of the key that decided; ``None`` for the service itself.
     """
     assert kind in KINDS, kind
     assert resource_type in RESOURCE_TYPES, resource_type
@@ -57,12 +55,10 @@ def record_decision(
 
 
 def entries(transaction: Transaction, tenant_id: str, since: str, before: str) -> Sequence[Row]:
-    """The decisions of an organization from ``since`` to before ``before``, oldest first.
+    """Return the decisions of an organization from ``since`` until before ``before``, oldest first.
 
     Args:
-        transaction: Where they are read.
-        tenant_id: The organization.
-        since: The first moment, as moments are stored.
-        before: The first moment that no longer counts.
+        since: Earliest stored timestamp.
+        before: First stored timestamp not included.
     """
     return transaction.oldest(audit, {"tenant_id": tenant_id}, since=("at", since), until=("at", before))

@@ -1,4 +1,4 @@
-"""What SQLite says of a disk or a file that cannot be used, as an error that tells the user what to do (ours)."""
+"""Translate SQLite's disk and file errors to errors that tell the user what to do. Not in the specification."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from runwatch.base.sqlite_errors import DAMAGED, UNWRITABLE, find_error_code
 
 @contextlib.contextmanager
 def translate_disk_errors(path: Path) -> Iterator[None]:
-    """Explain what the block's statements meet; mistakes in a statement and broken constraints pass as they are.
-
-    Args:
-        path: The database file.
+    """Translate disk errors in the block; statement mistakes and broken constraints pass unchanged.
 
     Raises:
         DataError: the file is damaged, or the disk is full or cannot be written.

@@ -1,4 +1,4 @@
-"""Refusals: how every room of the service ends a request that it does not do."""
+"""Refusals: how every part of the service ends a request that it refuses."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from runwatch.records.error_codes import CODES
 
 
 class RefusalError(RunwatchError):
-    """A request is not done. It is answered with a Problem of this code.
+    """The request is refused and answered with a Problem of this code (manual: interface, "Problems and error codes").
 
     Args:
         code: One of :data:`runwatch.records.error_codes.CODES`, which gives the HTTP status and the title.
-        detail: What about this request; it is sent, so it repeats nothing that a caller sent or a secret holds.
+        detail: Explanation for this request. It is sent, so it must repeat nothing that a caller sent and no secret.
         errors: Fields and what is wrong with each; only for ``validation_failed``.
         retry_after_s: Seconds to wait; only for ``rate_limited`` and ``quota_exceeded``.
-        headers: Headers that belong to the answer.
-        cause: What happened inside; it is stored and never sent.
+        headers: Headers of the response.
+        cause: Internal cause; stored and never sent.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class RefusalError(RunwatchError):
 
     @property
     def status(self) -> int:
-        """The HTTP status that goes with the code."""
+        """Return the HTTP status of the code."""
         return CODES[self.code].status
 
 
 def make_validation_error(*errors: tuple[str, str], cause: str | None = None) -> RefusalError:
-    """A ``validation_failed`` refusal naming fields and what is wrong with each."""
+    """Build a ``validation_failed`` refusal that names fields and what is wrong with each."""
     count = "One field needs" if len(errors) == 1 else f"{len(errors)} fields need"
     return RefusalError("validation_failed", f"{count} attention.", errors=errors, cause=cause)

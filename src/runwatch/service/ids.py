@@ -1,4 +1,4 @@
-"""Identifiers: opaque to callers, with the time in front so that people can sort them by eye."""
+"""Identifiers: opaque to callers, starting with the time so that users can sort them by eye."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _chance: Random = secrets.SystemRandom()
 
 @contextmanager
 def seeded_ids(seed: int) -> Iterator[None]:
-    """Have every identifier that is made while the block runs follow from a seed, whichever thread makes it.
+    """Derive every identifier created during the block from a seed, in all threads.
 
-    For the made-up history of the sample organization alone, which is the same whenever it is made. Keys of callers and
-    tokens of private pages do not come from here.
+    Only for the past of the sample organization, which must be reproducible. Callers' keys and page tokens are not made
+    here.
     """
     global _chance
     before, _chance = _chance, Random(seed)  # noqa: S311 - nothing that follows from a seed is a secret
@@ -35,9 +35,9 @@ def seeded_ids(seed: int) -> Iterator[None]:
 
 
 def new_id(prefix: str, now: datetime) -> str:
-    """A new identifier such as ``ex_01K…``: the millisecond and 80 random bits, in Crockford's base 32."""
+    """Create an identifier such as ``ex_01K…``: the millisecond and 80 random bits, in Crockford's base 32."""
     time = _base32(int(now.timestamp() * 1000), _TIME_CHARACTERS)
-    # Drawn at once: a draw asks the system, and a run makes some ten identifiers.
+    # Draw all bits at once: each draw is a system call, and a run needs some ten identifiers.
     chance = _base32(_chance.getrandbits(_CHARACTER_BITS * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS)
     return f"{prefix}_{time}{chance}"
 
@@ -47,10 +47,12 @@ def _base32(number: int, characters: int) -> str:
 
 
 def random_word(length: int) -> str:
-    """Random letters and digits; ``key_`` ids consist of nothing else (wire reference 1.3)."""
+    """Return random letters and digits, the only characters of ``key_`` ids (manual: interface, "Authentication and
+    keys").
+    """
     return "".join(_chance.choice(_WORD) for _ in range(length))
 
 
 def random_digits(length: int) -> str:
-    """Random hexadecimal digits."""
+    """Return random hexadecimal digits."""
     return "".join(_chance.choice(string.hexdigits[:16]) for _ in range(length))

@@ -1,4 +1,4 @@
-"""How a service is started."""
+"""Options of a service start."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import Final
 from runwatch.base.sealing import MasterKeys
 
 SAMPLE_RUNS: Final = 200
-"""How many finished runs the sample organization has unless somebody says otherwise."""
+"""Default number of finished runs in the sample organization."""
 
 SAMPLE_KEYS: Final = "sample-keys.json"
-"""The file of the data directory that holds the keys of the sample organizations, for people who try roles and
-organizations."""
+"""File in the data directory with the keys of the sample organizations, for trying out roles and organizations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,25 +23,24 @@ class ServeOptions:
 
     Attributes:
         host: The address to listen on.
-        port: The port, or 0 for that of the last start, else any free one.
-        data_dir: Where the service keeps its data.
-        master_keys: Finds the master keys that seal secrets at rest; it may raise any error of runwatch's.
-        key_command: Prints the header with the owner's key for other clients; empty where no command does.
-        json: Whether one JSON line with address and key goes to standard output.
-        allow_remote: Whether an address that other machines can reach is taken.
-        idle_exit_s: Seconds without a caller and without a live run after which the service ends; ``None`` for never.
-        rate_limit_rpm: Requests a minute of one key above which it answers 429; ``None`` for no limit.
-        allow_loopback_checks: Whether checks, review agents and webhooks may be on this machine, by plain http.
-        allow_signup: Whether anyone who reaches the service may make an organization of their own.
-        balance_usd: The balance that the first organization has from this start on; ``None`` leaves it as it is.
-        quota_executions: How many runs a month it may submit; ``None`` leaves that as it is.
-        concurrency: How many of its runs are worked on at once; ``None`` leaves that as it is.
-        provider_config: The file that names further sources of models; ``None`` for none.
-        sample: Whether the sample sources of models and the sample checks are served.
-        sample_runs: How many finished runs the sample organization has that a new data directory begins with; ``None``
-            for no such organization.
-        sample_trickle: Whether further runs come and go in the sample organization while somebody watches.
-        pace: What the waits of a test run are multiplied with; the demo stretches them, so that people see runs move.
+        port: The port; 0 for that of the last start, else any free one.
+        master_keys: Returns the master keys that seal secrets at rest; may raise any runwatch error.
+        key_command: Prints the header with the owner's key for other clients; empty if no command does.
+        json: Whether to print one JSON line with address and key to standard output.
+        allow_remote: Whether to accept an address that other machines can reach.
+        idle_exit_s: Seconds without a caller or a live run until the service stops; ``None`` for never.
+        rate_limit_rpm: Requests per minute and key before a 429; ``None`` for no limit.
+        allow_loopback_checks: Whether checks, review agents and webhooks may be on this machine, over plain HTTP.
+        allow_signup: Whether anyone who reaches the service may create an organization.
+        balance_usd: Balance of the first organization from this start on; ``None`` keeps it.
+        quota_executions: Number of runs per month it may submit; ``None`` keeps it.
+        concurrency: Number of its runs worked on at once; ``None`` keeps it.
+        provider_config: File with further model sources, if any.
+        sample: Whether to serve the sample model sources and the sample checks.
+        sample_runs: Number of finished runs of the sample organization in a new data directory; ``None`` for no such
+            organization.
+        sample_trickle: Whether to submit background runs in the sample organization while the service is in use.
+        pace: Factor on the waits of a test run; the demo stretches them so that users see runs progress.
     """
 
     host: str = "127.0.0.1"

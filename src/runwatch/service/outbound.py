@@ -1,8 +1,9 @@
-"""The service's only HTTP client: calls to providers, output checks, review agents and webhooks.
+"""The service's only HTTP client: calls to providers, output checks, review agents and webhooks (manual: security,
+"Outbound calls").
 
-A name is looked up once, every address that it has is judged, and the call goes to an address that was judged, so that
-a name cannot point somewhere else in between. Redirects are not followed. The time limit covers everything to the last
-byte of the answer.
+A name is resolved once, each of its addresses is checked, and the call goes to a checked address, so that the name
+cannot be redirected in between. Redirects are not followed. The time limit covers everything up to the last byte of the
+response.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from runwatch.base.errors import RunwatchError
 from runwatch.service.address_policy import AddressPolicy
 
 ANSWER_BYTES: Final = 1024 * 1024
-"""The largest answer unless a caller says otherwise (wire reference 4.2)."""
+"""Default limit of a response in bytes (manual: interface, "Answer of a check")."""
 
 CONNECTIONS: Final = 100
 
@@ -32,12 +33,12 @@ LookUp = Callable[[str, int], Awaitable[list[Address]]]
 
 
 class OutboundError(RunwatchError):
-    """A call got no complete answer.
+    """A call had no complete response.
 
     Attributes:
-        kind: ``scheme_rejected`` (no URL that may be called), ``dns_resolution_failed``, ``private_range_rejected``,
+        kind: ``scheme_rejected`` (not a URL that may be called), ``dns_resolution_failed``, ``private_range_rejected``,
             ``timeout``, ``network`` or ``response_too_large``.
-        was_sent: Whether the other side may have got the request.
+        was_sent: Whether the other side may have received the request.
     """
 
     def __init__(self, kind: str, *, was_sent: bool = False) -> None:
@@ -48,23 +49,18 @@ class OutboundError(RunwatchError):
 
 @dataclass(frozen=True, slots=True)
 class OutboundResponse:
-    """A complete answer, of any status.
-
-    Attributes:
-        status: The HTTP status.
-        content: The body.
-    """
+    """A complete response of any status."""
 
     status: int
     content: bytes
 
 
 class OutboundClient:
-    """Calls other servers. One for a service; :meth:`close` ends it.
+    """Client for other servers; one per service, ended by :meth:`close`.
 
     Args:
-        look_up: What finds the addresses of a host and a port.
-        verify: What certificates are judged by, where not the usual authorities.
+        look_up: Resolves a host and port.
+        verify: Certificate trust, if not the usual authorities.
     """
 
     def __init__(self, look_up: LookUp | None = None, verify: ssl.SSLContext | None = None) -> None:
@@ -83,19 +79,16 @@ class OutboundClient:
         body: bytes | None = None,
         limit_bytes: int = ANSWER_BYTES,
     ) -> OutboundResponse:
-        """Send one request and read its answer whole. Never retried here.
+        """Send one request and read its whole response, without retries.
 
         Args:
-            method: The HTTP method.
             url: An absolute http or https URL without user info.
-            reach: Where it may go.
-            timeout_s: Seconds until the last byte of the answer.
-            headers: Request headers.
-            body: Request body, as it is sent.
-            limit_bytes: The largest answer that is read.
+            reach: Addresses allowed for it.
+            timeout_s: Seconds until the last byte of the response.
+            limit_bytes: Largest response to read.
 
         Raises:
-            OutboundError: there is no complete answer.
+            OutboundError: no complete response.
         """
         sent = False
         try:
@@ -120,7 +113,7 @@ class OutboundClient:
                 await client.aclose()
 
     async def _judged(self, url: str, reach: AddressPolicy) -> tuple[httpx.URL, list[Address]]:
-        """The URL and the addresses to call, in the order to try them.
+        """Return the URL and the allowed addresses, in the order to try them.
 
         Raises:
             OutboundError: the URL may not be called.
@@ -152,10 +145,10 @@ class OutboundClient:
     ) -> OutboundResponse:
         proxy = _proxy_for(target, address)
         extensions = {}
-        # Unpacking would let a small answer grow beyond any limit.
+        # Decompression would let a small response grow beyond any limit.
         headers["Accept-Encoding"] = "identity"
         if proxy is None:
-            # Pinned to the judged address; the name still goes into Host and the certificate check.
+            # Connect to the checked address; the name still goes into Host and the certificate check.
             headers["Host"] = target.netloc.decode("ascii")
             extensions["sni_hostname"] = _name_of(target)
             target = target.copy_with(host=str(address))
@@ -178,7 +171,7 @@ class OutboundClient:
     def _client(self, proxy: str | None) -> httpx.AsyncClient:
         client = self._clients.get(proxy)
         if client is None:
-            # The time limit is the caller's, over everything; httpx's own would start anew with every part.
+            # The caller's time limit covers everything; httpx's own would restart with every part.
             client = httpx.AsyncClient(
                 timeout=None,  # noqa: S113
                 follow_redirects=False,
@@ -192,14 +185,14 @@ class OutboundClient:
 
 
 async def resolve_host(host: str, port: int) -> list[Address]:
-    """The addresses of a host, as the system finds them.
+    """Return the addresses that the system resolves for a host.
 
     Raises:
         OutboundError: there is none.
     """
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        # A scope (fe80::1%eth0) is no part of what is judged.
+        # The scope (fe80::1%eth0) is not part of the checked address.
         addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
     except (OSError, UnicodeError, ValueError):
         raise OutboundError("dns_resolution_failed") from None
@@ -209,19 +202,19 @@ async def resolve_host(host: str, port: int) -> list[Address]:
 
 
 def _name_of(target: httpx.URL) -> str:
-    """The host as it is sent, in ASCII.
+    """Return the host in ASCII, as it is sent.
 
-    ``URL.host`` gives an international name in letters, which the system encodes by an older rule: the name that is
-    looked up would be another one than the name in ``Host`` and in the certificate check.
+    ``URL.host`` returns an international name in Unicode, which the system encodes by an older rule: the resolved name
+    would differ from the name in ``Host`` and in the certificate check.
     """
     return target.raw_host.decode("ascii")
 
 
 def _proxy_for(target: httpx.URL, address: Address) -> str | None:
-    """The proxy that the environment names for a public address; a local one is always called directly.
+    """Return the environment's proxy for a public address; local addresses are always called directly.
 
-    The proxy looks the name up itself. Plain http never goes there, so that a name that has another address by then
-    fails at the certificate check.
+    The proxy resolves the name itself. Plain HTTP never uses it, so a name that has moved to another address fails the
+    certificate check.
     """
     if classify_address(address) is not AddressKind.PUBLIC or proxy_bypass(_name_of(target)):
         return None

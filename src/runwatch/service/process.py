@@ -1,6 +1,6 @@
-"""``runwatch serve``: the service as a process.
+"""``runwatch serve``: the service as a process (manual: decisions, "Local service process").
 
-Imports nothing heavy by itself, so that refusing a second service is quick.
+Imports nothing heavy at module level, so that refusing a second service is quick.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ REFUSED: Final = 2
 """Exit code of a service that could not be started."""
 
 INTERRUPTED: Final = 130
-"""Exit code after Ctrl+C (DESIGN, Command line)."""
+"""Exit code after Ctrl+C (manual: decisions, "Command line")."""
 
 HANDOVER_S: Final = 0.001
-"""How long a thread may keep the interpreter while another one waits for it. A request goes to and fro between the
-event loop and a reader of the database, and beside a reader that sums up a long report it waits so long at every turn;
-the interpreter's own value is 5 ms."""
+"""Seconds that a thread may keep the interpreter while another one waits. A request alternates between the event loop
+and a database reader, and waits this long at every turn while another reader computes a long report; the interpreter's
+default is 5 ms.
+"""
 
 
 MAX_LISTED: Final = 100
-"""How many secrets that cannot be opened are named at a start."""
+"""Most unreadable secrets to list at a start."""
 
 _log: Final = logging.getLogger("runwatch.service")
 
 
 def serve(options: ServeOptions) -> int:
-    """Run the service until it is stopped, and return the process's exit code.
+    """Run the service until it is stopped, and return the exit code.
 
-    With ``json`` standard output gets exactly one line, once connections are accepted; everything else goes to
-    standard error. SIGTERM and the idle exit end with 0, Ctrl+C with 130 although the service stops in good order then
-    too, and a service that cannot be started with 2 and the reason on standard error.
+    With ``json``, standard output gets exactly one line, once connections are accepted; everything else goes to
+    standard error. SIGTERM and the idle exit return 0, Ctrl+C returns 130 after the same orderly stop, and a service
+    that cannot be started returns 2 with the reason on standard error.
     """
     try:
         return asyncio.run(_serve(replace(options, data_dir=options.data_dir.absolute()), SystemClock()))
@@ -59,10 +60,10 @@ def serve(options: ServeOptions) -> int:
 
 
 def reseal_secrets(options: ServeOptions) -> int:
-    """Seal every secret of a data directory with the newest master key, and say how many no master key opens.
+    """Seal every secret of a data directory with the newest master key; return how many no master key opens.
 
     Raises:
-        RunwatchError: a service holds the data directory, or it is not usable.
+        RunwatchError: a service holds the data directory, or it is unusable.
     """
     from runwatch.service import server
 
@@ -77,7 +78,7 @@ async def _serve(options: ServeOptions, clock: Clock) -> int:
     async with run_server(options, clock) as service:
         open_log(options.data_dir)
         sys.setswitchinterval(HANDOVER_S)
-        # What is there now stays. Looking through all of it for garbage again and again would hold the event loop.
+        # Current objects live until the end. Scanning them in every garbage collection would block the event loop.
         gc.freeze()
 
         def end(number: int) -> None:
@@ -111,7 +112,7 @@ def _announce(options: ServeOptions, service: RunningServer) -> None:
 
 
 def _tell_closed(lines: Sequence[str]) -> None:
-    """Say on standard error, which the console's own service has in a file, and in the log, what cannot be opened."""
+    """List unreadable secrets on standard error, which the console's own service redirects, and in the log."""
     if not lines:
         return
     title = f"{len(lines)} secrets cannot be opened, because their master key is missing; they are kept:"
@@ -121,7 +122,7 @@ def _tell_closed(lines: Sequence[str]) -> None:
 
 
 def sample_note(options: ServeOptions) -> str | None:
-    """What there is to know of the sample organization, where one was asked for."""
+    """Return a note on the sample organization, if one was requested."""
     if options.sample_runs is None:
         return None
     keys = options.data_dir / SAMPLE_KEYS
@@ -135,12 +136,12 @@ def _say(stream: TextIO, *lines: str | None) -> None:
         stream.write("".join(f"{clean_block(line)}\n" for line in lines if line))
         stream.flush()
     except OSError:
-        # Whoever started the service has gone. That is no reason to end, nor to fail at the end over the same bytes.
+        # The process that started the service is gone. Keep running, and avoid failing at exit over the same bytes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 async def stop_when_idle(service: RunningServer, idle_exit_s: float | None, clock: Clock) -> None:
-    """End the service when nobody has called it for so long and no run is live."""
+    """Stop the service after this long without a caller, unless a run is live."""
     if idle_exit_s is None:
         return
     context = service.context

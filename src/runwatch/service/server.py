@@ -1,4 +1,4 @@
-"""The service in one process: data directory, socket, HTTP server, engine, from the first to the last."""
+"""The service in one process: data directory, socket, HTTP server and engine, from start to stop."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from runwatch.service.startup import open_service_context
 from runwatch.service.timers import Timers
 
 STOP_S: Final = 5
-"""How long answers under way may take once the service is to stop."""
+"""Seconds that responses in progress may take once the service is stopping."""
 
 LOG_LINES_PER_MINUTE: Final = 120
-"""How many lines a minute the event loop, the HTTP server and callers without a key each may add to the log."""
+"""Log lines per minute allowed for each of the event loop, the HTTP server and callers without a key."""
 
 _BELOW: Final = ("uvicorn", "asyncio")
 _NEW_KEY: Final = "the key of the owner: a new one takes its place, and the one before is revoked"
@@ -58,7 +58,7 @@ class RunningServer:
     """A service that accepts connections.
 
     Attributes:
-        file: What ``service.json`` says of it.
+        file: Content of ``service.json``.
         context: The open service.
         stop: Set it to end the service.
     """
@@ -69,7 +69,7 @@ class RunningServer:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers and without its ten wake-ups a second."""
+    """uvicorn without its signal handlers and its ten wake-ups per second."""
 
     def __init__(self, config: uvicorn.Config, stop: asyncio.Event) -> None:
         super().__init__(config)
@@ -82,15 +82,15 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to accept connections and say so."""
+        """Start accepting connections and report it."""
         await super().startup(sockets)
         for listener in sockets or ():
-            # The number that asyncio was given is also how many connections it accepts in one go. More may wait.
+            # asyncio also uses its backlog as the number of connections accepted in one go. Allow more to wait.
             listener.listen(_BACKLOG)
         self.accepts.set()
 
     async def main_loop(self) -> None:
-        """Keep the Date header right until the service is to stop."""
+        """Keep the Date header current until the service is stopping."""
         while not self._stop.is_set():
             await self.on_tick(0)
             with contextlib.suppress(TimeoutError):
@@ -101,19 +101,17 @@ class _Server(uvicorn.Server):
 async def run_server(
     options: ServeOptions, clock: Clock, *, timers: Timers | None = None, bounds: Bounds | None = None
 ) -> AsyncIterator[RunningServer]:
-    """A service that listens while the block runs.
+    """Run a listening service during the block.
 
     Args:
-        options: How it is started.
-        clock: Where the time comes from.
-        timers: What ends connections that are too slow; the event loop where none is given.
-        bounds: How many connections there may be; as many as the limit of open files leaves where none is given.
+        timers: Ends connections that are too slow; the event loop by default.
+        bounds: Limit of connections; by default as many as the limit of open files allows.
 
     Raises:
-        UsageError: the host is not of this machine and ``allow_remote`` is off, or the port is none.
-        LocalServiceError: another service holds the data directory, the address or the socket cannot be listened on,
-            or this system has no Unix sockets.
-        DataError: the data directory or its database is not usable.
+        UsageError: the host is not of this machine and ``allow_remote`` is off, or the port is invalid.
+        LocalServiceError: another service holds the data directory, the address or the socket cannot be listened on, or
+            this system has no Unix sockets.
+        DataError: the data directory or its database is unusable.
     """
     require_unix_sockets()
     if not options.allow_remote and not may_be_loopback(options.host):
@@ -123,7 +121,7 @@ async def run_server(
     async with contextlib.AsyncExitStack() as stack:
         lock = await _take(options.data_dir, clock)
         stack.callback(lock.release)
-        # A command that prints the keys may take its time; the lock is held already, so that it runs once.
+        # A command that prints the keys may be slow; the lock is already held, so it runs only once.
         keys = await asyncio.to_thread(options.master_keys)
         before, is_closed = _read_before(options.data_dir, keys)
         listener = _listen(options, before)
@@ -138,7 +136,7 @@ async def run_server(
             os.getpid(),
             path,
         )
-        # Written at once: what the file said until now may be the address of another user, and the id of no service.
+        # Write it at once: the old content may be another user's address by now, and the id of no service.
         _write_down(file, keys)
         context, key = await open_service_context(
             options, keys, file.api_key, clock=clock, origin=file.base_url, timers=timers
@@ -163,13 +161,13 @@ async def run_server(
 
 
 async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
-    """Seal every secret of a data directory with the newest master key, and say how many no master key opens.
+    """Seal every secret of a data directory with the newest master key; return how many no master key opens.
 
     The owner's key counts as one of them.
 
     Raises:
         LocalServiceError: a service holds the data directory.
-        DataError: the data directory is not usable.
+        DataError: the data directory is unusable.
     """
     lock = await _take(options.data_dir, clock)
     try:
@@ -185,7 +183,7 @@ async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
 
 @contextlib.asynccontextmanager
 async def _trickling(context: RequestContext) -> AsyncIterator[None]:
-    """Let runs come and go in the sample organization while the block runs."""
+    """Submit background runs in the sample organization during the block."""
     from runwatch.service.sample.background_runs import BackgroundRuns
 
     trickle = BackgroundRuns(context, Random(int(context.clock.now().timestamp())))  # noqa: S311 - no secret
@@ -226,11 +224,11 @@ def _config(application: ServiceApp) -> uvicorn.Config:
 
 
 def _read_before(data_dir: Path, keys: MasterKeys) -> tuple[ServiceFile | None, bool]:
-    """What the last service of this directory wrote, and whether its key is there and cannot be opened."""
+    """Return what the last service of this directory wrote, and whether its key exists but cannot be opened."""
     try:
         before = read_service_file(data_dir)
     except UnsafePlaceError as error:
-        # Others may have read the key in it, so that it is not the owner's any longer.
+        # Others may have read the key in it, so the owner gets a new one.
         _log.warning("the owner gets a new key: %s", error)
         return None, False
     try:
@@ -261,9 +259,9 @@ def _unusable(data_dir: Path, error: OSError) -> DataError:
 
 
 async def _take(data_dir: Path, clock: Clock) -> FileLock:
-    """Hold the data directory.
+    """Lock the data directory.
 
-    Whoever looks whether a service runs holds the lock for a moment too, so one refusal proves nothing.
+    A check for a running service also takes the lock briefly, so a single failure proves nothing.
     """
     lock = lock_path(data_dir)
     try:
@@ -286,7 +284,7 @@ async def _take(data_dir: Path, clock: Clock) -> FileLock:
 
 
 def _listen(options: ServeOptions, before: ServiceFile | None) -> socket.socket:
-    """A listening socket: on the port asked for, else on that of the last start, else on any free one."""
+    """Open a listening socket on the requested port, else on that of the last start, else on any free one."""
     kept = 0
     if before is not None and not options.port:
         with contextlib.suppress(ValueError):
@@ -322,7 +320,7 @@ def _bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
     )[0]
     if not allow_remote and not is_loopback_address(str(address[0])):
         raise _not_this_machine(f"{host} leads to {address[0]}, which is not a loopback address.")
-    # With the protocol named, asyncio turns Nagle's algorithm off; without, an answer in two parts takes 40 ms more.
+    # With an explicit protocol asyncio disables Nagle's algorithm; otherwise a response in two parts takes 40 ms more.
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -336,16 +334,17 @@ def _bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
 
 
 def _base_url(host: str, listener: socket.socket) -> str:
-    """Where callers of this machine find the service."""
+    """Return the service's address for callers on this machine."""
     named = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     shown = f"[{named}]" if ":" in named else named
     return f"http://{shown}:{listener.getsockname()[1]}"
 
 
 def open_log(data_dir: Path) -> None:
-    """Send the log of the service, of the HTTP server under it and of the event loop to the data directory.
+    """Send the logs of the service, its HTTP server and the event loop to the data directory.
 
-    What callers without a key cause of it is bounded a minute, so that they push nothing else out of the log.
+    Lines caused by callers without a key are limited per minute, so that they cannot push everything else out of the
+    log.
     """
     handler = start_log(data_dir / "log" / "service.log")
     for name in _BELOW:
@@ -353,5 +352,5 @@ def open_log(data_dir: Path) -> None:
         below.propagate = False
         below.addHandler(handler or logging.NullHandler())
     for name in (*_BELOW, "uvicorn.error", "runwatch.service.access.strangers"):
-        # A logger's filter sees nothing of the loggers below it.
+        # A logger's filter does not apply to its child loggers.
         logging.getLogger(name).addFilter(MaxLevelFilter(LOG_LINES_PER_MINUTE))

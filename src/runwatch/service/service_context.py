@@ -1,4 +1,4 @@
-"""What the rooms below HTTP share of one open service."""
+"""What the packages below HTTP share of one open service."""
 
 from __future__ import annotations
 
@@ -22,19 +22,16 @@ class ServiceContext:
     """One open service, without HTTP.
 
     Attributes:
-        clock: Where time comes from.
-        database: Everything that is kept.
-        engine: What moves the runs.
+        engine: Drives the runs.
         vault: Secrets of providers, checks, agents and webhooks.
-        outbound: Calls to other servers.
-        providers: Calls to model providers.
-        provider_config: Sources of models that this start names.
-        deliverer: What sends to webhooks.
-        options: How the service was started.
-        reach_policy: Where calls to other servers may go.
-        origin: Scheme, host and port under which callers of this machine find it.
-        last_request: When the last request came or was answered, on the monotonic clock.
-        touched: Set whenever that changes; whatever waits for it clears it.
+        outbound: Calls other servers.
+        providers: Calls model providers.
+        provider_config: Model sources configured at this start.
+        deliverer: Sends to webhooks.
+        reach_policy: Addresses allowed for calls to other servers.
+        origin: Scheme, host and port of the service for callers on this machine.
+        last_request: Time of the last request or response, on the monotonic clock.
+        touched: Set on every change of that; waiters clear it.
     """
 
     clock: Clock
@@ -52,6 +49,6 @@ class ServiceContext:
     touched: asyncio.Event = field(default_factory=asyncio.Event)
 
     def touch(self) -> None:
-        """Note that somebody is using the service."""
+        """Record that the service is in use."""
         self.last_request = self.clock.monotonic()
         self.touched.set()

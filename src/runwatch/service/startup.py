@@ -1,4 +1,4 @@
-"""Opening the service of a data directory: every room's parts are made here and given to each other."""
+"""Open the service of a data directory: build the parts of every package and connect them."""
 
 from __future__ import annotations
 
@@ -47,22 +47,20 @@ async def open_service_context(
     origin: str,
     timers: Timers | None = None,
 ) -> tuple[RequestContext, Secret]:
-    """Open the service of a data directory and drive its live runs on; answer it with the owner's key.
+    """Open the service of a data directory and resume its live runs; return it with the owner's key.
 
     The caller holds the directory's lock.
 
     Args:
-        options: How the service is started.
         keys: The master keys.
         offered_key: The owner's key as far as it is known; see
             :func:`runwatch.service.access.authentication.ensure_owner`.
-        clock: Where time comes from.
-        origin: Scheme, host and port under which callers of this machine find the service.
-        timers: What calls things later; the running event loop where none is given.
+        origin: Scheme, host and port of the service for callers on this machine.
+        timers: Schedules calls; the running event loop by default.
 
     Raises:
-        DataError: the database is not usable.
-        UsageError: the provider configuration is not usable.
+        DataError: the database is unusable.
+        UsageError: the provider configuration is unusable.
     """
     timers = timers or asyncio.get_running_loop()
     sources = await asyncio.to_thread(provider_config, options.provider_config, sample=options.sample)
@@ -122,7 +120,7 @@ async def open_service_context(
 
 
 def _named_handles(transaction: Transaction) -> set[str]:
-    """The secrets that some row names; a crash may have left others in the vault."""
+    """Return the handles of secrets named by some row; a crash may have left others in the vault."""
     return (
         bindings.named_handles(transaction)
         | connections.named_handles(transaction)
@@ -131,7 +129,7 @@ def _named_handles(transaction: Transaction) -> set[str]:
 
 
 def _settle(options: ServeOptions, offered_key: Secret, transaction: Transaction) -> Secret:
-    """Give the owner a key that works, and the owner's organization the limits that this start names."""
+    """Give the owner a working key, and the owner's organization the limits of this start."""
     key = ensure_owner(transaction, offered_key)
     wallet.set_limits(
         transaction,

@@ -1,4 +1,4 @@
-"""What calls something after some seconds."""
+"""Delayed calls."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 
 class Timers(Protocol):
-    """What calls something later. An event loop is one."""
+    """Scheduler of delayed calls, such as an event loop."""
 
     def time(self) -> float:
-        """The moment, in seconds."""
+        """Return the current time in seconds."""
         ...
 
     def call_later(self, delay: float, callback: Callable[..., object], *arguments: Any) -> TimerHandle:
-        """Call something after so many seconds."""
+        """Call something after a delay in seconds."""
         ...

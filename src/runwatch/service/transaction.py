@@ -1,4 +1,4 @@
-"""The statements of one transaction; those that are sent often are built once for their shape and get their values."""
+"""The statements of one transaction; frequent ones are built once per shape and reused with new values."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Row = RowMapping
 class Transaction:
     """The statements of one transaction, in the few forms that every resource needs.
 
-    In a ``where`` each member is a column and the value it has to have; a tuple means "one of these".
+    In a ``where`` each member is a column and its required value; a tuple means "one of these".
 
     Attributes:
-        now: The moment at which the transaction's function began; what it writes happened then.
-        added: The tables that rows were added to.
+        now: Time at which the transaction's function started; its writes carry this time.
+        added: Tables to which rows were added.
     """
 
     def __init__(self, connection: Connection, now: datetime) -> None:
@@ -49,16 +49,16 @@ class Transaction:
         self.added.add(table)
 
     def change(self, table: Table, where: Mapping[str, object], **values: object) -> None:
-        """Set columns of every row that matches."""
+        """Set columns of every matching row."""
         self._connection.execute(_updating(table, _shape(where)), {**_parameters(where), **values})
 
     def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
-        """Delete the rows that match; with ``until`` only those whose column is at most the value."""
+        """Delete the matching rows; with ``until`` only those whose column is at most the value."""
         statement = _removing(table, _shape(where), until and until[0])
         self._connection.execute(statement, {**_parameters(where), "until": until and until[1]})
 
     def one(self, table: Table, where: Mapping[str, object]) -> Row | None:
-        """The one row that matches, or ``None``."""
+        """Return the one matching row, or ``None``."""
         return self._found(table, where).mappings().one_or_none()
 
     def oldest(
@@ -71,26 +71,22 @@ class Transaction:
         until: tuple[str, str] | None = None,
         limit: int | None = None,
     ) -> Sequence[Row]:
-        """The rows that match, in the order they were inserted.
+        """Return the matching rows in insertion order.
 
         Args:
             table: A table with a ``sequence``.
-            where: What the columns have to be.
-            after: The sequence number behind which the rows start.
-            since: A column and the least value it may have.
-            until: A column and the first value that it may no longer have.
-            limit: How many rows at most.
+            after: Sequence number after which the rows start.
+            since: A column and its lowest value, inclusive.
+            until: A column and its upper bound, exclusive.
+            limit: Largest number of rows.
         """
         return self._listed(table, where, since, until, after or None, None, limit, is_newest=False)
 
     def least(self, table: Table, column: str, where: Mapping[str, object], *, since: object = None) -> Any:
-        """The least value of a column among the rows that match, ``None`` when none does.
+        """Return the lowest value of a column among the matching rows, or ``None``.
 
         Args:
-            table: Any table.
-            column: The column whose least value is wanted.
-            where: What the columns have to be.
-            since: The least value that counts; ``None`` counts every value.
+            since: Lowest value to consider; ``None`` considers every value.
         """
         statement = select(func.min(table.c[column])).where(*_conditions(table, where))
         if since is not None:
@@ -100,14 +96,13 @@ class Transaction:
     def oldest_of_each(
         self, table: Table, group: str, where: Mapping[str, object], *, until: tuple[str, str], limit: int
     ) -> Sequence[Row]:
-        """The rows that match, at most so many of each group, in the order they were inserted.
+        """Return the matching rows in insertion order, with a limit per group.
 
         Args:
             table: A table with a ``sequence``.
-            group: The column whose equal values make a group.
-            where: What the columns have to be.
-            until: A column and the first value that it may no longer have.
-            limit: How many rows of a group at most.
+            group: Column whose equal values form a group.
+            until: A column and its upper bound, exclusive.
+            limit: Largest number of rows per group.
         """
         place = func.row_number().over(partition_by=table.c[group], order_by=table.c.sequence)
         ranked = select(table.c.sequence, place.label("place")).where(
@@ -133,32 +128,31 @@ class Transaction:
         within: tuple[Table, str, Mapping[str, object]] | None = None,
         limit: int | None = None,
     ) -> Sequence[Row]:
-        """The rows that match, newest first.
+        """Return the matching rows, newest first.
 
         Args:
             table: A table with a ``sequence``.
-            where: What the columns have to be.
-            since: A column and the least value it may have.
-            until: A column and the first value that it may no longer have.
-            before: The sequence number in front of which the rows start.
-            within: Another table, a column that both have, and what has to be true there of the same column's value.
-            limit: How many rows at most.
+            since: A column and its lowest value, inclusive.
+            until: A column and its upper bound, exclusive.
+            before: Sequence number before which the rows start.
+            within: Another table, a shared column, and conditions there on rows with the same value of it.
+            limit: Largest number of rows.
         """
         return self._listed(table, where, since, until, before, within, limit, is_newest=True)
 
     def list_all(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
-        """The rows that match, in no order."""
+        """Return the matching rows, unordered."""
         return self._found(table, where).mappings().all()
 
     def count(self, table: Table, where: Mapping[str, object], *, since: tuple[str, str] | None = None) -> int:
-        """How many rows match; with ``since`` only those whose column has at least the value."""
+        """Count the matching rows; with ``since`` only those whose column has at least the value."""
         conditions = _conditions(table, where)
         if since is not None:
             conditions.append(table.c[since[0]] >= since[1])
         return int(self._connection.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one())
 
     def last_sequence(self, table: Table) -> int:
-        """The highest sequence number of a table, 0 when it is empty."""
+        """Return the highest sequence number of a table, 0 when it is empty."""
         return int(self._connection.execute(select(func.coalesce(func.max(table.c.sequence), 0))).scalar_one())
 
     def _listed(
@@ -198,8 +192,8 @@ def _conditions(table: Table, where: Mapping[str, object]) -> list[ColumnElement
     ]
 
 
-# Most statements are the same again and again but for their values, and making one costs more than carrying it out.
-# Such statements are made once for the shape of their conditions: the columns, and how each is compared.
+# Most statements repeat with different values, and building one costs more than executing it. They are built once for
+# the shape of their conditions: the columns, and how each is compared.
 _Shape = tuple[tuple[str, str], ...]
 
 
@@ -210,7 +204,7 @@ def _shape(where: Mapping[str, object]) -> _Shape:
 
 
 def _parameters(where: Mapping[str, object], prefix: str = "where") -> dict[str, object]:
-    # No column's name begins so; a parameter that is called as a column would be taken for a new value of it.
+    # The prefix is part of no column's name; a parameter named like a column would be taken as its new value.
     return {f"{prefix}_{name}": value for name, value in where.items() if value is not None}
 
 
@@ -247,7 +241,7 @@ def _selecting(table: Table, shape: _Shape) -> Select[Any]:
 
 
 class _Listing(NamedTuple):
-    """What makes the statement of a list: everything of :meth:`Transaction.newest` but the values."""
+    """The shape of a list statement: everything of :meth:`Transaction.newest` but the values."""
 
     table: Table
     shape: _Shape

@@ -52,8 +52,8 @@ def require_agent(transaction: Transaction, tenant_id: str, request: ReviewCompo
     """Check that the agent and the repository named by a run exist and are ready.
 
     Raises:
-        Refusal: ``validation_failed`` for an unknown agent or one of another repository; ``invalid_state`` for an agent
-            that is not ready or a repository that is not connected.
+        RefusalError: ``validation_failed`` for an unknown agent or one of another repository; ``invalid_state`` for an
+            agent that is not ready or a repository that is not connected.
     """
     if github.find(transaction, tenant_id, request.repository) is None:
         raise RefusalError("invalid_state", "The repository is not connected.")

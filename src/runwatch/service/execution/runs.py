@@ -53,7 +53,7 @@ def find(transaction: Transaction, tenant_id: str, execution_id: str) -> RunStat
     """Return a run of an organization.
 
     Raises:
-        Refusal: ``not_found`` for an unknown id or a run of another organization.
+        RefusalError: ``not_found`` for an unknown id or a run of another organization.
     """
     row = transaction.one(runs, {"execution_id": execution_id, "tenant_id": tenant_id})
     if row is None:

@@ -40,8 +40,8 @@ def submit(
         content: The same request with exact values.
 
     Raises:
-        Refusal: ``echo_mode_mismatch``, ``data_class_not_available``, ``validation_failed``, ``invalid_state``, or a
-            refusal of :func:`runwatch.service.organization.wallet.admit_run`.
+        RefusalError: ``echo_mode_mismatch``, ``data_class_not_available``, ``validation_failed``, ``invalid_state``, or
+            a refusal of :func:`runwatch.service.organization.wallet.admit_run`.
     """
     if request.breaks_echo_rule:
         raise RefusalError("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
@@ -80,7 +80,7 @@ def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: 
     A provider call in progress is not undone.
 
     Raises:
-        Refusal: ``not_found``, or ``invalid_state`` for a final run.
+        RefusalError: ``not_found``, or ``invalid_state`` for a final run.
     """
     run = runs.find(transaction, tenant_id, execution_id)
     if run.is_final:
@@ -96,7 +96,7 @@ def _check_inputs(request: RunRequest) -> None:
     """Refuse inputs given as addresses, also in test runs: this service fetches none.
 
     Raises:
-        Refusal: ``validation_failed``.
+        RefusalError: ``validation_failed``.
     """
     inputs = request.task.inputs_ref
     if inputs is not None and inputs.kind != "inline_json":
@@ -134,7 +134,7 @@ def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) ->
     secret.
 
     Raises:
-        Refusal: ``validation_failed``.
+        RefusalError: ``validation_failed``.
     """
     arm_id = _required_arm(request)
     if arm_id is None:

@@ -1,5 +1,5 @@
-"""How the database file of an older version gets the tables of this one.
+"""Migration of older database files to the current tables.
 
-``backup`` copies the file aside and stays cheap to import. ``upgrade`` applies ``revisions`` with Alembic; it is
-imported for an older file alone, because Alembic would slow down every start.
+``backup`` copies the file and stays cheap to import. ``upgrade`` applies ``revisions`` with Alembic; it is imported
+only for an older file, because Alembic would slow down every start.
 """

@@ -1,4 +1,4 @@
-"""The copy of a database file from before its migration."""
+"""The copy of a database file made before its migration."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from runwatch.base.files import PRIVATE_FILE
 
 
 def backup_of(path: Path) -> Path:
-    """Where the copy of a database file is."""
+    """Return the path of a database file's copy."""
     return path.with_name(f"{path.name}.before-migration")
 
 
 def make_backup(path: Path) -> None:
-    """Copy a database file aside with mode 0600; an older copy is replaced once the new one is whole.
+    """Copy a database file with mode 0600; an older copy is replaced once the new one is complete.
 
-    The file may be in a write transaction of another connection; what that has written is not in the copy.
+    Another connection may have an open write transaction; its uncommitted writes are not copied.
 
     Raises:
-        DataError: the copy cannot be written; there is no new one then.
+        DataError: the copy cannot be written; no new copy exists then.
     """
     part = _part_of(path)
     try:
@@ -33,7 +33,7 @@ def make_backup(path: Path) -> None:
             contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as original,
             contextlib.closing(sqlite3.connect(part)) as copy,
         ):
-            # Without a journal, which could be left behind and be taken for that of a later copy.
+            # No journal: one left behind could be mistaken for that of a later copy.
             copy.execute("PRAGMA journal_mode=OFF")
             original.backup(copy)
         part.replace(backup_of(path))
@@ -50,9 +50,9 @@ def make_backup(path: Path) -> None:
 
 
 def remove_backup(path: Path) -> None:
-    """Remove the copy of a database file, and what a copy that was cut off has left.
+    """Remove the copy of a database file, and leftovers of an interrupted copy.
 
-    It would keep prompts and outputs after their time. What cannot be removed now waits for the next start.
+    It would keep prompts and outputs beyond their retention. What cannot be removed now is left for the next start.
     """
     with contextlib.suppress(OSError):
         for file in (backup_of(path), _part_of(path)):

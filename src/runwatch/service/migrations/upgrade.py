@@ -1,8 +1,8 @@
-"""Applies the revisions that a database file lacks, all of them in one transaction or none.
+"""Apply the revisions missing from a database file, all in one transaction or none.
 
-A revision is a module of ``revisions`` with Alembic's ``revision`` and ``down_revision``, and ``upgrade(op)``, which is
-handed Alembic's operations. Its id is the schema version that it leads to, in four digits. SQLite's own
-``user_version`` says which one a file has, so that older code can refuse it without Alembic.
+A revision is a module of ``revisions`` with Alembic's ``revision`` and ``down_revision``, and ``upgrade(op)``, which
+receives Alembic's operations. Its id is the resulting schema version in four digits. SQLite's own ``user_version``
+stores a file's version, so that older code can refuse it without Alembic.
 """
 
 from __future__ import annotations
@@ -28,20 +28,18 @@ REVISIONS: Final = Path(__file__).parent / "revisions"
 
 
 def revision_id(version: int) -> str:
-    """The id of the revision that leads to a schema version."""
+    """Return the id of the revision that leads to a schema version."""
     return f"{version:04}"
 
 
 def migrate(engine: Engine, path: Path, target: int) -> None:
-    """Bring a database file to a newer schema version. A copy of it is left aside for the caller to remove.
+    """Migrate a database file to a newer schema version. Leave a copy for the caller to remove.
 
     Args:
-        engine: What writes to it; the caller holds the data directory's lock.
-        path: The file.
-        target: The schema version to reach.
+        engine: Writes to the file; the caller holds the data directory's lock.
 
     Raises:
-        DataError: it could not be done; the file is as it was, and the error names the copy.
+        DataError: the migration failed; the file is unchanged, and the error names the copy.
     """
     with translate_disk_errors(path), _without_foreign_keys(engine) as connection:
         transaction = connection.begin()
@@ -70,9 +68,9 @@ def _apply(connection: Connection, version: int, target: int) -> None:
 
 @contextlib.contextmanager
 def _without_foreign_keys(engine: Engine) -> Iterator[Connection]:
-    """A connection that does not look at foreign keys, so that a table that others refer to can be made anew.
+    """Yield a connection that ignores foreign keys, so that a referenced table can be recreated.
 
-    SQLite takes that setting between transactions alone.
+    SQLite accepts that setting only between transactions.
     """
     with engine.connect() as connection:
         _raw(connection).execute("PRAGMA foreign_keys=OFF")
@@ -84,7 +82,7 @@ def _without_foreign_keys(engine: Engine) -> Iterator[Connection]:
 
 @contextlib.contextmanager
 def _sequences_kept(connection: Connection) -> Iterator[None]:
-    """Let no table that is made anew in the block give out numbers a second time; cursors may name deleted rows."""
+    """Keep recreated tables from reusing sequence numbers; cursors may name deleted rows."""
     query = "SELECT name, seq FROM sqlite_sequence"
     before = dict(_raw(connection).execute(query))
     yield
@@ -101,7 +99,7 @@ def _raw(connection: Connection) -> sqlite3.Connection:
 
 
 def _failed(path: Path, version: int, error: Exception) -> DataError:
-    # Values of rows may be prompts: only SQLite's own words are repeated, which name tables and columns.
+    # Row values may be prompts: repeat only SQLite's own words, which name tables and columns.
     found = error.orig if isinstance(error, DBAPIError) else error
     reason = str(found) if isinstance(found, sqlite3.Error) else type(error).__name__
     is_unwritable = find_error_code(found) in UNWRITABLE

@@ -41,7 +41,8 @@ def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     """Return a review agent of an organization.
 
     Raises:
-        Refusal: ``not_found`` for an unknown id, one of another organization, or an option that is not a review agent.
+        RefusalError: ``not_found`` for an unknown id, one of another organization, or an option that is not a review
+            agent.
     """
     row = arms.find(transaction, tenant_id, arm_id)
     if row["repository"] is None:
@@ -74,7 +75,7 @@ def register(transaction: Transaction, principal: Principal, request: AgentReque
     """Store a new agent with the private data grant and its protocol's tag.
 
     Raises:
-        Refusal: ``invalid_state`` when the repository is not connected.
+        RefusalError: ``invalid_state`` when the repository is not connected.
     """
     connection = github.find(transaction, principal.tenant_id, request.repository)
     if connection is None:

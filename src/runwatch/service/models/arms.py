@@ -36,7 +36,7 @@ def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     """Return an option of an organization.
 
     Raises:
-        Refusal: ``not_found`` for an unknown id or one of another organization.
+        RefusalError: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
     if row is None:
@@ -61,8 +61,8 @@ def register(
         repository: The repository of a review agent.
 
     Raises:
-        Refusal: ``validation_failed`` when the deployment is not ready, the option claims more than it is certified
-            for, or an agent's ``auth_ref`` does not exist.
+        RefusalError: ``validation_failed`` when the deployment is not ready, the option claims more than it is
+            certified for, or an agent's ``auth_ref`` does not exist.
     """
     arm_id = new_id("arm", transaction.now)
     columns = _columns(transaction, tenant_id, request, preflight, checked=frozenset(_CLAIMS))
@@ -99,7 +99,7 @@ def revise(
         preflight: Result for an agent's new address; ``None`` keeps the agent's status.
 
     Raises:
-        Refusal: ``not_found``; ``invalid_state`` for a disabled option; ``validation_failed`` as for a new one.
+        RefusalError: ``not_found``; ``invalid_state`` for a disabled option; ``validation_failed`` as for a new one.
     """
     row = changeable(transaction, tenant_id, arm_id)
     columns = _columns(transaction, tenant_id, request, preflight, checked=changed, before=row)
@@ -114,7 +114,7 @@ def changeable(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     """Return an option that can still be changed.
 
     Raises:
-        Refusal: ``not_found``; ``invalid_state`` for a disabled option.
+        RefusalError: ``not_found``; ``invalid_state`` for a disabled option.
     """
     row = find(transaction, tenant_id, arm_id)
     if row["status"] == "disabled":
@@ -126,7 +126,7 @@ def disable(transaction: Transaction, tenant_id: str, arm_id: str, reason: str, 
     """Disable an option permanently; do nothing if it is already disabled.
 
     Raises:
-        Refusal: ``not_found``.
+        RefusalError: ``not_found``.
     """
     row = find(transaction, tenant_id, arm_id)
     if row["status"] == "disabled":
@@ -311,8 +311,8 @@ def _credential(transaction: Transaction, tenant_id: str, credential_ref: str | 
     """Return the connection named by a credential reference, or ``None`` without a reference.
 
     Raises:
-        Refusal: ``validation_failed`` when no connection of the organization matches. The reference decides whose key
-            and prices a run uses, so an unknown one is never ignored.
+        RefusalError: ``validation_failed`` when no connection of the organization matches. The reference decides whose
+            key and prices a run uses, so an unknown one is never ignored.
     """
     if credential_ref is None:
         return None

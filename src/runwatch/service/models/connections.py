@@ -105,7 +105,7 @@ def find(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
     """Return a connection of an organization.
 
     Raises:
-        Refusal: ``not_found`` for an unknown id or one of another organization.
+        RefusalError: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(connections, {"connection_id": connection_id, "tenant_id": tenant_id})
     if row is None:
@@ -117,7 +117,7 @@ def find_open(transaction: Transaction, tenant_id: str, connection_id: str) -> R
     """Return a connection that is not disconnected.
 
     Raises:
-        Refusal: ``not_found``; ``invalid_state`` for a disconnected one.
+        RefusalError: ``not_found``; ``invalid_state`` for a disconnected one.
     """
     row = find(transaction, tenant_id, connection_id)
     if row["revoked_at"] is not None:
@@ -138,7 +138,7 @@ def add(
     """Connect a source with the credential of a completed handoff. The connection is disabled until a test passes.
 
     Raises:
-        Refusal: ``validation_failed`` when the handoff is unknown or of another source, scheme or scope;
+        RefusalError: ``validation_failed`` when the handoff is unknown or of another source, scheme or scope;
             ``invalid_state`` when it is not completed, used or expired.
     """
     handoff = handoffs.consume(transaction, tenant_id, handoff_id)
@@ -172,7 +172,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
     """Record a passed test with the base URL that works and the models listed there.
 
     Raises:
-        Refusal: ``invalid_state`` when the connection has changed since it was read for the test.
+        RefusalError: ``invalid_state`` when the connection has changed since it was read for the test.
     """
     row = unchanged(transaction, tested)
     now = format_iso(transaction.now)
@@ -203,7 +203,7 @@ def record_failure(transaction: Transaction, tested: Row, error: ProviderError) 
     """Record a failed test and the source's response.
 
     Raises:
-        Refusal: ``invalid_state`` when the connection has changed since it was read for the test.
+        RefusalError: ``invalid_state`` when the connection has changed since it was read for the test.
     """
     row = unchanged(transaction, tested)
     _change(
@@ -234,7 +234,7 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
         The connection, and the handle of the old secret, for removal after the commit.
 
     Raises:
-        Refusal: ``not_found``; ``invalid_state`` for a disconnected connection or an unusable handoff;
+        RefusalError: ``not_found``; ``invalid_state`` for a disconnected connection or an unusable handoff;
             ``validation_failed`` for a handoff of another source, scheme or address.
     """
     row = find_open(transaction, tenant_id, connection_id)
@@ -273,7 +273,7 @@ def revoke(
         after the commit.
 
     Raises:
-        Refusal: ``not_found``.
+        RefusalError: ``not_found``.
     """
     row = find(transaction, tenant_id, connection_id)
     effects: dict[str, list[str]] = {"arms": [], "model_deployments": []}
@@ -338,7 +338,7 @@ def unchanged(transaction: Transaction, before: Row) -> Row:
     """Return the current connection if it is unchanged since its source was called.
 
     Raises:
-        Refusal: ``invalid_state`` when it was disconnected or its credential replaced.
+        RefusalError: ``invalid_state`` when it was disconnected or its credential replaced.
     """
     row = find_open(transaction, before["tenant_id"], before["connection_id"])
     if row["binding_revision"] != before["binding_revision"]:

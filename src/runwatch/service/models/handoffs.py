@@ -98,7 +98,7 @@ def find(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
     """Return a handoff of an organization.
 
     Raises:
-        Refusal: ``not_found`` for an unknown id or one of another organization.
+        RefusalError: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(handoffs, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
     if row is None:
@@ -129,7 +129,8 @@ def complete(transaction: Transaction, token: str, handle: str) -> Row:
     """Complete a handoff with the secret stored under a handle, and use up its page, which has the same lifetime.
 
     Raises:
-        Refusal: ``not_found`` for an unknown page, ``invalid_state`` when the page or the handoff is used or expired.
+        RefusalError: ``not_found`` for an unknown page, ``invalid_state`` when the page or the handoff is used or
+            expired.
     """
     intent = private_entry.use(transaction, KIND, token)
     row = find(transaction, intent.tenant_id, intent.subject_id)
@@ -150,7 +151,8 @@ def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
     """Use up a completed handoff and return it as it was, with the handle of its secret for the connection.
 
     Raises:
-        Refusal: ``validation_failed`` for an unknown handoff, ``invalid_state`` for one not completed, used or expired.
+        RefusalError: ``validation_failed`` for an unknown handoff, ``invalid_state`` for one not completed, used or
+            expired.
     """
     row = transaction.one(handoffs, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
     if row is None:

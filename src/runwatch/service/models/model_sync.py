@@ -34,7 +34,7 @@ def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: Pric
         prices: Prices to add to the connection's own.
 
     Raises:
-        Refusal: ``invalid_state`` when the connection has changed since it was read or is not usable;
+        RefusalError: ``invalid_state`` when the connection has changed since it was read or is not usable;
             ``validation_failed`` when it would have too many prices.
     """
     row = connections.unchanged(transaction, asked)

@@ -185,8 +185,8 @@ def find(known: Mapping[str, SourceDefinition], source_id: str, auth_scheme: str
     """Return the source to connect.
 
     Raises:
-        Refusal: ``validation_failed`` for an unknown source or a scheme it does not accept, ``invalid_state`` for a
-            source or scheme that this service does not support.
+        RefusalError: ``validation_failed`` for an unknown source or a scheme it does not accept, ``invalid_state`` for
+            a source or scheme that this service does not support.
     """
     profile = known.get(source_id)
     if profile is None:
@@ -207,8 +207,8 @@ def endpoint_of(profile: SourceDefinition, auth_scheme: str, asked: EndpointRequ
     network. For any other address only each model's own statement counts.
 
     Raises:
-        Refusal: ``validation_failed`` when the address is missing or may not be chosen, the protocol is not one of the
-            source's, or a server without a key is not on this machine.
+        RefusalError: ``validation_failed`` when the address is missing or may not be chosen, the protocol is not one of
+            the source's, or a server without a key is not on this machine.
     """
     asked = asked or EndpointRequest()
     base_url = profile.base_url

@@ -1,4 +1,4 @@
-"""How applications of templates are told (wire reference 2.7)."""
+"""JSON of template applications (manual: interface, "Tenant templates")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runwatch.service.transaction import Row, Transaction
 
 
 def application_json(transaction: Transaction, row: Row, continue_url: str | None = None) -> dict[str, Any]:
-    """An application as the interface shows it; ``continue_url`` of its consent is told only by who began it."""
+    """Build the JSON of an application; only the caller that started the consent gets its ``continue_url``."""
     echo = None if row["echo_execution_id"] is None else runs.load(transaction, row["echo_execution_id"])
     live = None if row["live_execution_id"] is None else runs.load(transaction, row["live_execution_id"])
     proven = echo if row["template_id"] == "starter" else live
@@ -85,7 +85,9 @@ _BY_STATE: Final = {
 
 
 def _next_action(row: Row) -> dict[str, str]:
-    """What to do next; ``wait``, ``enter_credential``, ``select_model`` and ``none`` are ours."""
+    """Return the next action; ``wait``, ``enter_credential``, ``select_model`` and ``none`` are not in the
+    specification.
+    """
     if row["state"] == "ready":
         kind, detail = ("none", "The template is set up.")
         if row["template_id"] != "starter":

@@ -1,4 +1,4 @@
-"""Applications of templates: the steps that need a source, and the order of all steps (wire reference 2.7)."""
+"""Applications of templates: the steps that call a source, and the order of all steps."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from runwatch.service.setup.templates import OrganizationState
 from runwatch.service.transaction import Row, Transaction
 
 MAX_ROUNDS: Final = 4
-"""More rounds of asking the source than an application needs: a test, a list of models, and what follows from them."""
+"""Limit of rounds with the source, above what an application needs: a test, a model list, and the steps after them."""
 
 
 def handoff_beginner(context: ServiceContext, principal: Principal) -> BeginHandoff:
-    """What begins the handoff of an offering's source on behalf of a caller."""
+    """Return a function that starts the handoff of an offering's source for a caller."""
     profiles = sources.profiles(context.provider_config.sources)
 
     def begin(transaction: Transaction, offering: ByokOffering) -> tuple[Row, str | None]:
@@ -33,7 +33,7 @@ def handoff_beginner(context: ServiceContext, principal: Principal) -> BeginHand
 
 
 async def advance_application(context: ServiceContext, principal: Principal, application_id: str) -> str | None:
-    """Take every step of an application that is due; return the page of a handoff that was begun by that."""
+    """Take every due step of an application; return the page of a handoff started by that, if any."""
     begin_handoff = handoff_beginner(context, principal)
     continue_url = None
 

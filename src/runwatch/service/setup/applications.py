@@ -1,7 +1,7 @@
-"""Applications of templates: rows, and the steps that need nothing but the database (wire reference 2.7).
+"""Applications of templates: rows, and the steps that need only the database (manual: interface, "Tenant templates").
 
-An application is moved by whoever looks at it: every read and every resume takes the steps that are due. Each step is
-one transaction, so it goes on after a restart where it stood, and submits no run twice.
+Reading an application moves it: every read and every resume takes the steps that are due. Each step is one transaction,
+so an application continues after a restart and submits no run twice.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from runwatch.service.tables.templates import applications
 from runwatch.service.transaction import Row, Transaction
 
 ENDED: Final = frozenset({"ready", "failed_safe"})
-"""States that an application never leaves."""
+"""Final states of an application."""
 
 PROOF_VALID_FOR: Final = timedelta(minutes=15)
-"""How long a live proof can be authorized; ours."""
+"""How long a live proof can be authorized. Not in the specification."""
 
 OBJECTIVE: Final = "Reply with the single word: ready."
-"""What the runs of an application are to do."""
+"""Objective of an application's runs."""
 
 BeginHandoff = Callable[[Transaction, ByokOffering], tuple[Row, str | None]]
-"""Begins the handoff of an offering's source, and returns it with the address of its page."""
+"""Starts the handoff of an offering's source, and returns it with the address of its page."""
 
 
 @dataclass(slots=True)
 class Advance:
-    """What came of moving an application.
+    """Result of moving an application.
 
     Attributes:
-        accepted: Runs that were submitted, for the engine to drive once the transaction is on the disk.
-        continue_url: The page of a handoff that was begun; told once.
-        test: The connection whose test is due, which needs its source.
-        sync: The connection whose list of models is due, which needs its source.
+        accepted: Submitted runs, for the engine to drive once the transaction is on disk.
+        continue_url: The page of a started handoff; returned once.
+        test: A connection due for a test, which requires calling its source.
+        sync: A connection due for a model list, which requires calling its source.
     """
 
     accepted: list[RunState] = field(default_factory=list)
@@ -59,10 +59,10 @@ class Advance:
 
 
 def find(transaction: Transaction, tenant_id: str, application_id: str) -> Row:
-    """An application of an organization.
+    """Return an application of an organization.
 
     Raises:
-        Refusal: ``not_found``, for an unknown id as for another organization's.
+        RefusalError: ``not_found`` for an unknown id or one of another organization.
     """
     row = transaction.one(applications, {"application_id": application_id, "tenant_id": tenant_id})
     if row is None:
@@ -71,17 +71,17 @@ def find(transaction: Transaction, tenant_id: str, application_id: str) -> Row:
 
 
 def find_by_key(transaction: Transaction, tenant_id: str, template_id: str, application_key: str) -> Row | None:
-    """The application of a template under a key, or ``None``."""
+    """Return the application of a template under a key, or ``None``."""
     where = {"tenant_id": tenant_id, "template_id": template_id, "application_key": application_key}
     return transaction.one(applications, where)
 
 
 def begin(transaction: Transaction, principal: Principal, request: ApplicationRequest, application_key: str) -> Row:
-    """Keep a new application, or return the one that is kept under the same key.
+    """Store a new application, or return the one stored under the same key.
 
     Raises:
-        Refusal: ``validation_failed`` when the plan is over or would do something else by now, ``idempotency_conflict``
-            when the key belongs to an application of something else.
+        RefusalError: ``validation_failed`` when the plan has expired or would now do something else,
+            ``idempotency_conflict`` when the key belongs to a different application.
     """
     known = find_by_key(transaction, principal.tenant_id, request.template, application_key)
     offering = None if request.byok_offering is None else request.byok_offering.model_dump()
@@ -112,7 +112,7 @@ def begin(transaction: Transaction, principal: Principal, request: ApplicationRe
 
 
 def advance(transaction: Transaction, row: Row, begin_handoff: BeginHandoff) -> Advance:
-    """Take every step that is due and needs only the database."""
+    """Take every due step that needs only the database."""
     moved = Advance()
     while True:
         before = row["state"]
@@ -141,7 +141,7 @@ def _step(transaction: Transaction, row: Row, begin_handoff: BeginHandoff, moved
 
 
 def _find_model(transaction: Transaction, row: Row, begin_handoff: BeginHandoff, moved: Advance) -> None:
-    """Save the model as an arm; where its source is not connected yet, begin that."""
+    """Save the model as an arm; start connecting its source if that is not connected."""
     estate = OrganizationState.of(transaction, row["tenant_id"])
     offering = None if row["byok_offering"] is None else ByokOffering(**row["byok_offering"])
     chosen = _ready_deployment(row, offering, estate)
@@ -190,7 +190,7 @@ def _ready_deployment(row: Row, offering: ByokOffering | None, estate: Organizat
 
 
 def _save(transaction: Transaction, row: Row, deployment: Row, connection: Row) -> str:
-    """The id of an arm of this deployment that is granted open data: one that is ready, or a new one."""
+    """Return the id of an arm of this deployment granted open data: a ready one, or a new one."""
     bound = {"tenant_id": row["tenant_id"], "model_deployment_id": deployment["model_deployment_id"]}
     for arm in transaction.newest(arms_table, {**bound, "status": "ready"}):
         if "public" in arm["data_class_grants"]:
@@ -200,7 +200,7 @@ def _save(transaction: Transaction, row: Row, deployment: Row, connection: Row) 
 
 
 def _look_at_consent(transaction: Transaction, row: Row) -> None:
-    """Connect the source once its credential was entered; ask again when the time for that is over."""
+    """Connect the source once its credential was entered; ask again when that has expired."""
     handoff = handoffs.find(transaction, row["tenant_id"], row["consent"]["handoff_intent_id"])
     if handoff["state"] == "completed" and not handoffs.is_overdue(transaction, handoff):
         connection = connections.add(
@@ -243,10 +243,11 @@ def _look_at_live_run(transaction: Transaction, row: Row) -> None:
 
 
 def authorize(transaction: Transaction, row: Row, digest: str | None, moved: Advance) -> None:
-    """Submit the live proof that was authorized.
+    """Submit the authorized live proof.
 
     Raises:
-        Refusal: ``invalid_state`` when no proof waits, ``validation_failed`` when the digest is another one or over.
+        RefusalError: ``invalid_state`` when no proof is waiting, ``validation_failed`` when the digest differs or has
+            expired.
     """
     proof = row["live_proof"]
     if row["state"] != "echo_proved" or proof is None:
@@ -269,7 +270,7 @@ def authorize(transaction: Transaction, row: Row, digest: str | None, moved: Adv
 
 
 def refresh(transaction: Transaction, row: Row) -> None:
-    """Have an application that waits for something look at the organization again; a proof is issued anew."""
+    """Check a waiting application against the organization's current state; a proof is issued anew."""
     if row["state"] in ENDED:
         raise RefusalError("invalid_state", f"The application is {row['state']}.")
     if row["state"] == "echo_proved":

@@ -1,7 +1,8 @@
-"""Plans: what applying a template would do and could cost, with a digest to approve (wire reference 2.7). Pure.
+"""Plans: what applying a template would do and could cost, with a digest to approve (manual: interface, "Tenant
+templates").
 
-A plan is made anew from the organization's state whenever it is asked for, and nothing of it is kept. Its digest covers
-everything that it says, so an application of it is refused when what it would do has changed in between.
+A plan is built from the organization's current state on every request, without side effects, and is not stored. Its
+digest covers everything it says, so an application is refused if its effect has changed in between.
 """
 
 from __future__ import annotations
@@ -31,24 +32,24 @@ from runwatch.service.setup.templates import (
 from runwatch.service.transaction import Row
 
 VALID_FOR: Final = timedelta(minutes=15)
-"""How long a plan can be approved; ours."""
+"""How long a plan can be approved. Not in the specification."""
 
 PRESETS: Final = {
     "starter": "starter-public-sandbox-v1",
     "pooled-open-model": "pooled-open-model-public-v1",
     "byok-open-model": "byok-open-model-public-v1",
 }
-"""``request_preset_id`` of each template; the last one is ours."""
+"""``request_preset_id`` of each template; the last one is not in the specification."""
 
 LIVE_RUNTIME_S: Final = 600
-"""The longest that the bounded live proof may take: a model server of one's own may take minutes to load a model."""
+"""Longest live proof in seconds: a user's own model server may take minutes to load a model."""
 
 ECHO_BUDGET_USD: Final = Decimal("0.01")
 ECHO_RUNTIME_S: Final = 60
 
 
 def request_policy(template_id: str) -> dict[str, Any]:
-    """The policy of the runs that an application submits."""
+    """Build the policy of an application's runs."""
     if template_id == "starter":
         budget = {"max_cost_usd": ExactNumber(str(ECHO_BUDGET_USD)), "max_runtime_s": ECHO_RUNTIME_S}
         return {
@@ -68,10 +69,10 @@ def request_policy(template_id: str) -> dict[str, Any]:
 
 
 def choose(request: PlanRequest, estate: OrganizationState) -> Row | None:
-    """The deployment that a plan is for; ``None`` where there is none yet, or the template needs none.
+    """Return the deployment of a plan; ``None`` if there is none yet, or the template needs none.
 
     Raises:
-        Refusal: ``validation_failed``, when a deployment is named that is not ready for this lane.
+        RefusalError: ``validation_failed`` when the named deployment is not ready for this lane.
     """
     if request.template != BYOK and request.byok_offering is not None:
         raise make_validation_error(
@@ -93,7 +94,7 @@ def choose(request: PlanRequest, estate: OrganizationState) -> Row | None:
 
 
 def is_offered(deployment: Row, connection: Row, offering: ByokOffering) -> bool:
-    """Whether a deployment is what an offering names."""
+    """Whether an offering names this deployment."""
     return (
         is_open_model(deployment)
         and deployment["source_id"] == offering.source_id
@@ -103,20 +104,19 @@ def is_offered(deployment: Row, connection: Row, offering: ByokOffering) -> bool
 
 
 def build_plan(request: PlanRequest, estate: OrganizationState, issued_at: datetime) -> dict[str, Any]:
-    """The plan.
+    """Build the plan.
 
     Args:
-        request: What is asked for.
         estate: What the organization has.
-        issued_at: When the plan is made.
+        issued_at: Time of the plan.
 
     Raises:
-        Refusal: as :func:`choose` does.
+        RefusalError: as :func:`choose` does.
     """
     template_id = request.template
     chosen = choose(request, estate)
     blockers = find_blockers(template_id, estate)
-    # An offering that is not connected yet is connected by the application itself.
+    # The application itself connects an offering that is not connected yet.
     is_supported = not blockers or request.byok_offering is not None
     approve = {"type": "approve_plan", "detail": "Look at what it would do, then apply it with its digest."}
     next_action = approve if is_supported else blockers[0].form()["next_action"]
@@ -150,18 +150,18 @@ _OFFERED: Final = ("source_id", "auth_scheme", "served_variant_id", "model_key")
 
 
 def compute_plan_digest(plan: dict[str, Any]) -> str:
-    """The digest of everything that a plan says."""
+    """Return the digest of everything that a plan says."""
     return f"sha256:{hashlib.sha256(dumps(plan).encode('ascii')).hexdigest()}"
 
 
 def check_approved(
     request: PlanRequest, digest: str, issued_at: str, estate: OrganizationState, now: datetime
 ) -> dict[str, Any]:
-    """The plan that a digest approves, made anew.
+    """Rebuild the plan that a digest approves.
 
     Raises:
-        Refusal: ``validation_failed``: on ``issued_at`` when the plan is over or was never made, on ``digest`` when
-            what it would do has changed, and as :func:`choose` does.
+        RefusalError: ``validation_failed``: on ``issued_at`` when the plan has expired or never existed, on ``digest``
+            when its effect has changed, and as :func:`choose` does.
     """
     try:
         moment = datetime.fromisoformat(issued_at)

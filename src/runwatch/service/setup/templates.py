@@ -1,13 +1,14 @@
-"""Tenant templates: what an organization can set up, and what stands in its way (specification; wire reference 2.7).
+"""Tenant templates: what an organization can set up, and what blocks it (manual: interface, "Tenant templates").
 
-Blockers are computed from what the organization has at this moment, and each names the one next action that removes
-it. The references name few codes; ``connection_required``, ``connection_test_required`` and ``deployment_required`` are
-ours, and so are the actions ``connect_source``, ``test_source_connection`` and ``sync_source_deployments``.
+Blockers are computed from the organization's current state, and each names the next action that removes it. The
+specification names few codes; ``connection_required``, ``connection_test_required`` and ``deployment_required`` are
+this service's own, and so are the actions ``connect_source``, ``test_source_connection`` and
+``sync_source_deployments``.
 
-A private service has no pool of models that it pays for, and ``pooled-open-model`` is never eligible there. In the
-sample organization keyless connections to sample sources stand for the pool
-(:func:`runwatch.service.models.catalog.is_pool`); an organization may use it while its balance covers the most that
-the template may spend. They are nobody's own account, so they do not count for ``byok-open-model``.
+A private service has no pool of models that it pays for, so ``pooled-open-model`` is never eligible there. In the
+sample organization, keyless connections to sample sources act as the pool
+(:func:`runwatch.service.models.catalog.is_pool`); an organization may use it while its balance covers the most that the
+template may spend. They are no account of the organization's own, so they do not count for ``byok-open-model``.
 """
 
 from __future__ import annotations
@@ -25,32 +26,32 @@ from runwatch.service.tables.models import connections, deployments
 from runwatch.service.transaction import Row, Transaction
 
 VERSION: Final = "1"
-"""``template_version`` of every template (wire reference 2.7)."""
+"""``template_version`` of every template."""
 
 LANES: Final = {"starter": "diagnostic", "pooled-open-model": "millwork_pool", "byok-open-model": "byok"}
-"""The access lane of each template, in the order in which they are listed."""
+"""Access lane of each template, in listing order."""
 
 STARTER, POOLED, BYOK = LANES
 
 LIVE_BUDGET_USD: Final = Decimal("0.25")
-"""The most that the models of a template's bounded live proof may cost."""
+"""Most that the models of a template's live proof may cost."""
 
 POOL_SPEND_USD: Final = LIVE_BUDGET_USD + wallet.PLATFORM_FEE_USD
-"""The balance that the pool asks for: the most that its template may spend."""
+"""Balance required for the pool: the most that its template may spend."""
 
 OPEN_CLASS: Final = "public"
-"""The data class that the templates' runs touch."""
+"""Data class of the templates' runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateBlocker:
-    """What stands in the way of a template.
+    """An obstacle to a template.
 
     Attributes:
-        code: A stable word.
-        detail: What is the matter.
-        action: The type of the next action.
-        how: What to do, for people.
+        code: A stable code.
+        detail: The problem.
+        action: Type of the next action.
+        how: What the user should do.
     """
 
     code: str
@@ -59,16 +60,16 @@ class TemplateBlocker:
     how: str
 
     def form(self) -> dict[str, Any]:
-        """As the interface shows it."""
+        """Build the JSON of the blocker."""
         return {"code": self.code, "detail": self.detail, "next_action": {"type": self.action, "detail": self.how}}
 
 
 @dataclass(frozen=True, slots=True)
 class OrganizationState:
-    """What an organization has, as far as templates care.
+    """What an organization has, as far as it matters for templates.
 
     Attributes:
-        connections: Its connections that are not revoked, newest first.
+        connections: Connections that are not revoked, newest first.
         deployments: Their deployments, newest first.
         is_funded: Whether it keeps a balance that covers the most that a template may spend.
     """
@@ -79,7 +80,7 @@ class OrganizationState:
 
     @classmethod
     def of(cls, transaction: Transaction, tenant_id: str) -> OrganizationState:
-        """What an organization has now."""
+        """Read an organization's current state."""
         mine = {"tenant_id": tenant_id}
         known = transaction.newest(connections, {**mine, "revoked_at": None})
         ids = tuple(row["connection_id"] for row in known)
@@ -89,20 +90,20 @@ class OrganizationState:
 
     @property
     def own(self) -> list[Row]:
-        """Connections that are accounts of the organization's own, newest first."""
+        """Return the connections that are the organization's own accounts, newest first."""
         return [row for row in self.connections if not is_pool(row)]
 
     @property
     def has_pool(self) -> bool:
-        """Whether there is a pool of models, entitled or not."""
+        """Whether there is a pool of models, usable or not."""
         return any(is_pool(row) for row in self.connections)
 
     def connection_of(self, deployment: Row) -> Row:
-        """The connection that serves a deployment."""
+        """Return the connection that serves a deployment."""
         return next(row for row in self.connections if row["connection_id"] == deployment["connection_id"])
 
     def ready(self, template_id: str) -> list[Row]:
-        """Deployments that a template can use now, the newest first; none for one that calls no model."""
+        """Return the deployments that a template can use now, newest first; none for a template without a model."""
         if template_id == STARTER or (template_id == POOLED and not self.is_funded):
             return []
         usable = {
@@ -119,7 +120,7 @@ def is_open_model(deployment: Row) -> bool:
 
 
 def find_blockers(template_id: str, estate: OrganizationState) -> list[TemplateBlocker]:
-    """What stands in the way of a template, the nearest thing first; nothing when it is eligible."""
+    """Return what blocks a template, first obstacle first; nothing when it is eligible."""
     if template_id == BYOK:
         return _byok_blockers(estate)
     return _pool_blockers(estate) if template_id == POOLED else []
@@ -182,7 +183,7 @@ def _byok_blockers(estate: OrganizationState) -> list[TemplateBlocker]:
 
 
 def template_json(template_id: str, estate: OrganizationState) -> dict[str, Any]:
-    """A template as the interface lists it."""
+    """Build the JSON of a listed template."""
     blockers = find_blockers(template_id, estate)
     row = next(iter(estate.ready(template_id)), None)
     alternatives = []

@@ -1,10 +1,10 @@
-"""Every table of the service, one file an area. A new resource adds its table to one of them.
+"""Every table of the service, one file per area. A new resource adds its table to one of them.
 
-Rows that belong to an organization carry ``tenant_id``. What is listed has a ``sequence``, which grows with every
-insert and gives lists their order and their cursors. Moments are texts as the interface writes them, so that they
-sort as they are. What the interface sends word for word (events, receipts) is stored as the text that is sent.
+Rows that belong to an organization have ``tenant_id``. Listed rows have a ``sequence``, which grows with every insert
+and gives lists their order and cursors. Timestamps are texts in the interface's format, which sort correctly. What the
+interface sends verbatim (events, receipts) is stored as the text that is sent.
 
-Every change of a table, a new one too, needs a revision in ``migrations`` and raises :data:`SCHEMA_VERSION`.
+Every change of a table, including a new one, needs a revision in ``migrations`` and raises :data:`SCHEMA_VERSION`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runwatch.service.tables.columns import metadata, sequence_column, tenant_co
 __all__ = ["SCHEMA_VERSION", "checks", "live", "metadata", "models", "organization", "review", "sample", "templates"]
 
 SCHEMA_VERSION: Final = 7
-"""The version that this code reads and writes; an older file is migrated to it, and a newer one is refused."""
+"""The version that this code reads and writes; an older file is migrated, and a newer one is refused."""
 
 tenants: Final = Table(
     "tenants",
@@ -51,7 +51,7 @@ service_keys: Final = Table(
     Column("name", Text, primary_key=True),
     Column("key", LargeBinary, nullable=False),
 )
-"""Keys that the service makes for itself, such as the one of its cursors; they open nothing outside of it."""
+"""Keys that the service makes for itself, such as its cursor key; they open nothing outside of it."""
 
 runs: Final = Table(
     "runs",
@@ -74,7 +74,7 @@ runs: Final = Table(
     Index("runs_by_age", "tenant_id", "created_at"),
     sqlite_autoincrement=True,
 )
-"""Runs: what they were asked within (``policy``, the exact JSON), and how far they are. Never the objective."""
+"""Runs: their limits (``policy``, the exact JSON) and progress. Never the objective."""
 
 events: Final = Table(
     "events",
@@ -86,7 +86,7 @@ events: Final = Table(
     Index("events_by_run", "execution_id", "sequence"),
     sqlite_autoincrement=True,
 )
-"""Events, in the order they happened; a row never changes."""
+"""Events in the order they happened; a row never changes."""
 
 receipts: Final = Table(
     "receipts",
@@ -108,7 +108,7 @@ receipt_arms: Final = Table(
     Column("arm_id", Text, primary_key=True),
     Column("execution_id", Text, ForeignKey("receipts.execution_id"), primary_key=True),
 )
-"""Which arms a receipt names as selected, for the list's ``arm_id`` filter."""
+"""Arms that a receipt names as selected, for the list's ``arm_id`` filter."""
 
 idempotency: Final = Table(
     "idempotency",
@@ -122,7 +122,7 @@ idempotency: Final = Table(
     Column("body", LargeBinary, nullable=False),
     Column("recorded_at", Text, nullable=False, index=True),
 )
-"""First answers of keyed mutations."""
+"""First responses of keyed mutations."""
 
 problems: Final = Table(
     "problems",
@@ -139,4 +139,4 @@ problems: Final = Table(
     Column("cause", Text),
     sqlite_autoincrement=True,
 )
-"""Problems as they were answered, with the internal cause, which nobody but the owner of this database is told."""
+"""Problems as sent, with the internal cause, which only the owner of this database may see."""

@@ -1,4 +1,4 @@
-"""Output checks and what protects their endpoint keys (wire reference 2.4), and private entry (2.4, 2.6 and 2.13)."""
+"""Output checks, the protected keys of their endpoints, and private entry."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ verifiers: Final = Table(
     Index("verifiers_by_tenant", "tenant_id", "sequence"),
     sqlite_autoincrement=True,
 )
-"""Output checks. ``declared_at`` is when deterministic correctness was declared; a retired check keeps its row."""
+"""Output checks. ``declared_at`` is the time of the declaration of deterministic correctness; a retired check keeps its
+row.
+"""
 
 bindings: Final = Table(
     "key_bindings",
@@ -42,7 +44,8 @@ bindings: Final = Table(
     Column("state", JSON, nullable=False),
 )
 """The protected connection of an output check or a review agent, by its id: ``state`` holds handles, dates and the last
-operations, never a key. ``generation`` grows with every change."""
+operations, never a key. ``generation`` grows with every change.
+"""
 
 entry_intents: Final = Table(
     "entry_intents",
@@ -58,4 +61,4 @@ entry_intents: Final = Table(
     Column("expires_at", Text, nullable=False),
     Column("used_at", Text),
 )
-"""One-time permissions to enter something on a private page: a hash of the token that the page's address carries."""
+"""One-time permissions to enter something on a private page: a hash of the token in the page's address."""

@@ -1,4 +1,4 @@
-"""What all tables have in common."""
+"""Columns shared by all tables."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ metadata: Final = MetaData()
 
 
 def sequence_column() -> Column[int]:
-    """The number that grows with every insert and gives lists their order and their cursors."""
+    """Return the number that grows with every insert and gives lists their order and cursors."""
     return Column("sequence", Integer, primary_key=True)
 
 
 def tenant_column() -> Column[str]:
-    """The organization that a row belongs to."""
+    """Return the column of the organization that a row belongs to."""
     return Column("tenant_id", Text, ForeignKey("tenants.tenant_id"), nullable=False)

@@ -1,6 +1,6 @@
-"""What live runs keep beside their row: the request's choices, the task, provider calls and results.
+"""Tables of live runs: the request's choices, the task, provider calls and results.
 
-Prompts are in ``tasks`` alone and outputs in ``results`` and, until the run is final, in ``attempts.candidate``.
+Prompts are only in ``tasks``; outputs are only in ``results`` and, until the run is final, in ``attempts.candidate``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ live_runs: Final = Table(
     Column("checks", JSON, nullable=False),
     Column("acted_on_eval", JSON),
 )
-"""How a live run is worked on: what its request named, the ranked options once they were ranked, the finished checks
-with their verdicts, and how the policy reacted. Neither prompt nor output."""
+"""State of a live run: choices of its request, ranked options, finished checks with their verdicts, and how the policy
+reacted. Neither prompt nor output.
+"""
 
 tasks: Final = Table(
     "tasks",
@@ -58,8 +59,9 @@ attempts: Final = Table(
     UniqueConstraint("execution_id", "number"),
     sqlite_autoincrement=True,
 )
-"""Provider calls. A row is written before its call begins. ``candidate`` is what the model put out, kept for the check
-and removed when the run is final."""
+"""Provider calls. A row is written before its call starts. ``candidate`` is the model's output, kept for the check and
+removed when the run is final.
+"""
 
 attempt_bounds: Final = Table(
     "attempt_bounds",
@@ -68,7 +70,7 @@ attempt_bounds: Final = Table(
     Column("number", Integer, primary_key=True),
     Column("worst_usd", Text, nullable=False),
 )
-"""What a provider call may cost at the most, written with its attempt. An attempt without a row has no bound."""
+"""Highest possible cost of a provider call, written with its attempt. An attempt without a row has no bound."""
 
 attempt_statuses: Final = Table(
     "attempt_statuses",
@@ -77,7 +79,7 @@ attempt_statuses: Final = Table(
     Column("number", Integer, primary_key=True),
     Column("http_status", Integer, nullable=False),
 )
-"""The HTTP status with which a provider refused a call, written with what became of its attempt."""
+"""HTTP status with which a provider refused a call, written with the attempt's outcome."""
 
 results: Final = Table(
     "results",
@@ -89,7 +91,7 @@ results: Final = Table(
     Column("model_provenance", JSON),
     Column("retention_expires_at", Text, nullable=False, index=True),
 )
-"""Outputs of completed live runs, for a bounded time."""
+"""Outputs of completed live runs, for a limited time."""
 
 arm_verdicts: Final = Table(
     "arm_verdicts",
@@ -100,4 +102,4 @@ arm_verdicts: Final = Table(
     Column("accepted", Integer, nullable=False),
     Index("arm_verdicts_by_tenant", "tenant_id"),
 )
-"""How often customers' checks judged the output of an arm, and how often they accepted it."""
+"""Number of verdicts by customers' checks on an arm's output, and how many accepted it."""

@@ -1,4 +1,4 @@
-"""Sources, their connections and deployments, and arms (wire reference 2.3, 2.5 and 2.6)."""
+"""Sources, their connections and deployments, and arms."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ handoffs: Final = Table(
     Column("updated_at", Text, nullable=False),
     sqlite_autoincrement=True,
 )
-"""Credential handoffs. ``endpoint`` is ours: address, protocol profile and prices of a source with no address of its
-own. ``secret_handle`` names the secret in the vault until a connection takes it over; a keyless one has none."""
+"""Credential handoffs. ``endpoint`` (not in the specification) holds address, protocol profile and prices of a source
+without an address of its own. ``secret_handle`` names the secret in the vault until a connection takes it over; a
+keyless handoff has none.
+"""
 
 connections: Final = Table(
     "source_connections",
@@ -61,7 +63,8 @@ connections: Final = Table(
     sqlite_autoincrement=True,
 )
 """Connections to sources. ``endpoint`` is ``{base_url, protocol_profile, prices}``, where ``prices`` maps an upstream
-model name, or ``*``, to ``{input_usd_per_million, output_usd_per_million}`` as decimal texts."""
+model name, or ``*``, to ``{input_usd_per_million, output_usd_per_million}`` as decimal text.
+"""
 
 deployments: Final = Table(
     "model_deployments",
@@ -93,8 +96,9 @@ deployments: Final = Table(
     UniqueConstraint("connection_id", "upstream_ref"),
     sqlite_autoincrement=True,
 )
-"""Models that a connection serves. ``definition`` is the ModelDefinition of wire reference 2.5; ``data_classes`` is
-what the deployment is certified for."""
+"""Models that a connection serves. ``definition`` is the ModelDefinition (manual: interface, "Model catalog,
+definitions and deployments"); ``data_classes`` is what the deployment is certified for.
+"""
 
 arms: Final = Table(
     "arms",
@@ -123,4 +127,4 @@ arms: Final = Table(
     Index("arms_by_tenant", "tenant_id", "sequence"),
     sqlite_autoincrement=True,
 )
-"""Registered options: models, agents and skills. ``repository`` is set on review agents only."""
+"""Registered options: models, agents and skills. Only review agents have a ``repository``."""

@@ -1,4 +1,4 @@
-"""What belongs to an organization as a whole: decisions, limits, the wallet, proposals and webhooks."""
+"""Tables of an organization as a whole: decisions, limits, wallet, proposals and webhooks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ audit: Final = Table(
     Index("audit_by_tenant", "tenant_id", "at"),
     sqlite_autoincrement=True,
 )
-"""Decisions that the compliance export tells of; a row never changes."""
+"""Decisions for the compliance export; a row never changes."""
 
 local_owner: Final = Table(
     "local_owner",
@@ -31,7 +31,7 @@ local_owner: Final = Table(
     Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), primary_key=True),
     tenant_column(),
 )
-"""The one key that ``service.json`` holds, and the organization that it opens."""
+"""The one key in ``service.json``, and the organization that it opens."""
 
 key_expiries: Final = Table(
     "key_expiries",
@@ -39,7 +39,7 @@ key_expiries: Final = Table(
     Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), primary_key=True),
     Column("expires_at", Text, nullable=False),
 )
-"""When keys expire that do."""
+"""Expiry of keys that have one."""
 
 key_uses: Final = Table(
     "key_uses",
@@ -47,7 +47,7 @@ key_uses: Final = Table(
     Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), primary_key=True),
     Column("last_used_at", Text, nullable=False),
 )
-"""When keys were last used, as far as that was written down."""
+"""Last use of keys, as far as written to disk."""
 
 run_owners: Final = Table(
     "run_owners",
@@ -55,7 +55,7 @@ run_owners: Final = Table(
     Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),
     Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), nullable=False),
 )
-"""Which key submitted a run."""
+"""The key that submitted each run."""
 
 tenant_limits: Final = Table(
     "tenant_limits",
@@ -86,7 +86,7 @@ wallet_activity: Final = Table(
     Index("wallet_activity_by_tenant", "tenant_id", "sequence"),
     sqlite_autoincrement=True,
 )
-"""Changes of balances that the user made."""
+"""Changes of balances made by the user."""
 
 wallet_charges: Final = Table(
     "wallet_charges",
@@ -96,7 +96,7 @@ wallet_charges: Final = Table(
     Column("amount_usd", Text, nullable=False),
     Column("at", Text, nullable=False),
 )
-"""What runs took from balances; one row a run, so that none is charged twice."""
+"""Charges of runs against balances; one row per run, so that none is charged twice."""
 
 proposals: Final = Table(
     "proposals",
@@ -121,7 +121,7 @@ proposals: Final = Table(
     Index("proposals_by_tenant", "tenant_id", "sequence"),
     sqlite_autoincrement=True,
 )
-"""Repairs that wait for the user, and what was decided. ``expired`` is never stored: the time says it."""
+"""Repair proposals and decisions. ``expired`` is never stored; it follows from the time."""
 
 proposal_artifacts: Final = Table(
     "proposal_artifacts",
@@ -130,7 +130,7 @@ proposal_artifacts: Final = Table(
     Column("content", Text, nullable=False),
     Column("artifact_hash", Text, nullable=False),
 )
-"""The whole skill text that a proposal would put in place of its parent. Proposals of version 0.1.0 have no row."""
+"""The whole skill text that a proposal would install. Proposals of version 0.1.0 have no row."""
 
 webhooks: Final = Table(
     "webhooks",
@@ -146,7 +146,7 @@ webhooks: Final = Table(
     Index("webhooks_by_tenant", "tenant_id", "sequence"),
     sqlite_autoincrement=True,
 )
-"""Where final runs are told of; the signing secret is in the vault."""
+"""Receivers of final runs; the signing secret is in the vault."""
 
 webhook_deliveries: Final = Table(
     "webhook_deliveries",

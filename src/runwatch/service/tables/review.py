@@ -1,4 +1,4 @@
-"""Credential references, GitHub connections and browser sessions (specification; wire reference 2.14)."""
+"""Credential references, GitHub connections and browser sessions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ credentials: Final = Table(
     Index("credentials_by_tenant", "tenant_id", "sequence"),
     sqlite_autoincrement=True,
 )
-"""References to credentials; the material itself is nowhere in this service."""
+"""References to credentials; this service never stores the material itself."""
 
 github_connections: Final = Table(
     "github_connections",
@@ -33,7 +33,7 @@ github_connections: Final = Table(
     UniqueConstraint("tenant_id", "repository"),
     sqlite_autoincrement=True,
 )
-"""Repositories that an owner has recorded as connected. No GitHub App has proved it."""
+"""Repositories that an owner has recorded as connected, without proof by a GitHub App."""
 
 sessions: Final = Table(
     "sessions",
@@ -42,4 +42,4 @@ sessions: Final = Table(
     Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), nullable=False),
     Column("expires_at", Text, nullable=False, index=True),
 )
-"""Browser sessions: a hash of the cookie, and the key that was shown at the sign-in."""
+"""Browser sessions: a hash of the cookie, and the key used at the sign-in."""

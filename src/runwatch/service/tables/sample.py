@@ -1,4 +1,4 @@
-"""What is remembered of the sample organization; ours."""
+"""Table of the sample organization. Not in the specification."""
 
 from __future__ import annotations
 
@@ -15,5 +15,6 @@ sample_organizations: Final = Table(
     Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), primary_key=True),
     Column("origin", Text, nullable=False),
 )
-"""The organization in which runs come and go by themselves, the key that submits them, and where the service was found
-when the addresses of the sample checks were written."""
+"""The organization with background runs, the key that submits them, and the service's origin when the addresses of the
+sample checks were written.
+"""

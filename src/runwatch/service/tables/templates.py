@@ -1,4 +1,4 @@
-"""Tenant template applications and the model selection (wire reference 2.7)."""
+"""Tenant template applications and the model selection."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ applications: Final = Table(
     UniqueConstraint("tenant_id", "template_id", "application_key"),
     sqlite_autoincrement=True,
 )
-"""Applications. ``model_deployment_id`` is what was asked for, and then what was found; ``consent`` is the handoff that
-waits for the user, without the address of its page."""
+"""Applications. ``model_deployment_id`` is first the requested and then the found deployment; ``consent`` is the
+handoff waiting for the user, without the address of its page.
+"""
 
 selections: Final = Table(
     "model_selections",

@@ -1,4 +1,4 @@
-"""The revisions, one file each, in one line from version 0.1.0 to the tables of this version.
+"""The revisions, one file each, in one line from version 0.1.0 to the current tables.
 
-A revision that was released never changes, and imports nothing of ``runwatch``, which does.
+A released revision never changes, and imports nothing of ``runwatch``, because that does change.
 """

@@ -1,4 +1,4 @@
-"""The tables as version 0.1.0 made them. Every file has at least these, so there is nothing to do."""
+"""The tables of version 0.1.0. Every file has at least these, so there is nothing to do."""
 
 from __future__ import annotations
 

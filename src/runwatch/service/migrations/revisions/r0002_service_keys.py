@@ -12,7 +12,7 @@ down_revision: Final = "0001"
 
 
 def upgrade(op: Operations) -> None:
-    """Add the table, unless an unreleased version has done so without a schema version of its own."""
+    """Add the table, unless an unreleased version did so without raising the schema version."""
     op.create_table(
         "service_keys",
         Column("name", Text, primary_key=True),

@@ -1,4 +1,4 @@
-"""Version 0.1.0 called every skill ready, also those whose text lacks a region that they declare."""
+"""Skills without their declared regions. Version 0.1.0 marked every skill ready, including these."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ARMS: Final = table(
 
 
 def upgrade(op: Operations) -> None:
-    """Call such skills degraded, and say why."""
+    """Mark such skills degraded, with the reason."""
     connection = op.get_bind()
     ready = select(_ARMS.c.arm_id, _ARMS.c.artifact).where(_ARMS.c.kind == "skill", _ARMS.c.status == "ready")
     for arm_id, artifact in connection.execute(ready).all():

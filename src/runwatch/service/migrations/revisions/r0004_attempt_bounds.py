@@ -1,4 +1,4 @@
-"""What a provider call may cost at the most."""
+"""The highest possible cost of a provider call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ down_revision: Final = "0003"
 
 
 def upgrade(op: Operations) -> None:
-    """Add the table, unless an unreleased version has done so without a schema version of its own."""
+    """Add the table, unless an unreleased version did so without raising the schema version."""
     op.create_table(
         "attempt_bounds",
         Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),

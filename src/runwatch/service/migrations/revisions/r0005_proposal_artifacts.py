@@ -1,4 +1,4 @@
-"""The whole skill text that a proposal would put in place of its parent."""
+"""The whole skill text that a proposal would install."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ down_revision: Final = "0004"
 
 
 def upgrade(op: Operations) -> None:
-    """Add the table, unless an unreleased version has done so without a schema version of its own."""
+    """Add the table, unless an unreleased version did so without raising the schema version."""
     op.create_table(
         "proposal_artifacts",
         Column("proposal_id", Text, ForeignKey("proposals.proposal_id"), primary_key=True),

@@ -1,4 +1,4 @@
-"""When API keys expire, and when they were last used."""
+"""Expiry and last use of API keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ down_revision: Final = "0005"
 
 
 def upgrade(op: Operations) -> None:
-    """Add the tables, unless an unreleased version has done so without a schema version of its own."""
+    """Add the tables, unless an unreleased version did so without raising the schema version."""
     for name, moment in (("key_expiries", "expires_at"), ("key_uses", "last_used_at")):
         op.create_table(
             name,

@@ -12,7 +12,7 @@ down_revision: Final = "0006"
 
 
 def upgrade(op: Operations) -> None:
-    """Add the table, unless an unreleased version has done so without a schema version of its own."""
+    """Add the table, unless an unreleased version did so without raising the schema version."""
     op.create_table(
         "attempt_statuses",
         Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),
