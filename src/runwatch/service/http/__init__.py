@@ -1,1 +1,1 @@
-"""The way of a request: bytes, principal, endpoint, answer."""
+"""Request handling: bytes, principal, endpoint, response."""

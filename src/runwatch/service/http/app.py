@@ -1,4 +1,4 @@
-"""The application: what every request goes through before and after its handler."""
+"""The application: what every request passes before and after its handler."""
 
 from __future__ import annotations
 
@@ -39,18 +39,19 @@ _METHOD_CHARACTERS: Final = 20
 _PATH_CHARACTERS: Final = 300
 _FAILED: Final = 400
 
-# Larger bodies are decoded on a thread, so many at once: each holds the interpreter for a while.
+# Larger bodies are decoded on threads, with a limit on their number, because each one holds the interpreter for a
+# while.
 _AT_ONCE_BYTES: Final = 16 * 1024
 _DECODED_AT_ONCE: Final = 2
 
-# No key's id begins so.
+# No key id starts with this.
 _PAGES_OF: Final = "pages of "
 
 CONNECTION: Final = "connection"
-"""Where the state of a request holds its connection, a :class:`Caller`."""
+"""Member of a request's state with its connection, a :class:`Caller`."""
 _UNKEPT: Final = "The service cannot write its data; its disk may be full."
 
-# Nothing that the service says is for a cache or for a browser to guess about.
+# Responses must not be cached or have their type guessed.
 _HEADERS: Final = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
 _PLAIN_BODIES: Final = (("Accept-Encoding", "identity"),)
@@ -61,10 +62,10 @@ _log: Final = logging.getLogger("runwatch.service")
 
 
 class Caller(Protocol):
-    """A connection, as far as it learns who uses it."""
+    """A connection that is told who uses it."""
 
     def identify(self, *, is_keyed: bool) -> None:
-        """Note whether the request that it carries shows a good key."""
+        """Record whether the current request has a valid key."""
         ...
 
 
@@ -72,13 +73,9 @@ class ServiceApp:
     """The ASGI application of one service.
 
     Args:
-        context: The open service.
-        endpoints: What it offers.
-        host: The host that it listens on, which callers may name beside those of this machine.
-        docks: What serves the sample organization's own output checks; ``None`` without a sample.
-
-    Attributes:
-        context: The open service.
+        endpoints: The endpoints to serve.
+        host: The host it listens on, which callers may name besides those of this machine.
+        docks: Serves the sample organization's output checks; ``None`` without a sample.
     """
 
     def __init__(
@@ -91,7 +88,7 @@ class ServiceApp:
         self._decoding = asyncio.Semaphore(_DECODED_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, whatever happens."""
+        """Answer one request, also on unexpected errors."""
         scope = to_origin_form(scope)
         request = Request(scope, receive)
         if self._docks is not None and scope["path"].startswith(DOCKS_PATH) and self._has_own_origin(request):
@@ -117,9 +114,9 @@ class ServiceApp:
         cookies = [value for name, value in answer.headers if name == "Set-Cookie"]
         headers = dict(each for each in (*_HEADERS, *answer.headers) if each[0] != "Set-Cookie")
         if visit.leaves_body or (answer.status >= _FAILED and visit.is_strangers and not visit.is_page):
-            # The connection ends behind this answer; a caller that was not told would send its next request into it.
-            # A stranger whose request fails pays for the next one with a new connection, of which few are accepted at
-            # a time.
+            # The connection closes after this response; without this header a caller would send its next request into
+            # it. A caller without a key whose request fails needs a new connection for the next one, and few of those
+            # are accepted at a time.
             headers["connection"] = "close"
         media_type = answer.media_type if answer.body else None
         response = Response(answer.body, answer.status, headers, media_type)
@@ -135,7 +132,7 @@ class ServiceApp:
             "%s %s%s %d %.1f ms %s",
             request.method[:_METHOD_CHARACTERS],
             scope["path"][:_PATH_CHARACTERS],
-            # Names only: a value may be a secret that somebody put in the wrong place.
+            # Log only names: a value may be a misplaced secret.
             f"?{'&'.join(request.query_params.keys())}"[:_PATH_CHARACTERS] if request.query_params else "",
             answer.status,
             (self.context.clock.monotonic() - began) * 1000,
@@ -145,8 +142,8 @@ class ServiceApp:
     async def _send_parts(
         self, response: Response, rest: AsyncGenerator[bytes, None], request: Request, send: Send
     ) -> None:
-        """Send a body that is made while it is sent, for as long as the caller stays; for ``HEAD`` none is made."""
-        # How long it will be is not known.
+        """Send a body as it is made, while the caller stays; make none for ``HEAD``."""
+        # The length is not known yet.
         headers = [(name, value) for name, value in response.raw_headers if name != b"content-length"]
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
         if request.method != "HEAD":
@@ -164,7 +161,7 @@ class ServiceApp:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def refuse(self, refusal: RefusalError, visit: _Visit | None = None) -> ServiceResponse:
-        """The answer to a request that is not done; without a visit, to bytes that could not be read as one."""
+        """Build the response to a refused request; without a visit, to bytes that are not a request."""
         if visit is None:
             return await self.context.problems.answer(refusal)
         principal = None if visit.principal is ANONYMOUS else visit.principal
@@ -181,7 +178,7 @@ class ServiceApp:
         try:
             endpoint, ids = self._routes.find(request.method, request.scope["path"])
         except RefusalError:
-            # Only who may call learns which paths there are, except those of pages.
+            # Only authenticated callers learn which paths exist, except those of pages.
             await self._admit(visit, None)
             raise
         principal = await self._admit(visit, endpoint)
@@ -200,15 +197,15 @@ class ServiceApp:
         if not endpoint.mutates:
             return await endpoint.handle(call)
         in_flight = self.context.strangers.bytes_in_flight if visit.is_strangers else self.context.bytes_in_flight
-        # What was decoded takes many times the memory of its bytes, so that they count until the answer is there.
+        # Decoded content takes many times the memory of its bytes, so they count until the response is complete.
         with in_flight.share() as share:
             return await self._change(replace(call, **await self._read(visit, endpoint, share)), endpoint)
 
     async def _read(self, visit: _Visit, endpoint: Endpoint, share: Share) -> dict[str, Any]:
-        """What the body of a mutation adds to the call: its content, and the idempotency key with what it belongs to.
+        """Return what a mutation's body adds to the call: its content, and the idempotency key with its scope.
 
         Raises:
-            Refusal: the body or its headers are not taken.
+            RefusalError: the body or its headers are not accepted.
         """
         request, principal = visit.request, visit.principal
         assert principal is not None
@@ -242,13 +239,13 @@ class ServiceApp:
             return await call.read(call.keyed.first_answer) or await endpoint.handle(call)
 
     async def _admit(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
-        """Find out who calls, before anything of the body is read, and count the request.
+        """Authenticate the caller before any of the body is read, and count the request.
 
-        A good key is found before any limit is asked, so that what callers without one send never keeps it out; and
-        what a browser asks of private pages counts apart from the requests of a key.
+        A valid key is recognized before any limit applies, so that callers without one never lock it out. A browser's
+        requests to private pages count apart from those of a key.
 
         Raises:
-            Refusal: ``unauthenticated`` or ``rate_limited``.
+            RefusalError: ``unauthenticated`` or ``rate_limited``.
         """
         try:
             principal = await self._caller(visit, endpoint)
@@ -267,10 +264,10 @@ class ServiceApp:
         return principal
 
     async def _caller(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
-        """Who calls an endpoint: the holder of the key that is shown, or of the session where its cookie is taken.
+        """Return the caller of an endpoint: the holder of the key, or of the session if its cookie is accepted.
 
         Raises:
-            Refusal: ``unauthenticated``.
+            RefusalError: ``unauthenticated``.
         """
         request = visit.request
         shown = request.headers.getlist("authorization")
@@ -291,8 +288,8 @@ class ServiceApp:
     def _check_origin(self, request: Request) -> None:
         """Refuse what a web page in a browser of this machine may have sent.
 
-        A page of another host can reach a loopback address, under a name of its own that it lets point there (then
-        ``Host`` gives it away) or across origins (then ``Origin`` does).
+        A page of another host can reach a loopback address, through a name of its own that resolves there (detected by
+        ``Host``) or across origins (detected by ``Origin``).
         """
         hosts = request.headers.getlist("host")
         match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
@@ -303,7 +300,7 @@ class ServiceApp:
             raise RefusalError("permission_denied", "The service takes no requests from pages of other origins.")
 
     def _has_own_origin(self, request: Request) -> bool:
-        """Whether the request passes :meth:`_check_origin`; the usual way tells a caller why it does not."""
+        """Whether the request passes :meth:`_check_origin`; otherwise the normal path explains why."""
         try:
             self._check_origin(request)
         except RefusalError:
@@ -316,7 +313,7 @@ class ServiceApp:
         if self._host not in _EVERYWHERE:
             return False
         try:
-            # An address in digits is no name that another user could let point here.
+            # A numeric address is not a name that someone else could point here.
             ipaddress.ip_address(host)
         except ValueError:
             return False
@@ -324,15 +321,14 @@ class ServiceApp:
 
 
 class _Visit:
-    """What is known of a request while it is being answered.
+    """Facts about a request while it is being answered.
 
     Attributes:
-        request: The request.
-        principal: Who sent it, once that is known.
-        leaves_body: Whether it announces a body that was not read to its end.
-        is_page: Whether a browser shows the answer to the user.
-        has_cookie: Whether a session's cookie is what it is judged by.
-        peer: The address that it comes from.
+        principal: The caller, once known.
+        leaves_body: Whether it announces a body that was not read completely.
+        is_page: Whether a browser shows the response to the user.
+        has_cookie: Whether it is authenticated by a session's cookie.
+        peer: The address it comes from.
     """
 
     __slots__ = ("has_cookie", "is_page", "leaves_body", "peer", "principal", "request")
@@ -349,11 +345,11 @@ class _Visit:
 
     @property
     def is_strangers(self) -> bool:
-        """Whether it shows no good key."""
+        """Whether it has no valid key."""
         return self.principal is None or self.principal is ANONYMOUS
 
     def know(self, principal: Principal | None) -> None:
-        """Note who sent it, also for the connection that it came on; ``None`` for a bad key."""
+        """Record the caller, also for the connection; ``None`` for an invalid key."""
         self.principal = principal
         connection: Caller | None = self.request.scope.get("state", {}).get(CONNECTION)
         if connection is not None:
@@ -361,7 +357,7 @@ class _Visit:
 
 
 async def _leaving(request: Request) -> None:
-    """Wait until the caller has gone."""
+    """Wait until the caller disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -369,19 +365,19 @@ async def _leaving(request: Request) -> None:
 def decode_body(
     body: bytes, request: Request, *, is_required: bool, takes_form: bool = False, takes_digest: bool = True
 ) -> tuple[Any, str]:
-    """The JSON value of a request body, and its digest; with ``takes_form`` also the fields of an HTML form.
+    """Decode the JSON value of a request body and its digest; with ``takes_form`` also the fields of an HTML form.
 
-    It runs on any thread. Without ``takes_digest`` the digest is empty.
+    Runs on any thread. Without ``takes_digest`` the digest is empty.
 
     Raises:
-        Refusal: ``unsupported_media_type`` when the body is compressed or does not say that it is JSON,
-            ``validation_failed`` when it is not JSON, has two members of one name or a secret where a reference
-            belongs, or is missing where it is required.
+        RefusalError: ``unsupported_media_type`` when the body is compressed or not declared as JSON,
+            ``validation_failed`` when it is not JSON, has duplicate members or a secret in place of a reference, or is
+            missing where required.
     """
     if body and any(encoding.strip().lower() != "identity" for encoding in request.headers.getlist("content-encoding")):
         raise RefusalError("unsupported_media_type", "Send the body without a Content-Encoding.", headers=_PLAIN_BODIES)
     if takes_form and _is_form(request):
-        # A form in which nothing is typed, as that of a page that only asks for a yes, comes without a body.
+        # A form without inputs, such as a page that only asks for confirmation, is sent without a body.
         return read_form(body) if body else {}, ""
     if not body:
         if is_required:

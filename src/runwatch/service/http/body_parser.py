@@ -1,4 +1,4 @@
-"""Request bodies as their models."""
+"""Parse request bodies to their models."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 def parse_body(model: type[Body], content: Any) -> Body:
-    """The decoded body of a request as its model; a body that was left out counts as an empty object.
+    """Parse the decoded body of a request; a missing body counts as an empty object.
 
     Raises:
-        Refusal: ``validation_failed``, with one entry a field.
+        RefusalError: ``validation_failed``, with one entry per field.
     """
     try:
         return model.model_validate({} if content is None else content)
@@ -26,10 +26,10 @@ def parse_body(model: type[Body], content: Any) -> Body:
 
 
 def refuse_secret_references(content: Any) -> None:
-    """Refuse a decoded body that holds a secret where a reference belongs, before any of it is kept.
+    """Refuse a decoded body with a secret in place of a reference, before any of it is stored.
 
     Raises:
-        Refusal: ``validation_failed``, with one entry a field and no part of the secret.
+        RefusalError: ``validation_failed``, with one entry per field and no part of the secret.
     """
     found = find_secret_references(content)
     if found:

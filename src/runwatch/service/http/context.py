@@ -1,4 +1,4 @@
-"""What all requests of one service share."""
+"""State shared by all requests of one service."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ class RequestContext(ServiceContext):
     """One open service, without its sockets.
 
     Attributes:
-        keys: Who may call.
-        key_uses: When each key was last used.
-        problems: What answers refusals.
-        rate_limit: Requests a minute of one key.
+        keys: The active keys.
+        key_uses: Last use of each key.
+        problems: Answers refusals.
+        rate_limit: Requests per minute and key.
         cursors: Cursors of lists.
-        strangers: What callers without a good key may do.
-        timers: What calls things later; the event loop, apart from tests.
-        usual_ports: Where model servers of this machine are looked for.
-        turns: Order among requests with the same idempotency key.
-        connections: The open connections.
-        bytes_in_flight: The bytes of bodies that came with a good key.
-        closed_handles: The handles of the secrets that no master key opened at the start.
-        closed_secrets: What those belonged to then, a line each.
+        strangers: Limits of callers without a valid key.
+        timers: Schedules calls; the event loop, except in tests.
+        usual_ports: Ports to search for model servers of this machine.
+        turns: Order of requests with the same idempotency key.
+        bytes_in_flight: Bytes of bodies sent with a valid key.
+        closed_handles: Handles of the secrets that no master key opened at the start.
+        closed_secrets: The records they belonged to then, one line each.
     """
 
     keys: ActiveKeys
@@ -53,12 +52,12 @@ class RequestContext(ServiceContext):
     closed_secrets: tuple[str, ...] = ()
 
     async def close(self) -> None:
-        """Stop the engine, end the calls to other servers, finish the writes that wait, and close the database."""
+        """Stop the engine and calls to other servers, finish waiting writes, and close the database."""
         await self.engine.stop()
         await self.deliverer.stop()
         await self.outbound.close()
         await self.problems.flush()
         with contextlib.suppress(Exception):
-            # A disk that is full is no reason not to end.
+            # A full disk must not prevent the stop.
             await self.key_uses.flush()
         await asyncio.to_thread(self.database.close)

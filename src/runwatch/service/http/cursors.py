@@ -1,8 +1,8 @@
-"""Cursors of lists: opaque to callers, and good for one list of one organization only.
+"""List cursors: opaque to callers, and valid for one list of one organization.
 
-A cursor holds the sequence number in front of which the next page starts. The number counts the rows of every
-organization, so it is encrypted: a caller learns nothing from it, and a cursor of another list or organization does not
-decrypt. The key is kept in the database, so cursors outlive a restart.
+A cursor holds the sequence number before which the next page starts. The number counts the rows of all organizations,
+so it is encrypted: a caller learns nothing from it, and a cursor of another list or organization does not decrypt. The
+key is stored in the database, so cursors survive a restart.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NUMBER_BYTES: Final = 8
 
 
 class Cursors:
-    """Makes and reads cursors.
+    """Maker and reader of cursors.
 
     Args:
         key: A key of 32 bytes.
@@ -34,7 +34,7 @@ class Cursors:
 
     @classmethod
     def load(cls, transaction: Transaction) -> Cursors:
-        """The cursors of a database, whose key is made when it has none."""
+        """Load the cursors of a database, creating the key if it has none."""
         row = transaction.one(service_keys, {"name": _KEY_NAME})
         if row is not None:
             return cls(row["key"])
@@ -43,17 +43,17 @@ class Cursors:
         return cls(key)
 
     def seal(self, scope: tuple[str, ...], sequence: int) -> str:
-        """The cursor of a position.
+        """Return the cursor of a position.
 
         Args:
             scope: The organization and the list.
-            sequence: The sequence number in front of which the next page starts.
+            sequence: Sequence number before which the next page starts.
         """
         sealed = self._cipher.encrypt(sequence.to_bytes(_NUMBER_BYTES), _associated(scope))
         return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode("ascii")
 
     def open(self, scope: tuple[str, ...], cursor: str) -> int:
-        """The position that a cursor of this scope holds.
+        """Return the position in a cursor of this scope.
 
         Raises:
             ValueError: it is not a cursor of this scope.

@@ -1,4 +1,4 @@
-"""One request as a handler sees it, and the endpoints that handlers are declared with."""
+"""Requests as handlers receive them, and the declaration of endpoints."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ class AuthenticatedRequest:
     """An authenticated, decoded request.
 
     Attributes:
-        context: The service.
-        principal: Who calls.
+        principal: The caller.
         ids: Parameters of the path.
         query: Parameters of the query.
-        content: The decoded JSON body, ``None`` where there is none.
-        keyed: The idempotency key with what it belongs to, on a mutation that carries one.
-        is_form: Whether the body came from an HTML form, whose answer the user looks at.
-        cookie: The cookie of a browser session that came along, whether or not the endpoint takes it.
-        is_here: Whether the connection comes from this machine itself.
-        peer: The address that it comes from; empty for a Unix socket.
+        content: The decoded JSON body; ``None`` without one.
+        keyed: The idempotency key with its scope, for a mutation that has one.
+        is_form: Whether the body came from an HTML form, whose response the user sees.
+        cookie: The browser session's cookie, whether or not the endpoint accepts it.
+        is_here: Whether the connection comes from this machine.
+        peer: The address it comes from; empty for a Unix socket.
     """
 
     context: RequestContext
@@ -52,11 +51,11 @@ class AuthenticatedRequest:
         return await self.context.database.read(function)
 
     async def write(self, effect: Callable[[Transaction], ServiceResponse]) -> ServiceResponse:
-        """Have an effect and keep its answer for the idempotency key, both or neither; answer it when it is on disk.
+        """Apply an effect and store its response for the idempotency key atomically; return it once on disk.
 
         Raises:
-            Refusal: ``unauthenticated``, when the caller's key was revoked after the request had begun; a body may take
-                its time.
+            RefusalError: ``unauthenticated`` when the caller's key was revoked since the request started, for example
+                during a slow body.
         """
         keyed, principal = self.keyed, self.principal
 
@@ -79,17 +78,17 @@ class Endpoint:
     """One method of one path.
 
     Attributes:
-        method: ``GET`` (which serves ``HEAD`` too), ``POST``, …
+        method: ``GET`` (which also serves ``HEAD``), ``POST``, …
         path: With parameters in braces, ``/v1/executions/{execution_id}``.
-        handle: What does the work.
+        handle: Handles the request.
         takes_body: Whether a JSON body is required.
-        needs_key: Whether an ``Idempotency-Key`` is required; every mutation honours one.
-        is_open: Whether callers need no API key. A key that is sent all the same must be a good one. Without one the
-            caller is :data:`runwatch.service.access.authentication.ANONYMOUS`, and no idempotency key is honoured.
-        is_page: Whether the user's browser calls it: it also takes the fields of an HTML form, as texts, and tells a
-            failure as a page to a browser.
-        takes_cookie: Whether the cookie of a browser session opens it as an API key does.
-        permission: What the caller's role has to permit, unless the endpoint is open; empty for what goes with the
+        needs_key: Whether an ``Idempotency-Key`` is required; every mutation honors one.
+        is_open: Whether no API key is required. A key that is sent must still be valid. Without one the caller is
+            :data:`runwatch.service.access.authentication.ANONYMOUS`, and idempotency keys are ignored.
+        is_page: Whether the user's browser calls it: it also accepts the fields of an HTML form, as text, and shows
+            failures to a browser as a page.
+        takes_cookie: Whether a browser session's cookie is accepted like an API key.
+        permission: Permission required of the caller's role, unless the endpoint is open; empty for the default of the
             method.
     """
 
@@ -105,17 +104,17 @@ class Endpoint:
 
     @property
     def needs(self) -> str:
-        """The permission that a caller with a key needs: to read, or to change things."""
+        """Return the permission that a caller with a key needs."""
         return self.permission or (MANAGE if self.mutates else READ)
 
     @property
     def mutates(self) -> bool:
-        """Whether calling it may change something."""
+        """Whether a call may change something."""
         return self.method != "GET"
 
 
 class Routes:
-    """Finds the endpoint of a method and a path."""
+    """Lookup of endpoints by method and path."""
 
     def __init__(self, endpoints: Sequence[Endpoint]) -> None:
         by_path: dict[str, dict[str, Endpoint]] = {}
@@ -124,11 +123,11 @@ class Routes:
         self._paths = [(compile_path(path)[0], methods) for path, methods in by_path.items()]
 
     def find(self, method: str, path: str) -> tuple[Endpoint, Mapping[str, str]]:
-        """The endpoint, and the path's parameters.
+        """Return the endpoint and the path's parameters.
 
         Raises:
-            Refusal: ``not_found`` for a path that nobody serves, ``method_not_allowed`` for a method that the path does
-                not offer.
+            RefusalError: ``not_found`` for an unknown path, ``method_not_allowed`` for a method that the path does not
+                offer.
         """
         wanted = "GET" if method == "HEAD" else method
         for pattern, methods in self._paths:

@@ -1,6 +1,6 @@
-"""The few HTML pages that the service shows to the user's browser (manual, Security: Private pages).
+"""The HTML pages that the service shows in the user's browser (manual: security, "Private pages").
 
-They hold no script and load nothing. Every value is cleaned and escaped, and the headers forbid what a page does not
+They contain no script and load nothing. Every value is cleaned and escaped, and the headers forbid what a page does not
 need.
 """
 
@@ -20,12 +20,12 @@ from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.responses import ServiceResponse
 
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
-"""Media type of the fields of an HTML form."""
+"""Media type of HTML form fields."""
 
 HTML_TYPE: Final = "text/html; charset=utf-8"
 
 PAGE_PATHS: Final = ("/connect/", "/v1/github-connections/sign-out")
-"""What the paths of private pages begin with; a browser is told every failure there as a page."""
+"""Path prefixes of private pages; a browser gets every failure there as a page."""
 
 FORM_FIELDS: Final = 20
 """More fields than any page here has."""
@@ -74,7 +74,7 @@ _HEADERS: Final = (
     ),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
-    # With no-referrer a browser sends "Origin: null" with the form, which is what a page of elsewhere may send too.
+    # With no-referrer a browser sends "Origin: null" with the form, which a foreign page may send too.
     ("Referrer-Policy", "same-origin"),
     ("X-Frame-Options", "DENY"),
 )
@@ -105,7 +105,7 @@ _PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {
     "rate_limited": ("Too many requests", "Nothing was changed. Wait, then open the form again."),
     "unsupported_media_type": ("The request cannot be used", "Nothing was changed. Open the form again and use that."),
 }
-"""Title, and what to do, by the code of a Problem."""
+"""Title and advice by Problem code."""
 
 _OTHERWISE: Final = (
     "The service failed",
@@ -120,10 +120,10 @@ class PageInput:
     """One input of a form.
 
     Attributes:
-        name: Its name in what is sent.
-        label: What the user reads.
-        kind: The HTML type. A ``password`` is not shown, and is never in a page that the service sends.
-        value: Its content at first.
+        name: Name of the field as sent.
+        label: Text for the user.
+        kind: The HTML type. A ``password`` is hidden, and no page ever contains its value.
+        value: Initial content.
     """
 
     name: str
@@ -134,15 +134,15 @@ class PageInput:
 
 @dataclass(frozen=True, slots=True)
 class HtmlForm:
-    """A page that asks for something.
+    """A page with a form.
 
     Attributes:
-        title: What the page is for.
+        title: Purpose of the page.
         sentences: What happens when the form is sent.
-        button: The label of its button.
-        facts: What it is about, by name.
+        button: Label of its button.
+        facts: Facts about the subject, by name.
         fields: The inputs.
-        action: Where it is sent; empty for the address of the page itself.
+        action: Target of the form; empty for the page's own address.
     """
 
     title: str
@@ -153,15 +153,15 @@ class HtmlForm:
     action: str = ""
 
     def show(self, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> ServiceResponse:
-        """The page with the empty form."""
+        """Build the page with the empty form."""
         return _document(self.title, self._opening() + self._inputs({}, {}), status, headers)
 
     def refuse(self, typed: Mapping[str, str], problem: ServiceResponse) -> ServiceResponse:
-        """The page once more, with each error at its field, and what was typed unless it is a secret.
+        """Build the page again, with each error at its field and the earlier input except secrets.
 
         Args:
-            typed: What was sent.
-            problem: The Problem; without field errors its detail belongs to the first field.
+            typed: The earlier input.
+            problem: The Problem; without field errors, its detail is shown at the first field.
         """
         told = loads(problem.body)
         errors = {entry["field"]: entry["message"] for entry in told.get("errors", ())}
@@ -183,11 +183,11 @@ class HtmlForm:
 
 
 class FormRefusalError(RefusalError):
-    """A refusal for which a browser gets a page of its own, such as the form with the errors in it.
+    """A refusal shown in a browser as a page of its own, such as the form with its errors.
 
     Args:
-        refusal: What is refused, and why.
-        page: Makes the page of the refusal's Problem.
+        refusal: The refusal.
+        page: Makes the page from the refusal's Problem.
     """
 
     def __init__(self, refusal: RefusalError, page: Callable[[ServiceResponse], ServiceResponse]) -> None:
@@ -205,24 +205,24 @@ class FormRefusalError(RefusalError):
 def render_page(
     title: str, sentences: Sequence[str], *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
 ) -> ServiceResponse:
-    """A page that only tells something."""
+    """Build a page of text only."""
     return _document(title, _heading(title) + _paragraphs(sentences), status, headers)
 
 
 def see_other(address: str, *, headers: tuple[tuple[str, str], ...] = ()) -> ServiceResponse:
-    """Send the browser on to another page of the service, which it may load again without sending the form again."""
+    """Redirect the browser to another page of the service, which can be reloaded without sending the form again."""
     return ServiceResponse(303, headers=(*_HEADERS, ("Location", address), *headers))
 
 
 def render_problem_page(answer: ServiceResponse) -> ServiceResponse:
-    """The page that tells a Problem to the user: what failed, why, what to do, and the id to quote."""
+    """Build the page of a Problem: what failed, why, what to do, and the id to quote."""
     problem = loads(answer.body)
     code = str(problem["type"]).rpartition("/")[2]
     title, advice = _PROBLEMS.get(code, _OTHERWISE)
     why = [problem.get("detail", ""), *(entry["message"] for entry in problem.get("errors", ()))]
     if problem.get("retry_after_s") is not None:
         why.append(f"The next request is taken in {problem['retry_after_s']} s.")
-    # The empty reference is the page's own address, which is opened anew by it.
+    # An empty reference is the page's own address, which it opens again.
     again = '<p><a href="">Open the form again</a></p>' if code in _OPENS_AGAIN else ""
     body = f"{_heading(title)}{_paragraphs([*filter(None, why), advice])}{again}{_occurrence(problem)}"
     return _document(title, body, answer.status, answer.headers)
@@ -252,7 +252,7 @@ def _occurrence(problem: Mapping[str, Any]) -> str:
 
 def _input(field: PageInput, is_first: bool, typed: Mapping[str, str], errors: Mapping[str, str]) -> str:
     name, wrong = escape(field.name), errors.get(field.name)
-    # Not "off", which browsers do not heed for passwords: they would offer to fill in one that they keep.
+    # Browsers ignore "off" for passwords and would offer to fill in a stored one.
     marks, said = ' autocomplete="new-password"' if field.kind == "password" else "", ""
     if wrong is not None:
         said = f'<p class="wrong" id="{name}-wrong">{_clean(wrong)}</p>'
@@ -270,10 +270,10 @@ def _clean(text: str) -> str:
 
 
 def read_form(body: bytes) -> Mapping[str, str]:
-    """The fields of an HTML form, the last value of each name.
+    """Parse the fields of an HTML form; the last value of each name wins.
 
     Raises:
-        Refusal: ``validation_failed``, when the body is no form.
+        RefusalError: ``validation_failed`` when the body is not a form.
     """
     try:
         fields = parse_qsl(

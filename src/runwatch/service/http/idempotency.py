@@ -1,7 +1,8 @@
-"""The same key and the same body give the first answer again (specification; wire reference 1.5; DESIGN, Answers).
+"""Idempotency: the same key and body give the first response again (manual: interface, "Idempotency"; manual:
+decisions, "Error responses").
 
-A key belongs to an organization and an endpoint, and to the principal that used it first. Only 2XX answers are kept,
-for 24 hours, in the transaction that has the effect: an effect without its answer, or the other way round, cannot be.
+A key belongs to an organization and an endpoint, and to the principal that used it first. Only 2XX responses are
+stored, for 24 hours, in the transaction of their effect, so neither exists without the other.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ KEY_CHARACTERS: Final = 255
 HEADER: Final = "Idempotency-Key"
 
 NESTING: Final = 400
-"""How deep a body may nest. What is accepted is written again in places where the stack is deeper than here."""
+"""Deepest nesting of a body. An accepted body is serialized again at places where the stack is deeper than here."""
 
 _NUMBER: Final = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?\Z")
 
 
 def read_key(values: Sequence[str], *, is_required: bool) -> str | None:
-    """The key that a request carries in its ``Idempotency-Key`` headers; a blank one counts as none.
+    """Return the key in a request's ``Idempotency-Key`` headers; a blank one counts as none.
 
     Raises:
-        Refusal: ``validation_failed``, when the key is too long, ambiguous, or missing where it is required.
+        RefusalError: ``validation_failed`` when the key is too long, ambiguous, or missing where required.
     """
     if len(values) > 1:
         raise make_validation_error((HEADER, "Send this header once."))
@@ -52,10 +53,10 @@ def read_key(values: Sequence[str], *, is_required: bool) -> str | None:
 
 
 def hash_body(value: Any) -> str:
-    """A digest that two JSON values share exactly when they are equal.
+    """Return a digest that is equal for equal JSON values only.
 
-    The order of members and the way a number or a character is written make no difference. Digests are kept in data
-    directories, so that what is spelled here for a value never changes.
+    The order of members and the spelling of a number or character do not matter. Digests are stored in data
+    directories, so the spelling of a value here must never change.
 
     Raises:
         ValueError: the value nests deeper than :data:`NESTING`.
@@ -66,8 +67,8 @@ def hash_body(value: Any) -> str:
 
 
 def _spell(value: Any, parts: list[str], depth: int) -> None:
-    # Numbers become tagged lists and lists become tagged lists of their own, so that neither can pass for the other.
-    # Called for containers only, apart from the outermost value: a large body has a million scalars.
+    # Numbers and lists become differently tagged lists, so that neither can equal the other. Apart from the outermost
+    # value this is called for containers only: a large body has a million scalars.
     if depth > NESTING:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
@@ -106,7 +107,7 @@ def _scalar(value: Any) -> str:
 
 
 def _quote(text: str) -> str:
-    # The encoder in C, and what ``dumps`` does beyond it.
+    # The encoder in C, plus what ``dumps`` adds to it.
     quoted = encode_basestring_ascii(text)
     return quoted.replace("\x7f", "\\u007f") if "\x7f" in quoted else quoted
 
@@ -135,13 +136,13 @@ def _number(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
-    """A mutation that carries a key.
+    """A mutation with a key.
 
     Attributes:
-        principal: Who sends it.
-        endpoint: Method and path, the ids in the path included.
-        key: The key's text.
-        digest: What :func:`hash_body` says of its body.
+        principal: The caller.
+        endpoint: Method and path, including the ids in the path.
+        key: Text of the key.
+        digest: Result of :func:`hash_body` for its body.
     """
 
     principal: Principal
@@ -151,14 +152,15 @@ class IdempotentRequest:
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """What two requests have in common that must not run at the same time."""
+        """Return the identity of requests that must not run at the same time."""
         return (self.principal.tenant_id, self.endpoint, self.key)
 
     def first_answer(self, transaction: Transaction) -> ServiceResponse | None:
-        """The answer that was given to the same request before, or ``None`` when this is the first.
+        """Return the earlier response to the same request, or ``None`` when this is the first.
 
         Raises:
-            Refusal: ``permission_denied`` for a key of another principal, ``idempotency_conflict`` for another body.
+            RefusalError: ``permission_denied`` for a key of another principal, ``idempotency_conflict`` for another
+                body.
         """
         row = transaction.one(idempotency, self._row)
         if row is None or row["recorded_at"] <= format_iso(transaction.now - KEY_LIFETIME):
@@ -170,7 +172,7 @@ class IdempotentRequest:
         return ServiceResponse(row["status"], row["body"])
 
     def record(self, transaction: Transaction, answer: ServiceResponse) -> None:
-        """Keep a 2XX answer as the first one; forget those whose time is over."""
+        """Store a 2XX response as the first one; remove expired ones."""
         if not answer.is_success:
             return
         transaction.remove(idempotency, {}, until=("recorded_at", format_iso(transaction.now - KEY_LIFETIME)))
@@ -190,14 +192,14 @@ class IdempotentRequest:
 
 
 class KeyLocks:
-    """Lets requests with the same identity run one after the other, so that the second meets the first's answer."""
+    """Serializes requests with the same identity, so that the second one finds the first one's response."""
 
     def __init__(self) -> None:
         self._locks: dict[tuple[str, str, str], tuple[asyncio.Lock, int]] = {}
 
     @contextlib.asynccontextmanager
     async def of(self, keyed: IdempotentRequest) -> AsyncIterator[None]:
-        """Wait for this identity's turn, and hold it while the block runs."""
+        """Wait for this identity's turn, and hold it during the block."""
         lock, users = self._locks.get(keyed.identity, (asyncio.Lock(), 0))
         self._locks[keyed.identity] = (lock, users + 1)
         try:

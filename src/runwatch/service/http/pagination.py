@@ -1,4 +1,4 @@
-"""Query parameters that lists share (wire reference 1.7; DESIGN, Answers)."""
+"""Query parameters shared by lists (manual: interface, "Paging"; manual: decisions, "Error responses")."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MAX_LIMIT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class PageParameters:
-    """Which page of a list is asked for.
+    """The requested page of a list.
 
     Attributes:
-        limit: How many items at most.
-        before: The sequence number in front of which the page starts, or ``None`` for the first page.
+        limit: Largest number of items.
+        before: Sequence number before which the page starts; ``None`` for the first page.
         seal: Makes the cursor of a sequence number.
     """
 
@@ -33,14 +33,13 @@ class PageParameters:
 
 
 def parse_page_parameters(call: AuthenticatedRequest, *names: str) -> PageParameters:
-    """``limit`` and ``cursor`` of a list request.
+    """Parse ``limit`` and ``cursor`` of a list request.
 
     Args:
-        call: The request.
-        names: What tells the list from others: its name, and the id of the record that it belongs to.
+        names: Identify the list: its name, and the id of the record it belongs to.
 
     Raises:
-        Refusal: ``validation_failed``, also for a cursor of another list or organization.
+        RefusalError: ``validation_failed``, also for a cursor of another list or organization.
     """
     query = call.query
     limit = query.get("limit", "")
@@ -56,9 +55,9 @@ def parse_page_parameters(call: AuthenticatedRequest, *names: str) -> PageParame
 
 
 def next_cursor(page: Collection[Row], paging: PageParameters) -> str | None:
-    """The cursor of the page that follows, or ``None`` when nothing does.
+    """Return the cursor of the following page, or ``None`` when there is none.
 
-    The page was read with one item more than asked for, which tells whether the list goes on and is not sent.
+    The page was read with one extra item, which shows whether the list continues and is not sent.
     """
     if len(page) <= paging.limit:
         return None
@@ -66,10 +65,10 @@ def next_cursor(page: Collection[Row], paging: PageParameters) -> str | None:
 
 
 def read_since(query: Mapping[str, str], name: str = "since") -> str | None:
-    """``since`` of a list request, or another moment, as moments are stored; one without a zone is taken as UTC.
+    """Parse ``since`` of a list request, or another timestamp, to the stored format; without a zone it is UTC.
 
     Raises:
-        Refusal: ``validation_failed``.
+        RefusalError: ``validation_failed``.
     """
     text = query.get(name, "")
     if not text:
@@ -82,10 +81,10 @@ def read_since(query: Mapping[str, str], name: str = "since") -> str | None:
 
 
 def read_choice(query: Mapping[str, str], name: str, choices: Collection[str]) -> str | None:
-    """A filter whose values are fixed.
+    """Parse a filter with fixed values.
 
     Raises:
-        Refusal: ``validation_failed``.
+        RefusalError: ``validation_failed``.
     """
     value = query.get(name, "")
     if value and value not in choices:

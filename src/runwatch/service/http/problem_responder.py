@@ -1,4 +1,4 @@
-"""Problems: the one form of every failure, kept before it is sent (specification, Problem and Errors)."""
+"""Problems: the form of every failure, stored before it is sent (manual: interface, "Problems and error codes")."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
 MAX_PROBLEMS: Final = 100_000
-"""How many Problems stay to be looked up; the oldest go first."""
+"""Number of Problems kept for lookup; the oldest are dropped first."""
 
 MAX_ANONYMOUS_PROBLEMS_PER_MINUTE: Final = 60
-"""How many Problems of callers without a key are kept of any minute. The others are answered and not kept."""
+"""Problems of callers without a key stored per minute. Others are sent but not stored."""
 
 KEEP_AFTER_S: Final = 1.0
-"""How long those wait for others, so that all of them cost one write."""
+"""Seconds those wait for others, so that all of them need only one write."""
 
 _SWEEP_EVERY: Final = 1_000
 _PATH_CHARACTERS: Final = 300
@@ -38,7 +38,7 @@ _log = logging.getLogger("runwatch.service.http.problems")
 
 
 def problem_json(refusal: RefusalError) -> dict[str, Any]:
-    """The Problem body of a refusal, with an ``instance`` of its own and no member beyond the specification's."""
+    """Build the Problem body of a refusal, with its own ``instance`` and only members of the specification."""
     code = CODES[refusal.code]
     body: dict[str, Any] = {
         "type": f"{PROBLEM_BASE}{refusal.code}",
@@ -56,12 +56,10 @@ def problem_json(refusal: RefusalError) -> dict[str, Any]:
 
 
 class ProblemResponder:
-    """Turns refusals into answers and remembers each that a key was shown for, and some of the others.
+    """Converts refusals to responses, and stores every Problem of a caller with a key and some of the others.
 
     Args:
-        database: Where they are kept.
-        clock: Where the time comes from.
-        timers: What writes down later what callers without a key were answered.
+        timers: Schedules writing the Problems of callers without a key.
     """
 
     def __init__(self, database: ServiceDatabase, clock: Clock, timers: Timers) -> None:
@@ -76,11 +74,10 @@ class ProblemResponder:
     async def answer(
         self, refusal: RefusalError, *, method: str = "", path: str = "", principal: Principal | None = None
     ) -> ServiceResponse:
-        """The answer to a refused request. With a principal its Problem is stored first, with its cause.
+        """Build the response to a refused request. With a principal, its Problem is first stored with its cause.
 
-        Without one it is stored soon after, together with others, and only :data:`MAX_ANONYMOUS_PROBLEMS_PER_MINUTE`
-        are: such a caller makes the disk write nothing at once. A Problem that cannot be stored is still sent: the log
-        has it then.
+        Without one, it is stored soon after, together with others and up to :data:`MAX_ANONYMOUS_PROBLEMS_PER_MINUTE`,
+        so that such a caller causes no immediate disk write. A Problem that cannot be stored is still sent, and logged.
         """
         problem = problem_json(refusal)
         body = dumps(problem)
@@ -108,7 +105,7 @@ class ProblemResponder:
         return ServiceResponse(refusal.status, body.encode("ascii"), PROBLEM_TYPE, headers)
 
     async def flush(self) -> None:
-        """Write down what waits, and end when it is on the disk."""
+        """Write pending Problems and return once they are on disk."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

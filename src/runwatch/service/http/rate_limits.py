@@ -1,7 +1,4 @@
-"""Limits of a single service: size of bodies, bytes being read, requests a minute.
-
-(Numbers: manual, Security: Requests without a key.)
-"""
+"""Limits: body sizes, bytes in flight, requests per minute (manual: security, "Requests without a key")."""
 
 from __future__ import annotations
 
@@ -17,51 +14,51 @@ from runwatch.base.clock import Clock
 from runwatch.service.errors import RefusalError
 
 BODY_BYTES: Final = 1024 * 1024
-"""The largest request body (DESIGN, Answers)."""
+"""Largest request body (manual: decisions, "Error responses")."""
 
 ANONYMOUS_BODY_BYTES: Final = 64 * 1024
-"""The largest body without a key: the form of a private page, or a sign-up."""
+"""Largest body without a key: the form of a private page, or a sign-up."""
 
 KEYED_BYTES_IN_FLIGHT: Final = 16 * 1024 * 1024
-"""How many bytes of bodies with a key are held at once."""
+"""Bytes of bodies with a key held at once."""
 
 ANONYMOUS_BYTES_IN_FLIGHT: Final = 2 * 1024 * 1024
-"""How many bytes of bodies without a key are held at once."""
+"""Bytes of bodies without a key held at once."""
 
 WINDOW_S: Final = 60.0
 
 ANONYMOUS_REQUESTS_PER_MINUTE: Final = 300
-"""Requests to private pages and other open endpoints, from one address."""
+"""Requests per minute from one address to private pages and other open endpoints."""
 
 FAILED_KEYS_PER_MINUTE: Final = 120
-"""Requests with a missing or bad key, from one address, that are answered with 401."""
+"""Requests per minute from one address with a missing or invalid key that are answered with 401."""
 
 ALL_FAILED_KEYS_PER_MINUTE: Final = 600
-"""The same, from all addresses together."""
+"""The same from all addresses together."""
 
 HOUR_S: Final = 3600.0
 
 SIGN_UPS_PER_HOUR: Final = 20
-"""New organizations, from one address."""
+"""New organizations per hour from one address."""
 
 ALL_SIGN_UPS_PER_HOUR: Final = 60
-"""The same, from all addresses together."""
+"""The same from all addresses together."""
 
 _NAMES: Final = 10_000
 
 
 class Share:
-    """The bytes that one request holds."""
+    """The bytes held by one request."""
 
     def __init__(self, whole: BytesInFlight) -> None:
         self._whole = whole
         self.held = 0
 
     def take(self, count: int) -> None:
-        """Hold some bytes more.
+        """Hold more bytes.
 
         Raises:
-            Refusal: ``rate_limited``: all requests together hold as much as they may.
+            RefusalError: ``rate_limited`` when all requests together hold the maximum.
         """
         if self._whole.held + count > self._whole.most:
             detail = "The service is reading as many request bodies as it can. Send this one again."
@@ -71,13 +68,13 @@ class Share:
 
 
 class BytesInFlight:
-    """How many bytes of request bodies are held at once.
+    """Counter of request body bytes held at once.
 
     Args:
-        most: The bound, in bytes.
+        most: The limit in bytes.
 
     Attributes:
-        held: How many are held.
+        held: Bytes currently held.
     """
 
     def __init__(self, most: int) -> None:
@@ -86,7 +83,7 @@ class BytesInFlight:
 
     @contextlib.contextmanager
     def share(self) -> Iterator[Share]:
-        """What one request holds, until the block ends."""
+        """Yield the share of one request, released when the block ends."""
         share = Share(self)
         try:
             yield share
@@ -95,19 +92,18 @@ class BytesInFlight:
 
 
 async def read_body(request: Request, share: Share | None = None, *, most: int = BODY_BYTES) -> bytes:
-    """The request's body, read no further than its limit.
+    """Read the request's body, no further than its limit.
 
-    A ``Content-Length`` above the limit is refused before a byte is read; a length that lies and a chunked body are
-    counted as they come.
+    A ``Content-Length`` above the limit is refused before a byte is read; bodies with a wrong length or in chunks are
+    counted as they arrive.
 
     Args:
-        request: The request.
-        share: What the body's bytes are held in.
-        most: The limit, in bytes.
+        share: Counts the body's bytes.
+        most: The limit in bytes.
 
     Raises:
-        Refusal: ``request_too_large``, or ``rate_limited`` while too many bytes are in flight.
-        ClientDisconnect: the caller has gone.
+        RefusalError: ``request_too_large``, or ``rate_limited`` while too many bytes are in flight.
+        ClientDisconnect: the caller has disconnected.
     """
     too_large = RefusalError("request_too_large", f"A request body has at most {most:,} bytes here.")
     declared = request.headers.get("content-length", "")
@@ -124,12 +120,11 @@ async def read_body(request: Request, share: Share | None = None, *, most: int =
 
 
 class RateWindow:
-    """At most so many events of one name within any stretch of time.
+    """Limit of events per name within a sliding time window.
 
     Args:
-        most: How many.
-        seconds: The length of the stretch.
-        clock: Where the time comes from.
+        most: The limit.
+        seconds: Length of the window.
     """
 
     def __init__(self, most: int, seconds: float, clock: Clock) -> None:
@@ -139,7 +134,7 @@ class RateWindow:
         self._recent: dict[str, deque[float]] = {}
 
     def wait_s(self, name: str = "") -> int:
-        """Seconds until the next event of a name is admitted; 0 when it is admitted at once."""
+        """Return the seconds until the next event of a name is allowed; 0 when it is allowed now."""
         now = self._clock.monotonic()
         recent = self._recent.get(name)
         while recent and recent[0] <= now - self._seconds:
@@ -149,18 +144,17 @@ class RateWindow:
         return max(1, math.ceil(recent[0] + self._seconds - now))
 
     def count(self, name: str = "") -> None:
-        """Count one event. Of more names than can be kept, the one that was counted first is forgotten."""
+        """Count one event. When there are too many names, the one first counted is dropped."""
         if name not in self._recent and len(self._recent) >= _NAMES:
             self._recent.pop(next(iter(self._recent)))
         self._recent.setdefault(name, deque()).append(self._clock.monotonic())
 
 
 class RateLimiter:
-    """At most so many requests of one key in any minute.
+    """Limit of requests per key and minute.
 
     Args:
-        requests_per_minute: The limit, or ``None`` for none.
-        clock: Where the time comes from.
+        requests_per_minute: The limit; ``None`` for none.
     """
 
     def __init__(self, requests_per_minute: int | None, clock: Clock) -> None:
@@ -171,8 +165,8 @@ class RateLimiter:
         """Count one request of a key.
 
         Raises:
-            Refusal: ``rate_limited``, with the seconds until the oldest request leaves the window. A refused request
-                does not count.
+            RefusalError: ``rate_limited``, with the seconds until the oldest request leaves the window. A refused
+                request does not count.
         """
         if self._window is None:
             return
@@ -184,14 +178,13 @@ class RateLimiter:
 
 
 class AnonymousLimits:
-    """What callers without a good key may do. Nothing here is asked about a request with a good key.
+    """Limits of callers without a valid key. They never apply to requests with one.
 
     Args:
-        clock: Where the time comes from.
-        requests_per_minute: The limit of a key, which holds for them too where it is the smaller one.
+        requests_per_minute: The limit of a key, which also applies here if it is lower.
 
     Attributes:
-        bytes_in_flight: The bytes of their bodies.
+        bytes_in_flight: Bytes of their bodies.
     """
 
     def __init__(self, clock: Clock, requests_per_minute: int | None = None) -> None:
@@ -207,10 +200,10 @@ class AnonymousLimits:
         """Count one request to an open endpoint.
 
         Args:
-            peer: The address that it comes from.
+            peer: The address it comes from.
 
         Raises:
-            Refusal: ``rate_limited``; such a request does not count.
+            RefusalError: ``rate_limited``; such a request does not count.
         """
         if wait := self._requests.wait_s(peer):
             detail = f"One address may send {self._most} requests a minute without a key."
@@ -218,7 +211,7 @@ class AnonymousLimits:
         self._requests.count(peer)
 
     def refuse(self, peer: str, refusal: RefusalError) -> RefusalError:
-        """What a request with a bad key is refused with: the refusal itself, or ``rate_limited`` after too many."""
+        """Return the refusal for a request with an invalid key: the given one, or ``rate_limited`` after too many."""
         if wait := max(self._failed.wait_s(peer), self._all_failed.wait_s()):
             detail = "Too many requests came without a valid key. Check the key, then wait."
             return RefusalError("rate_limited", detail, retry_after_s=wait)
@@ -230,7 +223,7 @@ class AnonymousLimits:
         """Count one sign-up.
 
         Raises:
-            Refusal: ``rate_limited``, with the seconds until the next one is taken.
+            RefusalError: ``rate_limited``, with the seconds until the next one is allowed.
         """
         if wait := max(self._sign_ups.wait_s(peer), self._all_sign_ups.wait_s()):
             detail = f"One address may sign up {SIGN_UPS_PER_HOUR} times an hour, all together {ALL_SIGN_UPS_PER_HOUR}."

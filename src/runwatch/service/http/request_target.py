@@ -1,4 +1,4 @@
-"""Request targets in absolute form, ``GET http://HOST/PATH``, as clients send them to proxies (RFC 9112, 3.2.2)."""
+"""Request targets in absolute form, ``GET http://HOST/PATH``, as sent to proxies (RFC 9112, 3.2.2)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _ABSOLUTE: Final = re.compile(rb"http://([^/]*)(/.*)?", re.IGNORECASE)
 
 
 def to_origin_form(scope: Scope) -> Scope:
-    """The request with its target in origin form; the same one where it is that already.
+    """Return the request with its target in origin form, or unchanged if it already is.
 
-    The host of the target takes the place of the ``Host`` header, as the standard asks, so the check of that header
-    judges the host that the caller means.
+    As the standard requires, the target's host replaces the ``Host`` header, so the check of that header judges the
+    host that the caller means.
     """
     match = _ABSOLUTE.fullmatch(scope["raw_path"])
     if match is None:

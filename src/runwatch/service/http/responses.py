@@ -1,4 +1,4 @@
-"""What a handler gives back."""
+"""Responses of handlers."""
 
 from __future__ import annotations
 
@@ -9,21 +9,18 @@ from typing import Final
 from runwatch.base.json import dumps
 
 JSON_TYPE: Final = "application/json"
-"""Media type of every success that has a body, and of every request body."""
+"""Media type of every success with a body, and of every request body."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceResponse:
-    """An answer.
+    """A response.
 
     Attributes:
-        status: The HTTP status.
         body: The exact bytes; empty for 204.
-        media_type: The body's type.
-        headers: Further headers.
-        kept: What is kept for the idempotency key in place of the body; ``None`` for the body itself.
-        rest: What the body goes on with, made as fast as the caller takes it; ``None`` where it is whole, as it is in
-            every answer to a mutation.
+        kept: What to store for the idempotency key in place of the body; ``None`` for the body itself.
+        rest: Continuation of the body, made as fast as the caller reads it; ``None`` if the body is whole, as in every
+            response to a mutation.
     """
 
     status: int
@@ -40,17 +37,17 @@ class ServiceResponse:
 
 
 def make_json_response(value: object) -> ServiceResponse:
-    """A success with this value as its body."""
+    """Build a success with this value as its body."""
     return ServiceResponse(200, dumps(value).encode("ascii"))
 
 
 def make_one_time_response(value: object, kept: object) -> ServiceResponse:
-    """A success whose body holds a secret that is told this once.
+    """Build a success whose body holds a secret that is returned only once.
 
     Args:
         value: The body.
-        kept: What the same request is answered with when it comes again: the body without the secret. The references
-            have a repeated request answered word for word; ours is not, because a secret that could be told again
-            would have to be stored.
+        kept: The response to a repeat of the request: the body without the secret. The specification has repeats
+            answered verbatim; this service does not, because a secret that could be returned again would have to be
+            stored.
     """
     return replace(make_json_response(value), kept=dumps(kept).encode("ascii"))

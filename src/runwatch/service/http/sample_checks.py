@@ -1,4 +1,4 @@
-"""The HTTP side of the sample organization's own output checks; only a service started with ``--sample`` has it."""
+"""HTTP side of the sample organization's output checks; only in a service started with ``--sample``."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from runwatch.service.http.rate_limits import ANONYMOUS_BYTES_IN_FLIGHT, BytesIn
 from runwatch.service.http.responses import JSON_TYPE
 
 READ_S: Final = 5.0
-"""How long a caller may take to send its body, in seconds."""
+"""Seconds for a caller to send its body."""
 
 
 class SampleCheckApp:
     """The ASGI application of the sample endpoints.
 
     Args:
-        clock: What a slow endpoint waits by.
-        in_flight: The bytes of bodies without a key, which those of candidates are.
+        clock: Delays of a slow endpoint.
+        in_flight: Bytes of bodies without a key, which include candidates.
     """
 
     def __init__(self, clock: Clock, in_flight: BytesInFlight | None = None) -> None:
@@ -44,7 +44,8 @@ class SampleCheckApp:
         await Response(dumps(body).encode("ascii"), status, headers, JSON_TYPE)(scope, receive, send)
 
     async def _answer(self, request: Request) -> tuple[int, Mapping[str, Any], dict[str, str]]:
-        # Answers that leave the body unread close the connection; what is in it would pass for the next request.
+        # Responses that leave the body unread close the connection; otherwise the body would be parsed as the next
+        # request.
         unread = {"Connection": "close"}
         name = request.scope["path"].removeprefix(DOCKS_PATH)
         dock = admit(name, request.method, request.headers.get("authorization", ""))
@@ -63,10 +64,10 @@ class SampleCheckApp:
             return *judge(dock, content), {}
 
     async def _wait(self, seconds: float, request: Request) -> None:
-        """Let time go by as long as the caller waits for it.
+        """Let time pass while the caller waits.
 
         Raises:
-            ClientDisconnect: the caller has gone.
+            ClientDisconnect: the caller has disconnected.
         """
         if not seconds:
             return

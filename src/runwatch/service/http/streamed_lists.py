@@ -1,10 +1,10 @@
-"""Lists of stored texts that have no pages on the wire (wire reference 1.7), however long they are.
+"""Lists of stored texts without pages (manual: interface, "Paging"), of any length.
 
-Such a list is read and sent a part at a time: the event loop never holds more of it than a part, a caller that takes
-it slowly holds no thread and no transaction, and nothing is read that nobody takes.
+Such a list is read and sent in parts: the event loop holds only one part at a time, a slow caller holds no thread and
+no transaction, and nothing is read ahead of the caller.
 
-Every part is a transaction of its own. That makes no difference to the list, as long as its rows never change and new
-ones come only at the end that the list begins with or ends at, which is so for receipts and events.
+Every part is its own transaction. The list is still consistent as long as rows never change and new ones are added only
+at one of its ends, which is so for receipts and events.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.transaction import Row, Transaction
 
 PART_ROWS: Final = 500
-"""How many rows a part has; a list of fewer is sent whole, with its length."""
+"""Rows per part; a list of fewer is sent whole, with its length."""
 
 SHORT_BYTES: Final = 65_536
-"""A body made in parts that is no longer is sent whole, with its length."""
+"""Bodies in parts up to this size are sent whole, with their length."""
 
 ReadPart = Callable[[Transaction, int | None], Sequence[Row]]
-"""Reads the next rows of a list, :data:`PART_ROWS` at most: those behind the row with this sequence number, or the
-first ones for ``None``."""
+"""Reads the next rows of a list, at most :data:`PART_ROWS`: those after the row with this sequence number, or the first
+ones for ``None``.
+"""
 
 
 async def stream_texts(call: AuthenticatedRequest, member: str, read_part: ReadPart) -> ServiceResponse:
-    """An object with one member, the list of the stored texts (``body``) of all rows.
+    """Build an object with one member, the list of the stored texts (``body``) of all rows.
 
-    What the first part's reading raises is raised here. A later part that cannot be read cuts the answer short, which
-    the caller notices: the end of the body is missing.
+    Errors from reading the first part are raised here. A later part that cannot be read cuts the response short, which
+    the caller notices by the missing end.
     """
     part = await call.read(partial(_read, read_part, None))
     begun = b'{"%s":[%s' % (member.encode("ascii"), part.texts)
@@ -42,9 +43,9 @@ async def stream_texts(call: AuthenticatedRequest, member: str, read_part: ReadP
 
 
 async def stream_parts(begun: bytes, parts: AsyncGenerator[bytes, None]) -> ServiceResponse:
-    """A body that begins with these bytes and goes on with these parts, whole where it is short.
+    """Build a body from its start and further parts; a short one is sent whole.
 
-    What making its first parts raises is raised here; a later one that cannot be made cuts the answer short.
+    Errors from making the first parts are raised here; a later part that fails cuts the response short.
     """
     async for part in parts:
         begun += part
@@ -63,7 +64,7 @@ async def _rest(call: AuthenticatedRequest, read_part: ReadPart, edge: int | Non
 
 
 class _Part(NamedTuple):
-    """The texts of some rows, with commas between them, and the sequence number behind which there may be more."""
+    """The texts of some rows joined by commas, and the sequence number after which there may be more."""
 
     texts: bytes
     edge: int | None
