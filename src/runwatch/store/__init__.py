@@ -1,5 +1,5 @@
-"""What the console knows now, and what it keeps: one database for outbox, events, journal and watch list.
+"""The console's knowledge in memory, and its database of outbox, events, journal and watch list.
 
-Everything kept hangs on a scope (:mod:`runwatch.store.repositories.scope`): profile, service and principal, never an
+All stored data belongs to a scope (:mod:`runwatch.store.repositories.scope`): profile, service and principal, never an
 address. Importing any of it imports neither httpx nor pydantic.
 """

@@ -1,4 +1,4 @@
-"""The local service's own store of answered Problems, asked over HTTP as everything else (DESIGN 5, Truth)."""
+"""Lookup of Problems that the local service stored, over HTTP like every other read (manual: decisions, "Truth")."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 LOOKUP_PATH: Final = "getProblemLookups"
 
 NOT_RUNNING: Final = "it is not running"
-"""Why the store was not asked, where no local service runs."""
+"""Reason for a lookup that did not happen, because no local service runs."""
 
 MAX_INSTANCES: Final = 50
-"""How many instances are looked for in one text."""
+"""Maximum instances to look up from one text."""
 
 _INSTANCE: Final = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceProblems:
-    """What the local service's store gave.
+    """Result of a lookup in the local service.
 
     Attributes:
         problems: What was found, newest first.
-        kept: How many Problems the store holds; ``None`` when the service does not say.
-        since: From when the oldest is.
-        until: From when the newest is.
-        neighbours: The nearest Problems before and behind, where nothing was found.
+        kept: How many Problems the service stores; ``None`` when it does not say.
+        since: Time of the oldest.
+        until: Time of the newest.
+        neighbours: The nearest Problems before and after, where nothing was found.
     """
 
     problems: tuple[ServiceProblem, ...] = ()
@@ -49,7 +49,7 @@ class ServiceProblems:
 
 
 def find_instances(text: str) -> list[str]:
-    """The whole instances that stand in a text, as a service writes them; the store finds no parts of them."""
+    """Return the complete instances in a text, in the service's spelling; the service cannot look up parts."""
     plain = (match[0].replace("-", "") for match in _INSTANCE.finditer(text.lower()))
     cuts = ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32))
     found = ("-".join(each[start:end] for start, end in cuts) for each in plain)
@@ -57,10 +57,10 @@ def find_instances(text: str) -> list[str]:
 
 
 async def find_service_problems(client: Client, stretches: Sequence[tuple[datetime, datetime]]) -> ServiceProblems:
-    """The Problems that a service answered within stretches of time.
+    """Return the Problems of a service within time ranges.
 
     Raises:
-        ApiError: the service does not tell.
+        ApiError: The lookup failed.
     """
     found: list[ServiceProblem] = []
     near: list[ServiceProblem] = []
@@ -72,27 +72,27 @@ async def find_service_problems(client: Client, stretches: Sequence[tuple[dateti
 
 
 async def find_by_instances(client: Client, instances: Sequence[str]) -> ServiceProblems:
-    """The Problems of these instances that a service answered.
+    """Return the Problems with these instances.
 
     Raises:
-        ApiError: the service does not tell.
+        ApiError: The lookup failed.
     """
     return await _look(client, instance=",".join(instances))
 
 
 @asynccontextmanager
 async def connect_running_service(paths: Paths, clock: Clock) -> AsyncIterator[Client | None]:
-    """A client of the local service of an installation while the block runs; ``None`` when none runs.
+    """Yield a client of the installation's running local service, or ``None`` if none runs.
 
-    It is not started, because one that is not running has answered nobody since, and what it answered before is told
-    as soon as it runs again.
+    It is not started: a stopped service has sent no response since it ended, and the earlier ones can be looked up when
+    it runs again.
 
     Raises:
-        LocalServiceError: one runs and does not answer.
+        LocalServiceError: It runs but does not respond.
     """
     import asyncio
 
-    # Only now, because views of what was found know this module and need neither a client nor a service.
+    # Imported here because views import this module and need neither a client nor a service.
     from runwatch.api.client import Client
     from runwatch.settings import local_service
 
@@ -107,7 +107,7 @@ async def connect_running_service(paths: Paths, clock: Clock) -> AsyncIterator[C
 
 
 def is_local_service(target: Target) -> bool:
-    """Whether a target is the local service, which tells its own key what it answered."""
+    """Return whether a target is the local service, where a key can look up its own Problems."""
     return target.profile == LOCAL
 
 

@@ -1,7 +1,7 @@
-"""Everything the console works with for one service, opened and closed together.
+"""Everything the console uses for one service, opened and closed together.
 
-The session is where a screen finds what it shows and where it puts what the user wants done. It knows the service, the
-store, the live jobs and everything kept on disk; it knows nothing of any screen.
+Holds the client, store, poller and local database of a service. Screens read from it and send writes through it; it
+does not depend on any screen.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ FLUSH_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class SessionListeners:
-    """Whom the session tells what.
+    """Callbacks of a service session.
 
     Attributes:
-        tail: A followed run's events moved.
-        exchange: A request was answered, or failed.
+        tail: Called when a followed run's events changed.
+        exchange: Called with every request attempt.
     """
 
     tail: Callable[[TailUpdate], None]
@@ -59,7 +59,7 @@ class SessionListeners:
 
 
 class ServiceSession:
-    """One service, ready for work. Made by :meth:`open`."""
+    """One service, ready for work. Create it with :meth:`open`."""
 
     def __init__(
         self,
@@ -121,14 +121,14 @@ class ServiceSession:
         keeping: RetentionPolicy,
         listeners: SessionListeners,
     ) -> Self:
-        """Open the database and the client, and learn whose data this is.
+        """Open the database and the client, and read the scope.
 
         Raises:
-            DataError: the database is not usable.
+            DataError: The database is not usable.
         """
         session: list[Self] = []
         early: list[RequestAttempt] = []
-        # Importing the HTTP library takes longer than a frame, so that it happens beside the loop.
+        # In a thread, because the import of httpx takes longer than a frame.
         await asyncio.to_thread(__import__, "httpx")
         database = await asyncio.to_thread(Database.open, path)
         client = Client(
@@ -152,7 +152,7 @@ class ServiceSession:
         return session[0]
 
     async def start(self, kinds: tuple[type[Record], ...]) -> None:
-        """Show what an earlier session knew, with its age, and begin to read."""
+        """Show the cached records of the last session with their age, and start reading."""
         self._kinds = {kind.KIND: kind for kind in kinds}
         for kind in kinds:
             records, seen_at = await self.cache.load(self.scope, kind)
@@ -162,14 +162,14 @@ class ServiceSession:
         self._jobs = [asyncio.ensure_future(self.live.run()), asyncio.ensure_future(self._keep())]
 
     async def close(self) -> None:
-        """End the jobs, keep what is known, and close everything; harmless when it is closed."""
+        """End the jobs, store what is known, and close everything. May be called again."""
         for job in self._jobs:
             job.cancel()
         await asyncio.gather(*self._jobs, return_exceptions=True)
         self._jobs = []
         with contextlib.suppress(ValueError):
             self._leave()
-        # Lists that did not change were confirmed all the same, and the next session shows how long ago.
+        # Lists that did not change were still confirmed, and the next session shows how long ago.
         self._dirty |= {kind for kind in self._kinds if self._collection(kind).read_at is not None}
         await self._flush()
         await self.client.close()
@@ -177,43 +177,42 @@ class ServiceSession:
         await asyncio.to_thread(self._database.close)
 
     async def send_write(self, order: WriteRequest, told: Callable[[float], None]) -> CallResult:
-        """Have the service do something, for the user: first in line when a 429 is over, kept until it is settled.
+        """Send a write for the user: first in line after a 429, and kept until its outcome is known.
 
         Args:
-            order: What to do.
-            told: Is told the seconds to wait, before each wait.
+            order: The write request.
+            told: Called before each wait, with its seconds.
 
         Raises:
-            ApiError: it failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
+            ApiError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
         """
         await self.live.scheduler.wait_for_user_turn(told)
         async with self._problems_written():
             return await self.outbox.deliver(self.client, self.scope, order)
 
     async def retry_write(self, kept: UnconfirmedWrite, told: Callable[[float], None]) -> CallResult:
-        """Ask again for a write of unknown outcome, as :meth:`act` does for a new one.
+        """Retry an unconfirmed write, waiting as :meth:`send_write` does.
 
         Args:
-            kept: The write.
-            told: Is told the seconds to wait, before each wait.
+            told: Called before each wait, with its seconds.
 
         Raises:
-            RunwatchError: it failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.retry`.
+            RunwatchError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.retry`.
         """
         await self.live.scheduler.wait_for_user_turn(told)
         async with self._problems_written():
             return await self.outbox.retry(self.client, self.scope, kept)
 
     async def unconfirmed_writes(self) -> list[UnconfirmedWrite]:
-        """The kept writes that the user has to settle; the cancel of a run that is known to have ended settles itself.
+        """Return the unconfirmed writes for the user to settle; cancels of ended runs are discarded here.
 
         Raises:
-            DataError: the database is not usable.
+            DataError: The database is not usable.
         """
         waiting = await self.outbox.unconfirmed(self.scope)
         over = [kept for kept in waiting if kept.order.operation == CANCEL and self._has_ended(kept)]
         for kept in over:
-            # Another process may have begun to send it again meanwhile, and settles it then.
+            # Another process may already be retrying it, and will settle it.
             with contextlib.suppress(UsageError):
                 await self.outbox.discard(kept)
         return [kept for kept in waiting if kept not in over]
@@ -224,7 +223,7 @@ class ServiceSession:
 
     @contextlib.asynccontextmanager
     async def _problems_written(self) -> AsyncIterator[None]:
-        """Whoever is refused in the block looks for the problem next, here or in another terminal."""
+        """Write the journal after an error, because the user looks for the problem next, here or in another terminal."""
         try:
             yield
         except RunwatchError:
@@ -245,14 +244,14 @@ class ServiceSession:
             await self.clock.sleep(FLUSH_S)
             try:
                 await self._flush()
-                # Consoles on one data directory share the service's limit; the journal shows what the others spend.
-                # A hair less than a minute: our own count leaves out what is exactly as old.
+                # Consoles on one data directory share the service's limit, and the journal shows what the others use.
+                # Slightly less than a minute, because this console's own count leaves out what is exactly that old.
                 since = self.clock.now() - timedelta(seconds=WINDOW_S - 0.001)
                 everybody = await self.journal.count_since(self.target.origin, since)
                 if self.clock.monotonic() - self._room_at >= PRUNE_INTERVAL_S:
                     await self._make_room()
             except DataError:
-                # A full disk is no reason to stop watching; what was not kept is kept as soon as there is room.
+                # A full disk is no reason to stop; unsaved data is saved as soon as there is room.
                 _log.exception("what is known could not be kept")
                 continue
             self._others = max(0, everybody - self.live.budget.own_per_minute)
@@ -272,13 +271,13 @@ class ServiceSession:
             await self._keep_versions(versioned)
 
     async def _make_room(self) -> None:
-        """Forget what is too old or too much; a console may be open for weeks."""
+        """Delete data that is too old or too much; a console may be open for weeks."""
         self._room_at = self.clock.monotonic()
         await prune_events(self._database, self._keeping, self.clock.now())
         await self.versions.prune(self.clock.now())
 
     async def _keep_versions(self, kind: type[Record]) -> None:
-        """Keep what the last list said, once; what came from the disk or is missing from that list was not seen."""
+        """Store versions from the last list read, once. Records from the cache or missing from that list were not seen."""
         collection = self._collection(kind.KIND)
         read_at = collection.read_at
         if read_at is None or self._versions_at.get(kind.KIND) == read_at:
@@ -291,7 +290,7 @@ class ServiceSession:
         return self.store.collection(self.scope.profile, kind)
 
     def _seen_at(self, collection: Collection) -> datetime:
-        """When the service last said what is known."""
+        """Return when the service last confirmed the collection."""
         now = self.clock.now()
         if collection.read_at is not None:
             return now - timedelta(seconds=max(0.0, self.clock.monotonic() - collection.read_at))

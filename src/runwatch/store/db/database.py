@@ -1,8 +1,8 @@
 """The console's database: one SQLite file that several console processes share.
 
-Every statement runs on one thread of its own, so that the event loop never waits for a disk. Writes take the
-database's lock at their beginning and are on the disk when they return (WAL, synchronous FULL), so that a power cut or
-a kill -9 loses nothing that was promised.
+Every statement runs on the database's own thread, so that the event loop never waits for a disk. A write takes the lock
+when it begins and is on disk when it returns (WAL, synchronous FULL), so a power cut or kill -9 loses no confirmed
+write.
 """
 
 from __future__ import annotations
@@ -27,26 +27,27 @@ from runwatch.store.db.schema import MIGRATIONS, SCHEMA_VERSION
 T = TypeVar("T")
 
 Work = Callable[[sqlite3.Connection], T]
-"""Statements to run on the database's thread. They hand out values, never a cursor, and end in no commit.
+"""Statements to run on the database's thread. They return values, never a cursor, and do not commit.
 
-Work that takes time is done before or after the statements, not between their rows: each row offers the interpreter to
-the screen and takes it back before the screen is awake, which would stand still for as long as there are rows.
+Do slow work before or after the statements, not between their rows: each row passes the interpreter lock to the UI
+thread and takes it back before that wakes, so the screen would freeze until the last row.
 """
 
 BUSY_S: Final = 5.0
-"""How long a statement waits for another process before it gives up, in seconds."""
+"""How long a statement waits for another process, in seconds."""
 
 PAGE: Final = 8192
-"""Bytes of a page of a new database. With SQLite's own 4096 a look through a million events takes a third longer."""
+"""Page size of a new database, in bytes. With SQLite's default of 4096 a scan of a million events takes a third longer.
+"""
 
 MAX_WAL_PAGES: Final = 1 << 16
-"""Bytes that a disk has to have left; with less, an error of the disk is told as a full one."""
+"""Bytes that a disk must have left; with less, a disk error is reported as a full disk."""
 
 _log = logging.getLogger(__name__)
 
 
 class Database:
-    """An open database. Made by :meth:`open`.
+    """An open database. Create it with :meth:`open`.
 
     Attributes:
         path: The database file; its directory belongs to this installation alone.
@@ -61,10 +62,10 @@ class Database:
 
     @classmethod
     def open(cls, path: Path) -> Database:
-        """Open the database, make it when there is none (file 0600, directory 0700), and bring its schema up to date.
+        """Open or create the database (file 0600, directory 0700), and migrate its schema.
 
         Raises:
-            DataError: it is corrupt, was written by a newer runwatch, or cannot be written. Nothing was changed.
+            DataError: It is corrupt, was written by a newer runwatch, or cannot be written. Nothing was changed.
         """
         executor = ThreadPoolExecutor(1, thread_name_prefix="runwatch-data")
         try:
@@ -78,26 +79,26 @@ class Database:
         """Run statements that change nothing, all on the same state of the database.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         return await self._run(lambda: self._transact("BEGIN", work))
 
     async def write(self, work: Work[T]) -> T:
-        """Run statements as one transaction: when this returns all of it is on the disk, when it raises none of it.
+        """Run statements as one transaction: on return all of it is on disk, on an exception none of it.
 
-        A task that is cancelled meanwhile waits for a transaction that has begun, and gives up one that has not.
+        A cancelled task waits for a transaction that has begun, and drops one that has not.
 
         Raises:
-            DataError: the database cannot be written, or another process keeps it busy for :data:`BUSY_S`.
+            DataError: The database cannot be written, or another process keeps it busy for :data:`BUSY_S`.
         """
         return await self._run(lambda: self._transact("BEGIN IMMEDIATE", work))
 
     def write_soon(self, work: Work[object], *, failed: Callable[[], object] = lambda: None) -> None:
-        """Queue a transaction that nobody waits for; it is done before :meth:`close` returns.
+        """Queue a transaction without waiting for it; it is done before :meth:`close` returns.
 
         Args:
             work: The statements.
-            failed: Called on the database's thread when they failed, which is logged too.
+            failed: Called on the database's thread after a failure, which is also logged.
         """
         try:
             self._executor.submit(self._write_quietly, work, failed)
@@ -105,15 +106,15 @@ class Database:
             _log.warning("a write came after the database was closed")
 
     async def faults(self) -> list[str]:
-        """What SQLite's integrity check finds wrong with the file; empty when it is sound. Reads the whole file.
+        """Return the errors that SQLite's integrity check finds; empty if there are none. Reads the whole file.
 
         Raises:
-            DataError: the file cannot be read at all.
+            DataError: The file cannot be read at all.
         """
         return await self._run(self._faults)
 
     def close(self) -> None:
-        """Finish what is queued and close the file; harmless when it is closed."""
+        """Finish queued work and close the file. May be called again."""
         with self._closing:
             if not self._is_closed:
                 self._is_closed = True
@@ -161,7 +162,7 @@ def _transaction(connection: sqlite3.Connection, begin: str, work: Work[T]) -> T
         result = work(connection)
         connection.execute("COMMIT")
     except BaseException:
-        # A full disk makes SQLite roll back by itself.
+        # SQLite itself rolls back when the disk is full.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
@@ -183,8 +184,8 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _make_private(path: Path) -> None:
     private_directory(path.parent)
-    # SQLite gives its side files the mode of the database. An existing file is not opened here: closing it would
-    # drop the locks that another connection of this process holds on it.
+    # SQLite gives its side files the mode of the database. An existing file is not opened here: closing it would drop
+    # the locks that another connection of this process holds on it.
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE))
     if path.stat().st_mode & 0o077:
@@ -192,7 +193,7 @@ def _make_private(path: Path) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    # Takes effect on a file in which there is nothing yet.
+    # Takes effect only on an empty file.
     connection.execute(f"PRAGMA page_size = {PAGE}")
     if _version(connection, path) < SCHEMA_VERSION:
         with hold_lock(path.with_suffix(".lock")):
@@ -222,7 +223,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 @contextlib.contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the system say about the file into what the user can act on; mistakes of ours pass."""
+    """Convert errors of SQLite and the system into errors the user can act on; programming errors pass through."""
     try:
         yield
     except OSError as error:
@@ -256,8 +257,8 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _is_full(directory: Path) -> bool:
-    """Whether there is hardly room for another page; SQLite tells of some full disks as an error like any other."""
-    # It loads every library that packs files, which nothing else needs at the start.
+    """Return whether there is hardly room for another page; SQLite reports some full disks as a general I/O error."""
+    # Imported here because shutil loads the compression libraries, which the start does not need.
     import shutil
 
     try:

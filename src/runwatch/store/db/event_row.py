@@ -1,4 +1,4 @@
-"""What the event store keeps of an event, as values of its columns."""
+"""Column values of an event in the event store."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from runwatch.store.db.text_codec import encode_optional, encode_text
 
 ColumnValue = str | bytes | None
 EventRow = tuple[ColumnValue, ColumnValue, ColumnValue, ColumnValue, ColumnValue, str | bytes]
-"""Id, time, type, slice, state and the event's own text. What is missing, or is no text, is ``None``."""
+"""Id, time, type, slice, state and exact text of an event. A member that is missing or not a text is ``None``."""
 
 
 def find_event_key(event: RunEvent) -> str | None:
-    """The event's id where it can serve as one: a text, or a whole number that a service wrote in its place."""
+    """Return the event's id if it can be a key: a text, or an integer that a service sent instead."""
     value = event.raw.get("event_id")
     if isinstance(value, str):
         return value or None
@@ -19,7 +19,7 @@ def find_event_key(event: RunEvent) -> str | None:
 
 
 def event_row(event: RunEvent) -> EventRow:
-    """The columns of an event; the id is the one that :func:`find_event_key` gives."""
+    """Return the columns of an event; the id is that of :func:`find_event_key`."""
     get = event.raw.get
     own = event.text
     name, at, kind, place, state = get("event_id"), get("at"), get("type"), get("slice_id"), get("state")
@@ -33,7 +33,7 @@ def event_row(event: RunEvent) -> EventRow:
             encode_optional(state),
             encode_text(event.wire_text),
         )
-    # Nothing in such a JSON text can hold a lone surrogate, so that all of it is kept as it is.
+    # Such a JSON text cannot hold a lone surrogate, so it needs no encoding.
     return (
         (name or None) if type(name) is str else find_event_key(event),
         at if type(at) is str else None,

@@ -1,7 +1,7 @@
-"""The tables of the console's database, as numbered migrations.
+"""Tables of the console's database, as numbered migrations.
 
-A migration is never changed once it has been released; the next one goes to the end. Every table that holds data of a
-service hangs on a row of ``scope``, which stands for the service's identity and never for its address.
+A released migration never changes; new ones are added at the end. Every table with data of a service refers to a row of
+``scope``, which identifies the service and never its address.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 _FIRST: Final = (
-    # Whose data it is: see runwatch.store.repositories.scope.Scope.
+    # Owner of the data: see runwatch.store.repositories.scope.Scope.
     """
     CREATE TABLE scope (
         id INTEGER PRIMARY KEY,
@@ -19,7 +19,8 @@ _FIRST: Final = (
         UNIQUE (service, principal, profile)
     )
     """,
-    # What the account of a key said once. The fingerprint tells keys apart and gives none away.
+    # Service and principal as last read from a key's account. The fingerprint distinguishes keys without revealing
+    # them.
     """
     CREATE TABLE identity (
         profile TEXT NOT NULL,
@@ -30,7 +31,8 @@ _FIRST: Final = (
         PRIMARY KEY (profile, origin, fingerprint)
     ) WITHOUT ROWID
     """,
-    # One row a followed run. The cursor is the id of the last event applied; it moves with the insert of the events.
+    # One row for each followed run. The cursor is the id of the last event applied; it moves in the transaction that
+    # inserts events.
     """
     CREATE TABLE run (
         id INTEGER PRIMARY KEY,
@@ -57,7 +59,7 @@ _FIRST: Final = (
     """,
     "CREATE UNIQUE INDEX event_by_seq ON event (run, seq)",
     "CREATE UNIQUE INDEX event_by_id ON event (run, event_id)",
-    # Times without an answer, drawn before the event with this seq.
+    # Times without a response, drawn before the event with this seq.
     """
     CREATE TABLE gap (
         run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -67,7 +69,7 @@ _FIRST: Final = (
         PRIMARY KEY (run, began_at, ended_at)
     ) WITHOUT ROWID
     """,
-    # Writes whose outcome is not known. AUTOINCREMENT: a number names one write for ever, in lock files too.
+    # Unconfirmed writes. AUTOINCREMENT: a number names one write forever, in lock files too.
     """
     CREATE TABLE outbox (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -94,7 +96,7 @@ _FIRST: Final = (
         PRIMARY KEY (scope, run_id)
     )
     """,
-    # The lists of the last session, so that the next one shows them at once with their age.
+    # The lists of the last session, which the next one shows at once with their age.
     """
     CREATE TABLE cached_list (
         scope INTEGER NOT NULL REFERENCES scope (id) ON DELETE CASCADE,
@@ -132,7 +134,7 @@ _FIRST: Final = (
     )
     """,
     "CREATE INDEX request_by_time ON request (at)",
-    # plain is the instance in lower case without dashes, for looking up any part of it.
+    # plain is the instance in lower case without dashes, for searches of any part of it.
     """
     CREATE TABLE problem (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -156,7 +158,7 @@ _FIRST: Final = (
 )
 
 _SECOND: Final = (
-    # What the user wrote about a record on this machine; purpose is label, note, decision or intent.
+    # Local notes of the user about a record; purpose is label, note, decision or intent.
     """
     CREATE TABLE note (
         scope INTEGER NOT NULL REFERENCES scope (id) ON DELETE CASCADE,
@@ -168,7 +170,7 @@ _SECOND: Final = (
         PRIMARY KEY (scope, kind, record_id, purpose)
     ) WITHOUT ROWID
     """,
-    # Each text that a record had, with the time it was first and last seen; a text that comes back is a new version.
+    # Each text that a record had, with the first and last time it was seen; a text that returns is a new version.
     """
     CREATE TABLE version (
         scope INTEGER NOT NULL REFERENCES scope (id) ON DELETE CASCADE,
@@ -184,8 +186,8 @@ _SECOND: Final = (
 )
 
 _THIRD: Final = (
-    # A run's label is a note like every other record's. What the watch list had under that name was the beginning of
-    # the objective, which nobody gave as a label and which no list may show.
+    # A run's label is a note, as for every other record. The label column of the watch list held the start of the
+    # objective, which the user did not give as a label and which no list may show.
     """
     CREATE TABLE watched (
         scope INTEGER NOT NULL REFERENCES scope (id) ON DELETE CASCADE,
@@ -202,7 +204,7 @@ _THIRD: Final = (
 )
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD)
-"""The statements of each step; step ``n`` leads from schema ``n`` to ``n + 1`` in one transaction."""
+"""The statements of each step; step ``n`` migrates schema ``n`` to ``n + 1`` in one transaction."""
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)
-"""The newest schema that this code knows, kept in the database's ``user_version``."""
+"""The newest schema of this code, stored in the database's ``user_version``."""

@@ -1,14 +1,14 @@
-"""Texts of the service as values of a column.
+r"""Codec between texts of the service and column values.
 
-Ids and names of the service are opaque and may hold what UTF-8 cannot: a lone surrogate from a ``\\ud800`` escape. Such
-a text is kept as bytes, every other one as text, so that each comes back exactly and equal texts stay equal.
+Ids and names of the service are opaque and may hold a lone surrogate from a ``\ud800`` escape, which UTF-8 cannot
+encode. Such a text is stored as bytes and any other as text, so each comes back exactly and equal texts stay equal.
 """
 
 from __future__ import annotations
 
 
 def encode_text(text: str) -> str | bytes:
-    """The column value that stands for this text."""
+    """Return the column value of a text."""
     if text.isascii():
         return text
     try:
@@ -19,15 +19,15 @@ def encode_text(text: str) -> str | bytes:
 
 
 def encode_optional(value: object) -> str | bytes | None:
-    """The column value of a text; ``None`` for anything that is no text."""
+    """Return the column value of a text, or ``None`` for any other type."""
     return encode_text(value) if isinstance(value, str) else None
 
 
 def decode_text(value: str | bytes) -> str:
-    """The text that :func:`encode_text` was given."""
+    """Return the text given to :func:`encode_text`."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
 
 
 def decode_optional(value: str | bytes | None) -> str | None:
-    """The text that :func:`encode_optional` was given."""
+    """Return the text given to :func:`encode_optional`."""
     return None if value is None else decode_text(value)

@@ -1,1 +1,1 @@
-"""What reads the service again and again: scheduler, request budget, pollers and run tails. No SQL."""
+"""Repeated reads of the service: scheduler, request budget, pollers and run tails. No SQL."""

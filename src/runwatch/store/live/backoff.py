@@ -1,4 +1,4 @@
-"""How long to wait after a read that failed (console-anchors C4)."""
+"""Waits after failed reads (manual: decisions, "Request budget")."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ JITTER: Final = 0.2
 
 
 class Backoff:
-    """Waits that double from half a second to thirty, moved by chance so that consoles do not ask in step."""
+    """Waits that double from half a second to thirty, with jitter so that consoles do not send in step."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wait_s = FIRST_WAIT_S
 
     def reset(self) -> None:
-        """Begin again."""
+        """Start again at the shortest wait."""
         self._wait_s = FIRST_WAIT_S
 
     def next_s(self) -> float:
-        """The next wait, in seconds."""
+        """Return the next wait, in seconds."""
         wait = self._wait_s * (1 + JITTER * (2 * self._clock.chance() - 1))
         self._wait_s = min(MAX_WAIT_S, self._wait_s * 2)
         return wait

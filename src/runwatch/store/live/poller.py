@@ -1,9 +1,8 @@
-"""Live data: the jobs that keep the store true while somebody looks.
+"""Poller: jobs that keep the store current while a screen is open.
 
-A screen says what it shows; the jobs here, and the tails of the runs that it follows, read it within the budget, turn
-every answer and every failure into a :class:`~runwatch.store.state.changes.StoreChange`, and never give up: each
-further read is a new scheduled one, half a second after the first failure and then ever more seldom (console-anchors
-C4).
+A screen says what it shows. The jobs here, and the tails of followed runs, read it within the request budget and turn
+every response and failure into a :class:`~runwatch.store.state.changes.StoreChange`. They never give up: a further read
+is scheduled half a second after the first failure, then less and less often (manual: decisions, "Request budget").
 """
 
 from __future__ import annotations
@@ -45,17 +44,17 @@ ACCOUNT_S: Final = 60.0
 
 SWEEP_PAGE: Final = 100
 SWEEP_PAGES: Final = 10
-"""A sweep reads on until it has met every run that was live, through this many pages at most."""
+"""Maximum pages of a sweep, which reads until it has met every run that was live."""
 
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
 _STOPS: Final = frozenset({ReadInterruption.NOT_AUTHORISED, ReadInterruption.NOT_OFFERED})
-"""Troubles that asking again does not mend; reading stops until the user asks for it."""
+"""Failures that a retry does not fix; reading stops until the user asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollIntervals:
-    """How often things are read at most, in seconds; the budget may make it less often.
+    """Shortest poll intervals, in seconds; the budget may lengthen them.
 
     Attributes:
         runs_s: The list of runs.
@@ -72,18 +71,15 @@ _USUAL: Final = PollIntervals()
 
 
 class Poller:
-    """Keeps one profile's part of the store true.
+    """Keeps one profile's part of the store current.
 
     Args:
-        client: Reads the service; its observer has to call :meth:`note`.
-        scope: Whose data it is.
-        store: What is changed.
-        events: Keeps the events of followed runs.
+        client: Its observer has to call :meth:`note`.
+        events: Stores the events of followed runs.
         watch: Runs submitted or added here, for a service without a list of runs.
-        clock: Time, sleep and chance.
-        on_tail: Told of every read of a followed run's events.
-        refresh: How often things are read.
-        others: Requests of other consoles to the same service in the last minute.
+        on_tail: Called after every read of a followed run's events.
+        refresh: The poll intervals.
+        others: Returns the requests of other consoles to the same service in the last minute.
     """
 
     def __init__(
@@ -117,11 +113,11 @@ class Poller:
             clock=clock,
             least_s=refresh.tail_s,
             on_news=on_tail,
-            # The list shows the run as live until it is read again; the user sees both at once.
+            # Read the list, which would show the run as live until its next poll.
             on_end=lambda: self.scheduler.run_soon("list run"),
         )
         self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
-        # Runs of the watch list that the service refused to show; asked for again only when the user wants it.
+        # Runs of the watch list that the service refused to return; read again only when the user asks.
         self._unknown: set[str] = set()
 
     @property
@@ -142,39 +138,39 @@ class Poller:
         return max(self.intervals.runs_s, sweep_interval_s(self.budget.limit_rpm))
 
     async def run(self) -> None:
-        """Read until cancelled: the account, the sweep of runs, and whatever was asked for."""
-        # Once a minute it goes beside the sweeps, because in the place of a tail it would make that one late.
+        """Read until cancelled: the account, the sweep of runs, and all requested lists."""
+        # Once a minute with the priority of a sweep; in the place of a tail it would delay that one.
         self.scheduler.add("account", JobPriority.SWEEP, self._account)
         self.scheduler.add("list run", JobPriority.SWEEP, self._sweep)
         await self.scheduler.run()
 
     def start_list(self, kind: type[Record]) -> None:
-        """Read the list of a kind from now on, because a screen shows it; runs and the account are always read."""
+        """Start to poll the list of a kind that a screen shows; runs and the account are always polled."""
         if kind is not Run and is_listable(kind):
             self.scheduler.add(f"list {kind.KIND}", JobPriority.SCREEN, lambda: self._list(kind))
 
     def stop_list(self, kind: type[Record]) -> None:
-        """Stop reading the list of a kind that no screen shows."""
+        """Stop polling the list of a kind."""
         if kind is not Run:
             self.scheduler.remove(f"list {kind.KIND}")
 
     def start_filtered_list(self, kind: type[Record], name: str, query: Callable[[], Mapping[str, str]]) -> None:
-        """Read a list as the service filters it from now on, beside the whole one, which is left as it is.
+        """Start to poll a list with server filters, separately from the unfiltered list.
 
         Args:
             kind: The kind of record.
-            name: The kind under which the store keeps what comes, so that no other list is mixed with it.
-            query: The filters as query parameters, asked anew for every read because spans of time move on.
+            name: The kind under which the store keeps the records, so that no other list is mixed with it.
+            query: Returns the filters as query parameters, for each read, because time ranges move.
         """
         self.scheduler.add(f"list {name}", JobPriority.SCREEN, lambda: self._list(kind, name, query()))
         self.scheduler.run_soon(f"list {name}")
 
     def stop_filtered_list(self, name: str) -> None:
-        """Stop reading a filtered list."""
+        """Stop polling a filtered list."""
         self.scheduler.remove(f"list {name}")
 
     def refresh(self, kind: type[Record]) -> None:
-        """Read a list again now, also one that was given up."""
+        """Read a list again now, even if reading had stopped."""
         if kind is Run:
             self._unknown.clear()
             self.scheduler.add("list run", JobPriority.SWEEP, self._sweep)
@@ -190,7 +186,7 @@ class Poller:
         try:
             account = await self._client.get_account()
         except ApiError as error:
-            # Once a minute is no burden, and a key that may not read its account may read everything else.
+            # Once a minute costs little, and a key that may not read its account may read everything else.
             failure = read_failure_from_error(error, collection=True)
             self._fail("account", failure)
             return None if failure.trouble in _STOPS else ACCOUNT_S
@@ -201,7 +197,7 @@ class Poller:
         return ACCOUNT_S
 
     async def _sweep(self) -> float | None:
-        """Read the newest runs, and on until every run known to be live was met and a page does not end with one."""
+        """Read the newest runs, until every run known to be live was met and the last run of a page is final."""
         self._start("run", "GET /v1/executions")
         missing = {record.id for record in self._records("run") if isinstance(record, Run) and not record.is_final}
         runs: dict[str, Run] = {}
@@ -210,7 +206,7 @@ class Poller:
             for _ in range(SWEEP_PAGES):
                 page = await self._client.list_runs(limit=SWEEP_PAGE, cursor=page.next_cursor if page else None)
                 runs |= {run.id: run for run in page.records}
-                # Where the oldest run of a page is live, older ones may be live too that nobody here knows of yet.
+                # If the oldest run of a page is live, older ones not known here may be live too.
                 goes_on = bool(page.records) and not page.records[-1].is_final
                 if page.next_cursor is None or (missing <= runs.keys() and not goes_on):
                     break
@@ -226,7 +222,7 @@ class Poller:
         return self.sweep_s
 
     async def _read_watched(self) -> float:
-        """Read the runs of the watch list one by one, where the service has no list of them."""
+        """Read the runs of the watch list one by one, for a service without a list of runs."""
         known = self._store.collection(self._scope.profile, "run").by_id
         for watched in await self._watch.list(self._scope):
             record = known[watched.run_id].record if watched.run_id in known else None
@@ -250,7 +246,7 @@ class Poller:
     ) -> float | None:
         operation, name = list_operation(kind), name or kind.KIND
         self._start(name, f"GET {operation.path}")
-        # What comes in one piece is all there already; only page after page has an end set here.
+        # A list in one response is already complete; only a paged list gets a limit.
         limit = SWEEP_PAGE * SWEEP_PAGES if kind.WIRE is not None and kind.WIRE.paged else None
         try:
             page: Page[Record] | None = None

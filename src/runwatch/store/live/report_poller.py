@@ -1,8 +1,7 @@
-"""Reports that the service computes for a question, such as the usage of a period.
+"""Poller of reports that the service computes, such as the usage of a period.
 
-A report is read like a list, within the budget and again while a screen shows it, and stands in the store as the one
-record of a collection of its own; so that its pane has every state that a list has, and another question never shows
-the answer to an earlier one.
+A report is read like a list: within the budget and repeatedly while a screen shows it. It is the only record of its own
+collection, so its pane has every state of a list, and no query shows the response of another.
 """
 
 from __future__ import annotations
@@ -23,21 +22,21 @@ from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.store.state.store import Store
 
 REPORT_S: Final = 60.0
-"""How often a report is read while it is shown: summing up is work for the service."""
+"""How often a shown report is read; the sums cost the service work."""
 
 _STOPS: Final = frozenset({ReadInterruption.NOT_AUTHORISED, ReadInterruption.NOT_OFFERED, ReadInterruption.ERROR})
-"""Troubles that asking the same again does not mend."""
+"""Failures that the same request would only repeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportQuery:
-    """One question to the service.
+    """One report and its parameters.
 
     Attributes:
-        operation: The id of the operation that answers it.
-        record: What the answer is.
-        query: The parameters, as pairs.
-        path: The parameters of the path, as pairs.
+        operation: The id of the operation.
+        record: The type of the response.
+        query: Query parameters, as pairs.
+        path: Path parameters, as pairs.
         is_read_once: Whether it is read again only when the user asks for it.
     """
 
@@ -49,30 +48,25 @@ class ReportQuery:
 
     @property
     def kind(self) -> str:
-        """Under which kind the answer stands in the store."""
+        """Kind under which the store keeps the response."""
         return " ".join((self.record.KIND, *(value for _, value in (*self.path, *self.query))))
 
 
 def name_response_collection(record: type[Record], record_id: str) -> str:
-    """Under which kind the store keeps what an action answered about a record and no list ever tells, such as a test.
+    """Return the kind under which the store keeps the response of an action that no list contains, such as a test.
 
     Args:
-        record: What was answered.
-        record_id: The record that it is about.
+        record: The type of the response.
+        record_id: The record acted on.
     """
     return f"{record.KIND} {record_id}"
 
 
 class ReportPoller:
-    """Reads reports for the screen that shows them.
+    """Polls the reports that a screen shows.
 
     Args:
-        client: Asks the service.
-        scope: Whose data it is.
-        store: Where answers and failures go.
-        scheduler: When a report is read.
-        clock: Time and chance.
-        reader: Tells this reader's reads from those of another one of the same profile, which may end before its own.
+        reader: Distinguishes the jobs of this poller from those of another of the same profile, which may end first.
     """
 
     def __init__(
@@ -88,7 +82,7 @@ class ReportPoller:
         self._shown: set[ReportQuery] = set()
 
     def show(self, *reports: ReportQuery) -> None:
-        """Read these reports from now on, and no others of this reader."""
+        """Poll exactly these reports from now on."""
         for gone in self._shown.difference(reports):
             self._scheduler.remove(self._job(gone))
         for new in [report for report in reports if report not in self._shown]:
@@ -96,7 +90,7 @@ class ReportPoller:
         self._shown = set(reports)
 
     def refresh(self) -> None:
-        """Read what is shown again now, also what was given up."""
+        """Read the shown reports again now, even if reading had stopped."""
         for report in self._shown:
             if self._job(report) not in self._scheduler:
                 self._add(report)
@@ -113,7 +107,7 @@ class ReportPoller:
         try:
             answer = await self._client.request(operation, path=dict(report.path), query=dict(report.query))
         except ApiError as error:
-            # What answers 404 for an id names no such record; what answers it without one is not offered at all.
+            # A 404 with an id means that the record does not exist; without an id, that the report is not offered.
             return self._failed(report, read_failure_from_error(error, collection=not report.path))
         if not isinstance(answer.value, dict):
             return self._failed(

@@ -1,8 +1,8 @@
-"""How many requests a minute the console may make, so that it never meets the service's limit (DESIGN, Requests).
+"""Request budget that keeps the console below the service's rate limit (manual: decisions, "Request budget").
 
-The service publishes ``rate_limit_rpm`` and counts every request of a key, those of colleagues and of other consoles
-too. A quarter is kept for people; background reads are spaced out over the rest. A 429 says that the published number
-is not ours alone: the assumed number is halved, and each quiet minute gives a tenth of the published one back.
+The service publishes ``rate_limit_rpm`` and counts every request of a key, including those of colleagues and other
+consoles. A quarter is kept for users; background reads are spaced out over the rest. A 429 shows that others use the
+limit too: the assumed limit is halved, and each quiet minute returns a tenth of the published one.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from runwatch.base.clock import Clock
 
 WINDOW_S: Final = 60.0
 USER_SHARE: Final = 0.25
-"""The part of the limit that background reads never touch."""
+"""Share of the limit that background reads never use."""
 
 MARGIN: Final = 0.9
-"""Background reads are spaced out over this part of their share, so that a burst fits into the rest of it."""
+"""Part of their share over which background reads are spaced out; the rest leaves room for a burst."""
 
 BURST: Final = 3
 """Background reads that may go at once after a silence."""
 
 UNKNOWN_REMOTE_RPM: Final = 60
-"""What is assumed of a remote service that publishes no limit."""
+"""Assumed limit of a remote service that publishes none."""
 
 MIN_RPM: Final = 6
-"""Halving stops here, so that the console never falls silent for good."""
+"""Lower bound of halving, so that the console never stops reading for good."""
 
 
 SWEEP_S: Final = (2.0, 10.0)
@@ -36,9 +36,9 @@ SWEEP_S: Final = (2.0, 10.0)
 
 
 def sweep_interval_s(limit_rpm: int | None) -> float:
-    """Seconds between two reads of the list that gives the state of all runs.
+    """Return the seconds between two reads of the list that gives the state of all runs.
 
-    The design allows it a quarter of the limit and 15 s; ten seconds at 60 a minute leave the tails more.
+    The rule allows a quarter of the limit and 15 s; ten seconds at 60 a minute leave more for the tails.
     """
     least, most = SWEEP_S
     return least if limit_rpm is None else min(most, max(least, 10 * WINDOW_S / limit_rpm))
@@ -51,9 +51,8 @@ class RequestBudget:
     """Counts requests over the last minute and says when the next background read may go.
 
     Args:
-        clock: Time.
         limit_rpm: The published limit in requests a minute; ``None`` for a service without one.
-        others: Requests that other consoles on the same data directory made to this service in the last minute.
+        others: Returns the requests of other consoles on the same data directory to this service in the last minute.
     """
 
     def __init__(self, clock: Clock, limit_rpm: int | None, others: Callable[[], int] = lambda: 0) -> None:
@@ -68,35 +67,35 @@ class RequestBudget:
 
     @property
     def limit_rpm(self) -> int | None:
-        """The number of requests a minute that is assumed to be free for us; ``None`` without a limit."""
+        """Requests a minute assumed to be available; ``None`` without a limit."""
         self._recover()
         return None if self._assumed is None else int(self._assumed)
 
     def publish(self, limit_rpm: int | None) -> None:
-        """Take over the limit that the service names; what a 429 has taught stays in force below it."""
+        """Adopt the published limit; if it is unchanged, what was learned from a 429 stays."""
         if limit_rpm == self._published:
             return
         self._published = limit_rpm
         self._assumed = None if limit_rpm is None else float(limit_rpm)
 
     def note_sent(self, *, is_sweep: bool = False) -> None:
-        """Count one request, whoever asked for it; retries are requests too."""
+        """Count one request of any origin, retries included."""
         now = self._clock.monotonic()
         self._sent.append(now)
         if not is_sweep and (interval := self._interval_s()) is not None:
-            # Retries, and the first reads after a 429, wait for no spacing. What they take in advance is made up for
-            # within a minute, which is all that the service counts: after a storm of 429 reading goes on at once.
+            # Retries, and the first reads after a 429, skip the spacing. Their advance is paid back within a minute,
+            # the service's window: reading resumes right after a series of 429s.
             spaced = max(self._next_free, now - BURST * interval) + interval
             self._next_free = min(spaced, now + WINDOW_S)
 
     def prepay(self) -> None:
-        """Mark the first request of the current task as counted already, because the scheduler counted it."""
+        """Mark the first request of the current task as already counted by the scheduler."""
         _prepaid.set([1])
 
     def note_exchange(self) -> None:
-        """Count a request when its answer, or its failure, is known; a prepaid one only once.
+        """Count a request when its response or failure is known; a prepaid one only once.
 
-        What was sent outside the scheduler is the user's: it is counted, and delays no background read.
+        A request sent outside the scheduler is the user's: it is counted, and delays no background read.
         """
         prepaid = _prepaid.get()
         if prepaid is None:
@@ -109,7 +108,7 @@ class RequestBudget:
             self.note_sent()
 
     def note_limited(self) -> None:
-        """Learn from a 429."""
+        """Lower the assumed limit after a 429."""
         self._quiet_since = self._clock.monotonic()
         if self._assumed is None:
             self._assumed = float(max(MIN_RPM, self.per_minute))
@@ -123,7 +122,7 @@ class RequestBudget:
 
     @property
     def per_minute(self) -> int:
-        """Requests of the last minute, those of other consoles on this data directory included."""
+        """Requests of the last minute, including other consoles on this data directory."""
         return self.own_per_minute + self._others()
 
     @property
@@ -133,10 +132,10 @@ class RequestBudget:
         return None if limit is None else max(0, limit - self.per_minute)
 
     def background_wait_s(self, *, is_sweep: bool = False) -> float:
-        """Seconds until a background read may go; 0 means now.
+        """Return the seconds until a background read may go; 0 means now.
 
-        The sweep has its own place in the minute and waits for no spacing, so that it delays no tail; and it may take
-        from what is kept for people, so that the states of runs do not grow old when a 429 has just halved the limit.
+        The sweep has reserved requests and skips the spacing, so it delays no tail. It may also use the users' share,
+        so that run states stay current when a 429 has just halved the limit.
         """
         interval = self._interval_s()
         limit = self.limit_rpm
@@ -152,7 +151,7 @@ class RequestBudget:
         return wait
 
     def _interval_s(self) -> float | None:
-        """Seconds between two background reads; sweeps and the account, which stand beside them, are left out."""
+        """Return the seconds between two background reads, sweeps and the account excluded."""
         limit = self.limit_rpm
         if limit is None:
             return None
@@ -169,7 +168,7 @@ class RequestBudget:
 
 
 def _recent(times: deque[float], now: float) -> int:
-    """How many of these moments lie in the last minute; older ones are forgotten."""
+    """Drop timestamps older than a minute and return how many are left."""
     while times and times[0] <= now - WINDOW_S:
         times.popleft()
     return len(times)

@@ -1,7 +1,7 @@
-"""Following a run to its end through everything that can happen to the way there.
+"""Following a run to its end, through failures of the service.
 
-The tail reads pages into the event store and hands out what the store has, in the store's order, each event once.
-So it goes on where an earlier one stopped, and events that another process stored meanwhile come through too.
+The tail reads pages into the event store and returns what the store has, in the store's order, each event once. So it
+continues where an earlier one stopped, and includes events that another process stored meanwhile.
 """
 
 from __future__ import annotations
@@ -37,24 +37,19 @@ async def follow_run(
     patience_s: float,
     on_trouble: Callable[[ReadFailure, float], None],
 ) -> AsyncIterator[RunEvent]:
-    """The events of a run: those stored first, then new ones as they come, until its end.
+    """Yield the events of a run until its end: those stored first, then new ones.
 
-    A service that is down, restarts or stumbles is asked again, after half a second and then ever more seldom, as long
-    as its last good answer is no more than ``patience_s`` ago. A 429 is waited out, which takes no patience. Times
-    without an answer are noted in the store.
+    Failed reads are retried after half a second and then less and less often, as long as the last good response is at
+    most ``patience_s`` old. A 429 is waited out without using up patience. Gaps, times without a response, are recorded
+    in the store.
 
     Args:
-        client: Reads the run.
-        scope: Whose run it is.
-        event_store: Keeps the events.
-        run_id: The run.
-        clock: Waits.
-        patience_s: How long to go without a good answer, in seconds; infinity is for ever.
-        on_trouble: Told before each wait for a service that does not answer: why, and how many seconds it takes.
+        patience_s: How long to go without a good response, in seconds; may be infinity.
+        on_trouble: Called before each wait for a failing service, with the failure and the seconds of the wait.
 
     Raises:
-        ApiError: the first read failed, the service refused, or patience is at its end.
-        DataError: the store is not usable.
+        ApiError: The first read failed, the service refused, or patience ran out.
+        DataError: The store is not usable.
     """
     position = 0
     while stored := await event_store.window(scope, run_id, position, WINDOW):
@@ -107,19 +102,15 @@ def _asking_again_mends(error: ApiError) -> bool:
 
 
 class StoredRunTail:
-    """The tail of a run whose events are kept: a page is in the store before the tail is told of it.
+    """Event tail whose pages are stored before the tail processes them.
 
     Args:
-        client: Reads the run.
-        scope: Whose run it is.
-        events: Keeps the events.
-        run_id: The run.
-        clock: Says when there was no answer.
-        cursor: The id of the last event kept.
+        clock: Times the gaps.
+        cursor: The id of the last stored event.
 
     Attributes:
-        position: How many of the kept events its caller has been given.
-        answered_at: Monotonic time of the last good answer; ``None`` before the first.
+        position: How many of the stored events were returned to the caller.
+        answered_at: Monotonic time of the last good response; ``None`` before the first.
     """
 
     def __init__(
@@ -134,7 +125,7 @@ class StoredRunTail:
         self._run_id = run_id
         self._clock = clock
         self._has_failed = False
-        # Names of the events on the page that its caller has not been given yet.
+        # Keys of the page's events that were not returned to the caller yet.
         self._fresh: set[str | int] = set()
 
     @classmethod
@@ -149,19 +140,15 @@ class StoredRunTail:
         position: int | None = None,
         silent_since: float | None = None,
     ) -> StoredRunTail:
-        """A tail that goes on behind what is kept.
+        """Return a tail that continues after the stored events.
 
         Args:
-            client: Reads the run.
-            scope: Whose run it is.
-            events: Keeps the events.
-            run_id: The run.
-            clock: Says when there was no answer.
-            position: How many of the kept events the caller has; ``None`` for all.
-            silent_since: Monotonic time of the last good answer, where later reads failed.
+            clock: Times the gaps.
+            position: How many of the stored events the caller has; ``None`` for all.
+            silent_since: Monotonic time of the last good response, where later reads failed.
 
         Raises:
-            DataError: the store is not usable.
+            DataError: The store is not usable.
         """
         tail = cls(client, scope, events, run_id, clock, await events.cursor(scope, run_id))
         tail.position = await events.count(scope, run_id) if position is None else position
@@ -170,11 +157,11 @@ class StoredRunTail:
         return tail
 
     async def step(self) -> FollowedEvents | PauseStep | EndStep:
-        """Do what the tail does next; a step that raises is repeated by the next one.
+        """Do the tail's next step. After an exception the next call repeats it.
 
         Raises:
-            ApiError: the read failed.
-            DataError: the store is not usable, and what came is not kept.
+            ApiError: The read failed.
+            DataError: The store is not usable, and the page is not stored.
         """
         try:
             step = await self._follower.step()
@@ -188,7 +175,7 @@ class StoredRunTail:
         return step
 
     async def _answered(self) -> None:
-        """Take note of a good answer, and of the time without one before it."""
+        """Record a good response, and the gap before it."""
         if self._has_failed and self.answered_at is not None:
             now = self._clock.now()
             silence = timedelta(seconds=self._clock.monotonic() - self.answered_at)
@@ -202,7 +189,7 @@ class StoredRunTail:
         self._fresh = await run_beside_loop(page, lambda: set(map(_name, new)))
         count = await self._events.count(self._scope, self._run_id)
         if count > self.position + len(new):
-            # Another process on this data directory stored some of them first; to this tail they are new all the same.
+            # Another process on this data directory stored some of them first; they are still new to this tail.
             new = []
             for start in range(self.position, count, WINDOW):
                 new += await self._events.window(self._scope, self._run_id, start, min(WINDOW, count - start))
@@ -212,5 +199,5 @@ class StoredRunTail:
 
 
 def _name(event: RunEvent) -> str | int:
-    """What an event is told apart by within one page: its id, or which object it is."""
+    """Return what identifies an event within one page: its id, or the object's identity."""
     return find_event_key(event) or id(event)

@@ -1,7 +1,7 @@
-"""The tails of followed runs: their events, read on until the run has ended.
+"""Event tails of followed runs, read until the run has ended.
 
-A tail keeps what it read before it tells of it, and never gives up while the service may answer again: each further
-read is a new scheduled one, ever more seldom after failures.
+A tail stores events before it reports them, and never gives up while the service may recover: each further read is
+scheduled, less and less often after failures.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.store.state.store import Store
 
 HISTORY_PAGE_EVENTS: Final = 100
-"""From so many events on a page is taken for one of a long past, with more behind it."""
+"""A page of at least this many events counts as history, with more to come."""
 
 
 @dataclass(frozen=True, slots=True)
 class TailUpdate:
-    """Something about a followed run's events changed.
+    """New state of a followed run's events.
 
     Attributes:
         run_id: The run.
-        count: Events kept now.
-        is_complete: Whether no event will follow.
+        count: Number of events stored.
+        is_complete: Whether the last event was read.
         pause_s: Seconds until the next read; ``None`` after the last one.
-        answered_at: Monotonic time of the last good answer; ``None`` before the first.
+        answered_at: Monotonic time of the last good response; ``None`` before the first.
         failure: Why the last read failed.
-        unkept: Why what the service answered could not be kept, and is therefore not shown either: a full disk mostly.
+        unkept: Why events could not be stored, and so are not shown: usually a full disk.
     """
 
     run_id: str
@@ -59,15 +59,11 @@ class RunTails:
     """Follows runs.
 
     Args:
-        client: Reads the service.
-        scope: Whose runs they are.
-        store: Is told the status of a run that a tail has read.
-        events: Keeps the events.
-        scheduler: When a tail is read.
-        clock: Time and chance.
-        least_s: Seconds between two reads of one tail at least, while its run is busy.
-        on_news: Told of every read.
-        on_end: Told that the last event of a run has come.
+        store: Receives the run status that a tail has read.
+        events: Stores the events.
+        least_s: Minimum seconds between two reads of one tail, while its run is busy.
+        on_news: Called after every read.
+        on_end: Called when the last event of a run has come.
     """
 
     def __init__(
@@ -101,7 +97,7 @@ class RunTails:
         self._heard = 0
 
     def follow(self, run_id: str, *, in_focus: bool = True) -> None:
-        """Read the events of a run until its end, or move it in or out of the focus."""
+        """Read the events of a run until its end, or change whether it is in focus."""
         self._follows.add(run_id)
         (self._focused.add if in_focus else self._focused.discard)(run_id)
         self._scheduler.add(
@@ -109,14 +105,14 @@ class RunTails:
         )
 
     def unfollow(self, run_id: str) -> None:
-        """Stop reading the events of a run; what is kept stays kept."""
+        """Stop reading the events of a run; stored events remain."""
         self._scheduler.remove(f"tail {run_id}")
         self._follows.discard(run_id)
         self._focused.discard(run_id)
         self._tails.pop(run_id, None)
 
     def follows(self, run_id: str) -> bool:
-        """Whether a run is being followed, also one whose last event has come."""
+        """Return whether a run is followed, even if its last event has come."""
         return run_id in self._follows
 
     def hurry(self, run_id: str) -> None:
@@ -124,20 +120,20 @@ class RunTails:
         self._scheduler.run_soon(f"tail {run_id}")
 
     def news(self, run_id: str) -> TailUpdate:
-        """What is known of a followed run's tail."""
+        """Return the last update of a followed run's tail."""
         return self._news.get(run_id, TailUpdate(run_id))
 
     def last_event(self, run_id: str) -> RunEvent | None:
-        """The newest event that was read of a run in this session."""
+        """Return the newest event of a run that was read in this session."""
         return self._last.get(run_id)
 
     @property
     def heard(self) -> int:
-        """How often there was a newer event of any run: as long as it stays the same, every last event does."""
+        """Counts newer events of all runs; while it is unchanged, so is every last event."""
         return self._heard
 
     async def _read(self, run_id: str) -> float | None:
-        """Do the next step of a run's tail; while nothing can be kept, the same step again and again."""
+        """Do the next step of a run's tail; if events cannot be stored, the same step is repeated."""
         try:
             again = await self._step(run_id)
         except DataError as error:
@@ -149,7 +145,7 @@ class RunTails:
         return again
 
     async def _step(self, run_id: str) -> float | None:
-        """Do the next step of a run's tail; a pause is what the scheduler waits."""
+        """Do the next step of a run's tail; the scheduler waits out its pauses."""
         tail = self._tails.get(run_id) or await self._open(run_id)
         try:
             step = await tail.step()
@@ -168,12 +164,12 @@ class RunTails:
             return None
         size = 0 if step.page is None else len(step.page.records)
         await self._take(run_id, step, tail.position)
-        # What comes next is the tail's own step: read on at once, or the pause it names.
+        # The tail's own next step: read on at once, or pause.
         following = tail.tail.next_read()
         if isinstance(following, PauseStep):
             pause = max(following.seconds, self._least_s)
         else:
-            # Of many busy runs at once each is read in turn; only a long past is read on without a rest.
+            # Busy runs take turns; only history is read without a pause.
             pause = 0.0 if run_id in self._focused or size >= HISTORY_PAGE_EVENTS else self._least_s
         self._tell(run_id, pause_s=pause, failure=None, answered_at=tail.answered_at)
         return pause
@@ -188,7 +184,7 @@ class RunTails:
         return tail
 
     async def _take(self, run_id: str, came: FollowedEvents, count: int) -> None:
-        """Say what a read gave, of whose run so many events are kept now."""
+        """Report the result of a read; ``count`` events of the run are stored now."""
         self._backoffs[run_id].reset()
         if came.run is not None:
             self._store.apply(

@@ -1,8 +1,8 @@
-"""One scheduler owns all background reads (DESIGN, Requests within the limit).
+"""Scheduler of all background reads (manual: decisions, "Request budget").
 
-Jobs say what to read, how soon again, and in which lane they stand; the scheduler decides which one goes when the
-budget lets one go. While a 429 holds everything back it sends nothing, and afterwards the most important read goes
-first, alone. People do not wait for the budget, only for the gate, and then stand first in line.
+A job says what to read, how soon again, and with which priority; the scheduler picks the next one when the budget
+allows a read. During a rate-limit hold it sends nothing, and afterwards the most important read goes first, alone.
+Requests of the user do not wait for the budget, only for the gate, and then go first.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from runwatch.store.live.request_budget import RequestBudget
 _log = logging.getLogger(__name__)
 
 STARVED_S: Final = 15.0
-"""A job overdue by this much goes before all others that are not."""
+"""A job overdue by this much goes before all that are not."""
 
 MAX_CONCURRENT_READS: Final = 6
-"""Background reads under way at once."""
+"""Maximum background reads at once."""
 
 
 class JobPriority(IntEnum):
-    """Who goes first among the jobs that are due."""
+    """Priority among the jobs that are due."""
 
     FOCUS = 0
     """The tail of the run under the cursor."""
 
     SCREEN = 1
-    """What the screen in front shows."""
+    """What the current screen shows."""
 
     SWEEP = 2
-    """What every minute needs whatever the screen: the list that gives the state of all runs, and the account."""
+    """Reads needed on every screen: the list that gives the state of all runs, and the account."""
 
     TAIL = 3
-    """Tails of runs that are followed but not under the cursor."""
+    """Tails of followed runs that are not under the cursor."""
 
 
 @dataclass(slots=True)
 class ReadJob:
-    """One thing to be read again and again.
+    """A repeated read.
 
     Attributes:
-        key: Names the job; a second one of the same name replaces the first.
-        lane: Its place among those that are due.
-        run: Reads once and answers in how many seconds to read again, or ``None`` when there is nothing more to read.
-            It handles its own errors; one that escapes is logged and the job tried again in :data:`STARVED_S`.
+        key: Name of the job; a second one with the same name replaces the first.
+        lane: Its priority.
+        run: Reads once and returns the seconds until the next read, or ``None`` if there is nothing more to read. It
+            handles its own errors; one that escapes is logged and the job repeated after :data:`STARVED_S`.
         due: Monotonic time from which it may go.
     """
 
@@ -65,9 +65,8 @@ class Scheduler:
     """Runs jobs within the budget.
 
     Args:
-        clock: Time and sleep.
         budget: Says when a background read may go.
-        held_s: Seconds until a 429 lets anything through; 0 when nothing is held.
+        held_s: Returns the seconds until a 429 lets requests through; 0 without a hold.
     """
 
     def __init__(self, clock: Clock, budget: RequestBudget, held_s: Callable[[], float]) -> None:
@@ -83,7 +82,7 @@ class Scheduler:
     def add(
         self, key: str, lane: JobPriority, run: Callable[[], Awaitable[float | None]], *, in_s: float = 0.0
     ) -> None:
-        """Have something read from now on, or move the job of this name to another lane."""
+        """Add a job, or change the priority of the job with this name."""
         known = self._jobs.get(key)
         if known is None:
             self._jobs[key] = ReadJob(key, lane, run, self._clock.monotonic() + in_s)
@@ -93,27 +92,27 @@ class Scheduler:
         self._wake.set()
 
     def remove(self, key: str) -> None:
-        """Stop reading something; a read under way is cancelled."""
+        """Remove a job and cancel its current read."""
         job = self._jobs.pop(key, None)
         if job and job.flight:
             job.flight.cancel()
 
     def run_soon(self, key: str) -> None:
-        """Make a job due now; a read that is under way counts as the answer to the wish."""
+        """Make a job due now, unless its read is already in progress."""
         job = self._jobs.get(key)
         if job and job.flight is None:
             job.due = self._clock.monotonic()
             self._wake.set()
 
     def __contains__(self, key: str) -> bool:
-        """Whether a job of this name is known."""
+        """Return whether there is a job of this name."""
         return key in self._jobs
 
     async def wait_for_user_turn(self, told: Callable[[float], None] = lambda _: None) -> None:
         """Wait until the user's request may go: at once, or first in line when a 429 is over.
 
         Args:
-            told: Is told the seconds to wait, once before each wait.
+            told: Called before each wait, with its seconds.
         """
         self._people += 1
         try:
@@ -125,7 +124,7 @@ class Scheduler:
             self._wake.set()
 
     async def run(self) -> None:
-        """Run until cancelled; reads under way are cancelled too."""
+        """Run until cancelled; reads in progress are cancelled too."""
         try:
             while True:
                 self._wake.clear()
@@ -143,14 +142,14 @@ class Scheduler:
             await wait_first(self._wake.wait(), self._clock.sleep(seconds))
 
     def _step(self) -> float | None:
-        """Start what may start now, and answer for how long there is nothing to do; ``None`` means until woken."""
+        """Start the jobs that may go now, and return the seconds until the next may; ``None`` means until woken."""
         held = self._held_s()
         if held > 0:
             self._was_held = True
             return held
         flights = sum(job.flight is not None for job in self._jobs.values())
         if self._was_held:
-            # The first read after a hold goes alone: it shows whether the service answers again.
+            # The first read after a hold goes alone, to show whether the service responds again.
             if flights:
                 return None
             if self._people or not self._start_next():
@@ -177,7 +176,7 @@ class Scheduler:
         if not due:
             return False
         job = min(due, key=lambda job: (now - job.due < STARVED_S, job.lane, job.due))
-        # Counted now, because the request itself is counted only when its answer is there.
+        # Counted now, because the request itself is counted only when its response is there.
         self._budget.note_sent(is_sweep=job.lane is JobPriority.SWEEP)
         job.flight = asyncio.ensure_future(self._fly(job))
         return True

@@ -1,1 +1,1 @@
-"""What the console keeps on disk, one class for each family of tables, always by scope. Nothing is polled here."""
+"""The console's data on disk: one class for each family of tables, always by scope. No polling."""

@@ -1,8 +1,7 @@
-"""Looking back in what this machine keeps: what happened around a moment, and which codes came how often.
+"""Search of the local data: activity in time ranges, and how often each error code came.
 
-Three kinds of things happened here: a request was sent, a Problem came back, and a run was seen to end. The first two
-stand in the journal; the end of a run stands in the events of runs that were followed and in the list of runs of the
-last session, whichever tells it.
+Activity is of three kinds: a request was sent, a Problem came back, or a run ended. The first two are in the journal;
+the end of a run is in the stored events of followed runs or in the cached list of runs.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from runwatch.store.repositories.journal import (
 )
 
 MAX_ENTRIES: Final = 1_000
-"""How many requests, and how many Problems, one look gives of a stretch of time: those nearest to its middle."""
+"""Maximum requests, and maximum Problems, returned for a time range: those nearest to its middle."""
 
 MAX_WORDS: Final = 20
-"""How many words of a text are looked for; each makes the search a step longer."""
+"""Maximum words of a search text; each lengthens the search."""
 
 _LAST_EVENTS: Final = 8
-"""Among so many events at the end of a followed run its end is looked for."""
+"""How many events at the end of a followed run are searched for its end."""
 
 _PROBLEM_WORDS: Final = (
     "coalesce(code, '') || ' ' || coalesce(instance, '') || ' ' || plain || ' ' || method || ' ' || path || ' ' ||"
@@ -61,16 +60,16 @@ _ENDED: Final = (
 _LAST: Final = "SELECT text FROM event WHERE run = ? ORDER BY seq DESC LIMIT ?"
 
 TimeRange = tuple[datetime, datetime]
-"""The first and the last moment of a stretch of time."""
+"""First and last instant of a time range."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run, as this machine saw it.
+    """End of a run, as seen on this machine.
 
     Attributes:
         at: When it ended.
-        profile: For which profile it was seen.
+        profile: The profile through which it was seen.
         run_id: The run.
         status: Its final state.
         raw: The run, or the event that ended it, as the service sent it.
@@ -88,14 +87,14 @@ ActivityLine = JournalProblem | JournalRequest | RunEnd
 
 @dataclass(frozen=True, slots=True)
 class JournalExtent:
-    """What there is to look through.
+    """Amount and age of the searched data.
 
     Attributes:
-        problems: How many Problems.
-        requests: How many requests.
-        ends: How many ends of runs.
-        since: The oldest of them all; ``None`` where nothing is kept.
-        until: The newest.
+        problems: Number of Problems.
+        requests: Number of requests.
+        ends: Number of ended runs.
+        since: Time of the oldest entry; ``None`` where there is no data.
+        until: Time of the newest.
     """
 
     problems: int
@@ -107,12 +106,12 @@ class JournalExtent:
 
 @dataclass(frozen=True, slots=True)
 class ActivityResult:
-    """What was found around a moment.
+    """Activity found in the time ranges.
 
     Attributes:
         lines: Requests, Problems and ends of runs, oldest first.
-        kept: What was looked through.
-        neighbours: Where nothing was found: the nearest of each kind before and behind, oldest first.
+        kept: The extent of the searched data.
+        neighbours: If nothing was found: the nearest of each kind before and after, oldest first.
     """
 
     lines: list[ActivityLine]
@@ -122,15 +121,14 @@ class ActivityResult:
 
 @dataclass(frozen=True, slots=True)
 class CodeCount:
-    """How often a Problem of one code came.
+    """How often a Problem with one code came.
 
     Attributes:
-        code: The code, empty where the answer had none.
-        count: How often.
-        first: When it came first, of what is kept.
-        last: When it came last.
-        profiles: For how many profiles.
-        paths: On how many paths.
+        code: The code, empty where the response had none.
+        first: Time of the oldest stored Problem with this code.
+        last: Time of the newest.
+        profiles: Number of profiles.
+        paths: Number of paths.
     """
 
     code: str
@@ -142,15 +140,14 @@ class CodeCount:
 
 
 async def list_latest_problems(journal: Journal, profiles: Sequence[str] | None, limit: int) -> list[JournalProblem]:
-    """The latest Problems of some profiles together, newest first.
+    """Return the latest Problems of several profiles together, newest first.
 
     Args:
-        journal: The journal.
-        profiles: The profiles; ``None`` for all that the journal knows.
-        limit: How many at most, of all of them together.
+        profiles: The profiles; ``None`` for all in the journal.
+        limit: Maximum over all of them.
 
     Raises:
-        DataError: the database cannot be read.
+        DataError: The database cannot be read.
     """
     if profiles is None:
         return await journal.problems(limit=limit)
@@ -159,10 +156,10 @@ async def list_latest_problems(journal: Journal, profiles: Sequence[str] | None,
 
 
 async def count_problem_codes(journal: Journal, *, profile: str | None = None) -> list[CodeCount]:
-    """Every code among the kept Problems, the most frequent first.
+    """Return every code among the stored Problems, the most frequent first.
 
     Raises:
-        DataError: the database cannot be read.
+        DataError: The database cannot be read.
     """
 
     wanted = None if profile is None else encode_text(profile)
@@ -177,15 +174,14 @@ async def count_problem_codes(journal: Journal, *, profile: str | None = None) -
 
 
 async def find_activity(journal: Journal, stretches: Sequence[TimeRange], text: str = "") -> ActivityResult:
-    """What happened within stretches of time, and what there was to look through.
+    """Return the activity within time ranges, and the extent of the searched data.
 
     Args:
-        journal: What this machine keeps.
-        stretches: In order, none of them touching the next.
-        text: Words that all have to stand in what is found: in code, instance, path, key, id, state and the like.
+        stretches: Time ranges in order, which do not touch.
+        text: Words that must all occur in a line: in code, instance, path, key, id, state and the like.
 
     Raises:
-        DataError: the database cannot be read.
+        DataError: The database cannot be read.
     """
     words = text.casefold().split()[:MAX_WORDS]
 
@@ -207,7 +203,7 @@ _OLDEST: Final[tuple[str, tuple[str, ...]]] = ("at, id", ())
 
 
 class _Table(NamedTuple):
-    """One of the journal's tables: which rows it gives, what words stand in a row, and what a row is read as."""
+    """One of the journal's tables: its query, its searchable text, and the reader of a row."""
 
     rows: str
     words: str
@@ -221,7 +217,7 @@ _REQUESTS: Final = _Table(REQUEST_ROWS, _REQUEST_WORDS, request_from_row)
 def _between(
     connection: sqlite3.Connection, table: _Table, stretch: TimeRange, words: Sequence[str]
 ) -> list[ActivityLine]:
-    # A moment of the journal has milliseconds, and its text sorts as the moment does.
+    # Journal timestamps have milliseconds, and their text sorts by time.
     since, until = stretch
     middle = format_iso(since + (until - since) / 2)
     nearest = "abs(julianday(at) - julianday(?)), id DESC"
@@ -245,7 +241,7 @@ def _rows(
 
 
 def _like(word: str) -> str:
-    # A lone surrogate is in no column that is searched; what is put in its place finds nothing.
+    # No searched column holds a lone surrogate, so its replacement finds nothing.
     word = word.encode("utf-8", "replace").decode()
     return "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
@@ -274,7 +270,7 @@ def _kept(connection: sqlite3.Connection, ends: Sequence[RunEnd]) -> JournalExte
 
 
 def _ends(connection: sqlite3.Connection) -> Iterator[RunEnd]:
-    """The end of every run that is known to have ended; a run of the list comes before the same run's events."""
+    """Yield the end of every run known to have ended; a cached run replaces the same run's events."""
     seen: set[tuple[str, str]] = set()
     for profile, text in connection.execute(_CACHED_RUNS, (Run.KIND,)):
         run = Run(loads(decode_text(text)))

@@ -1,7 +1,7 @@
-"""How long kept events stay and how much of the disk they take: ended runs go by age, and the oldest before the newest.
+"""Retention of stored events: ended runs are deleted by age, and the oldest first when they take too much disk.
 
-Lists, requests, problems and versions that are kept have fixed bounds of their own; events are what fills a disk. What
-has been deleted here is still at the service, and comes again when somebody opens the run.
+Cached lists, requests, problems and versions have their own fixed bounds; only events can fill a disk. Deleted events
+are still at the service and are read again when a user opens the run.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from runwatch.settings.declarations import Settings
 
 PRUNE_INTERVAL_S: Final = 3600.0
-"""How often an open console looks whether there is too much."""
+"""How often an open console checks whether to delete events."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
-    """What the settings allow.
+    """Bounds from the settings.
 
     Attributes:
         age: Events of a run that ended longer ago are deleted.
-        most_bytes: With more than this in the console's database, the events of ended runs go until it is less; 0 for
+        most_bytes: When the console's database is larger, the events of ended runs are deleted until it is not; 0 for
             no bound.
     """
 
@@ -36,25 +36,25 @@ class RetentionPolicy:
 
     @classmethod
     def by(cls, settings: Settings) -> Self:
-        """What these settings allow."""
+        """Return the policy of these settings."""
         return cls(timedelta(days=settings.keep_events_days), settings.keep_events_mb * 1_000_000)
 
 
 async def prune_events(database: Database, keeping: RetentionPolicy, now: datetime) -> int:
-    """Delete the events of ended runs that are too old, and of the oldest ones while all together is too much.
+    """Delete the events of ended runs that are too old, then the oldest ones until the size is within bounds.
 
-    Events of live runs stay: they are what somebody watches. The file keeps its size on the disk; what is freed in it
-    is taken first by what comes next, so that it does not grow beyond the bound.
+    Events of live runs stay, because users watch them. The file keeps its size on disk, but new data reuses the freed
+    space, so that it does not grow beyond the bound.
 
     Returns:
-        How many runs were forgotten.
+        How many runs were deleted.
 
     Raises:
-        DataError: the database cannot be written.
+        DataError: The database cannot be written.
     """
     count = await EventStore(database).prune(now - keeping.age)
     while keeping.most_bytes and await used_bytes(database) > keeping.most_bytes:
-        # One run a transaction: other work has its turn in between.
+        # One run a transaction, so that other work can go in between.
         if not await database.write(_forget_oldest):
             break
         count += 1
@@ -62,10 +62,10 @@ async def prune_events(database: Database, keeping: RetentionPolicy, now: dateti
 
 
 async def used_bytes(database: Database) -> int:
-    """How many bytes of the database hold something.
+    """Return how many bytes of the database are in use.
 
     Raises:
-        DataError: the database cannot be read.
+        DataError: The database cannot be read.
     """
 
     def work(connection: sqlite3.Connection) -> int:
@@ -79,7 +79,7 @@ async def used_bytes(database: Database) -> int:
 
 
 def _forget_oldest(connection: sqlite3.Connection) -> int:
-    """Delete the ended run with events whose last one is the oldest; answer how many runs that were."""
+    """Delete the ended run whose last event is the oldest; return the number of runs deleted."""
     return connection.execute(
         "DELETE FROM run WHERE id = (SELECT id FROM (SELECT id, (SELECT coalesce(at, '') FROM event"
         " WHERE event.run = run.id ORDER BY seq DESC LIMIT 1) AS last FROM run WHERE is_complete)"

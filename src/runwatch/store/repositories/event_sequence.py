@@ -1,7 +1,7 @@
-"""Kept events in a row, numbered from 0: those of one run, or those of several runs in the order of their times.
+"""Stored events as a sequence, numbered from 0: those of one run, or of several runs by time.
 
-A screen that shows events knows nothing else: it asks for windows, and has filters applied where the events are. Of
-several runs only the order is held in memory, eight bytes an event; the events themselves stay on disk.
+A screen that shows events uses only this: it reads windows, and has filters applied where the events are. For several
+runs only the order is in memory, eight bytes an event; the events themselves stay on disk.
 """
 
 from __future__ import annotations
@@ -19,55 +19,55 @@ from runwatch.store.repositories.event_store import EventGap, EventStore, find_r
 from runwatch.store.repositories.scope import Scope
 
 EventPredicate = Callable[[RunEvent], bool]
-"""Whether a filter keeps an event; called beside the loop, so it may touch nothing but the event."""
+"""Returns whether a filter keeps an event. Called in a thread, so it may use nothing but the event."""
 
 _SEQ_BITS: Final = 40
 _SEQ_MASK: Final = (1 << _SEQ_BITS) - 1
 
 
 class EventSequence(Protocol):
-    """Events in a row. A number, once given, stays with its event."""
+    """Sequence of events. The number of an event never changes."""
 
     @property
     def length(self) -> int:
-        """How many events there were when :meth:`grow` looked last."""
+        """Number of events at the last :meth:`grow`."""
         ...
 
     @property
     def gaps(self) -> Sequence[EventGap]:
-        """The times without an answer, the oldest first."""
+        """The gaps, oldest first."""
         ...
 
     async def grow(self) -> None:
-        """Take in what was kept meanwhile.
+        """Add the events stored since the last call.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         ...
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Up to ``count`` events from number ``start`` on.
+        """Return up to ``count`` events from number ``start`` on.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         ...
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
-        """The numbers from ``start`` to before ``stop`` whose events a filter keeps, in order.
+        """Return the numbers in ``[start, stop)`` whose events a filter keeps, in order.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         ...
 
     async def holding(self, text: str) -> list[int]:
-        """The numbers of events whose JSON holds a text, where the database finds them faster than :meth:`scan`.
+        """Return the numbers of events whose JSON contains a text, where the database is faster than :meth:`scan`.
 
         Raises:
-            UsageError: the text is too long.
-            DataError: the database cannot be read.
+            UsageError: The text is too long.
+            DataError: The database cannot be read.
         """
         ...
 
@@ -84,27 +84,27 @@ class RunSequence:
 
     @property
     def length(self) -> int:
-        """How many events there were when :meth:`grow` looked last."""
+        """Number of events at the last :meth:`grow`."""
         return self._length
 
     @property
     def gaps(self) -> Sequence[EventGap]:
-        """The times without an answer, the oldest first."""
+        """The gaps, oldest first."""
         return self._gaps
 
     async def grow(self) -> None:
-        """Count anew, and look where the gaps are."""
+        """Read the number of events and the gaps again."""
         length = await self._events.count(self._scope, self._run_id)
         self._gaps = await self._events.gaps(self._scope, self._run_id)
         self._length = length
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Up to ``count`` events from number ``start`` on; those that have just come are not decoded again."""
+        """Return up to ``count`` events from number ``start`` on; recent ones are not decoded again."""
         recent = self._events.recent(self._scope, ((self._run_id, start + place) for place in range(count)))
         return await self._events.window(self._scope, self._run_id, start, count) if recent is None else recent
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
-        """The numbers from ``start`` to before ``stop`` whose events a filter keeps, in order."""
+        """Return the numbers in ``[start, stop)`` whose events a filter keeps, in order."""
 
         def work(connection: sqlite3.Connection) -> list[int]:
             run = find_run_row(connection, self._scope, self._run_id)
@@ -116,19 +116,17 @@ class RunSequence:
         return await self._events.read(work)
 
     async def holding(self, text: str) -> list[int]:
-        """The numbers of events whose JSON holds a text."""
+        """Return the numbers of events whose JSON contains a text."""
         return await self._events.search(self._scope, self._run_id, text, limit=self._length)
 
 
 class MergedSequence:
-    """The events of several runs in the order of their times; what comes later goes to the end, in the order it comes.
+    """The events of several runs by time; events stored later are appended.
 
-    Within one run the service's order holds, whatever its times say: an event is never earlier than the one before it.
-    Gaps belong to one run each and are not shown here.
+    Within a run the service's order holds, whatever the timestamps say: an event never comes before its predecessor.
+    Gaps belong to single runs and are not shown here.
 
     Args:
-        events: Where the events are.
-        scope: Whose runs.
         run_ids: The runs to begin with.
     """
 
@@ -137,35 +135,35 @@ class MergedSequence:
         self._scope = scope
         self._run_ids = list(dict.fromkeys(run_ids))
         self._taken: dict[str, int] = dict.fromkeys(self._run_ids, 0)
-        # One number an event: the run's place in the list, then the event's number in its run.
+        # One number for each event: the index of its run, then the event's number in that run.
         self._order: array[int] = array("Q")
 
     @property
     def run_ids(self) -> Sequence[str]:
-        """The runs, in the order in which they came."""
+        """The runs, in the order they were added."""
         return self._run_ids
 
     @property
     def length(self) -> int:
-        """How many events there were when :meth:`grow` looked last."""
+        """Number of events at the last :meth:`grow`."""
         return len(self._order)
 
     @property
     def gaps(self) -> Sequence[EventGap]:
-        """None: each belongs to one run only."""
+        """Always empty: a gap belongs to a single run."""
         return ()
 
     def add(self, run_id: str) -> None:
-        """Take in the events of another run from the next :meth:`grow` on; one that is here stays as it is."""
+        """Include another run from the next :meth:`grow` on; a run already included stays as it is."""
         if run_id not in self._taken:
             self._run_ids.append(run_id)
             self._taken[run_id] = 0
 
     async def grow(self) -> None:
-        """Put the events that were kept meanwhile behind those that are here, in the order of their times."""
+        """Append the events stored since the last call, ordered by time."""
         place = {run_id: number for number, run_id in enumerate(self._run_ids)}
         for run_id, seq in await self._events.read(lambda connection: self._newer(connection, dict(self._taken))):
-            # Two calls at once read the same; what one of them has taken in, the other leaves out.
+            # Concurrent calls read the same events; each event is added by only one of them.
             if seq == self._taken[run_id]:
                 self._order.append(place[run_id] << _SEQ_BITS | seq)
                 self._taken[run_id] = seq + 1
@@ -180,7 +178,7 @@ class MergedSequence:
             return []
         wanted = [value for run, run_id in names.items() for value in (run, taken[run_id])]
         values = ", ".join(["(?, ?)"] * len(names))
-        # julianday() reads every form of a moment that the interface allows, and gives nothing for any other text.
+        # julianday() reads every timestamp format that the interface allows, and returns NULL for other texts.
         query = (
             f"WITH wanted (run, least) AS (VALUES {values})"  # noqa: S608
             " SELECT run, seq FROM (SELECT event.run AS run, event.seq AS seq,"
@@ -191,7 +189,7 @@ class MergedSequence:
         return [(names[run], int(seq)) for run, seq in connection.execute(query, wanted)]
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Up to ``count`` events from number ``start`` on; those that have just come are not decoded again."""
+        """Return up to ``count`` events from number ``start`` on; recent ones are not decoded again."""
         codes = self._order[start : start + count]
         places = ((self._run_ids[code >> _SEQ_BITS], code & _SEQ_MASK) for code in codes)
         recent = self._events.recent(self._scope, places)
@@ -200,7 +198,7 @@ class MergedSequence:
         )
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
-        """The numbers from ``start`` to before ``stop`` whose events a filter keeps, in order."""
+        """Return the numbers in ``[start, stop)`` whose events a filter keeps, in order."""
         codes = self._order[start:stop]
 
         def work(connection: sqlite3.Connection) -> list[int]:
@@ -210,13 +208,13 @@ class MergedSequence:
         return await self._events.read(work)
 
     async def holding(self, text: str) -> list[int]:
-        """None: the database knows the order of one run only."""
+        """Return nothing: the database knows the order within one run only."""
         return []
 
     def _events_of(self, connection: sqlite3.Connection, codes: array[int]) -> list[RunEvent]:
-        """The events with these numbers; one that has been forgotten meanwhile is an event of which nothing is known.
+        """Return the events with these numbers; one that was deleted meanwhile becomes an empty event.
 
-        In a window the numbers of one run stand close together, so that one range of each run holds them.
+        In a window the numbers of one run are close together, so one range for each run holds them.
         """
         texts: dict[int, str] = {}
         by_run = sorted(codes)

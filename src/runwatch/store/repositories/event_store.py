@@ -1,9 +1,9 @@
-"""The events of followed runs, on disk and not on the heap: a screen holds a window of them.
+"""Events of followed runs, on disk and not in memory; a screen holds a window of them.
 
-Each event is kept once, with its exact JSON text, under a number that is dense in its run. So the count is the last
-number plus one, any window is one step into an index, and a run with a million events opens at its end at once. Events
-and the cursor from which the next read goes on move in one transaction: nothing is lost and nothing doubled over
-repeated pages, overlapping pages, several processes, or a kill -9 at any moment.
+Each event is stored once, with its exact JSON text, under a number that is dense in its run. So the count is the last
+number plus one, any window is one index lookup, and a run with a million events opens at its end at once. Events and
+the cursor of the next read move in one transaction: no event is lost or doubled by repeated pages, overlapping pages,
+several processes, or kill -9 at any time.
 """
 
 from __future__ import annotations
@@ -29,23 +29,24 @@ from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scop
 T = TypeVar("T")
 
 MAX_SEARCH_CHARACTERS: Final = 1_000
-"""The most characters that can be searched for."""
+"""Maximum length of a search text."""
 
 SLICE_ROWS: Final = 50_000
-"""How many events one step of a search looks through, so that other work comes in between."""
+"""Events that one step of a search scans, so that other work can go in between."""
 
 RECENT: Final = 512
-"""How many events stay in memory as they came, the newest of all runs: a list of them draws no more at once."""
+"""Events kept in memory as received, the newest of all runs; a list draws no more at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventGap:
-    """A time without an answer from the service. It says nothing was lost: what happened then was read afterwards.
+    """A gap: a time without a response from the service. No event is lost; the events of that time were read
+    afterwards.
 
     Attributes:
-        began_at: The last answer before it.
-        ended_at: The first answer after it.
-        position: It stands before the event with this number.
+        began_at: Time of the last response before it.
+        ended_at: Time of the first response after it.
+        position: The number of the event after it.
     """
 
     began_at: datetime
@@ -54,40 +55,38 @@ class EventGap:
 
 
 class EventStore:
-    """The events of all runs of all scopes. Numbers of events are counted from 0 in each run."""
+    """The events of all runs of all scopes. Events are numbered from 0 in each run."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._recent: OrderedDict[tuple[Scope, str, int], RunEvent] = OrderedDict()
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Look at the kept events in a way of one's own; see :mod:`runwatch.store.repositories.event_sequence`.
+        """Run the caller's own queries on the stored events; see :mod:`runwatch.store.repositories.event_sequence`.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         return await self._database.read(work)
 
     async def append(
         self, scope: Scope, run_id: str, events: Sequence[RunEvent], *, after: str | None = None
     ) -> list[RunEvent]:
-        """Keep the events of a page that are not kept yet, and move the cursor, in one transaction.
+        """Store the new events of a page, and move the cursor, in one transaction.
 
-        An event whose id is kept already is dropped: events never change (DESIGN 5, Truth). An event without an id is
-        told apart by its content, the event before it that has an id, and how often the same came since. The event
-        that ends the run marks the run as complete.
+        An event whose id is already stored is dropped, because events never change (manual: decisions, "Truth"). An
+        event without an id is identified by its content, the last event before it that has an id, and how often the
+        same content came since. The event that ends the run marks the run as complete.
 
         Args:
-            scope: Whose run it is.
-            run_id: The run.
             events: The page in the service's order.
-            after: The event id after which the page was asked for; ``None`` for a page from the beginning.
+            after: The event id after which the page was read; ``None`` for a page from the beginning.
 
         Returns:
-            The events that are new, in the service's order.
+            The new events, in the service's order.
 
         Raises:
-            DataError: the database cannot be written.
+            DataError: The database cannot be written.
         """
         if not events:
             return []
@@ -100,7 +99,7 @@ class EventStore:
         return new
 
     def recent(self, scope: Scope, places: Iterable[tuple[str, int]]) -> list[RunEvent] | None:
-        """Events by run and number, as they came a moment ago; ``None`` where not all of them are in memory."""
+        """Return events by run and number from memory, or ``None`` if not all of them are there."""
         events: list[RunEvent] = []
         for run_id, number in places:
             event = self._recent.get((scope, run_id, number))
@@ -110,10 +109,10 @@ class EventStore:
         return events
 
     async def cursor(self, scope: Scope, run_id: str) -> str | None:
-        """The id of the last event applied, after which the next read goes on; ``None`` for a run without any.
+        """Return the id of the last event applied, where the next read continues; ``None`` for a run without any.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> str | None:
@@ -123,18 +122,18 @@ class EventStore:
         return await self._database.read(work)
 
     async def count(self, scope: Scope, run_id: str) -> int:
-        """How many events of a run are kept.
+        """Return the number of stored events of a run.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         return await self._database.read(lambda connection: _count(connection, find_run_row(connection, scope, run_id)))
 
     async def window(self, scope: Scope, run_id: str, start: int, count: int) -> list[RunEvent]:
-        """Up to ``count`` events from number ``start`` on; a negative ``start`` counts from the end.
+        """Return up to ``count`` events from number ``start`` on; a negative ``start`` counts from the end.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> list[RunEvent]:
@@ -148,13 +147,13 @@ class EventStore:
         return await self._database.read(work)
 
     async def search(self, scope: Scope, run_id: str, text: str, *, start: int = 0, limit: int = 1_000) -> list[int]:
-        """The numbers of events from ``start`` on whose JSON holds a text, in order, at most ``limit``.
+        """Return the numbers of events from ``start`` on whose JSON contains a text, in order, at most ``limit``.
 
-        Capitals make no difference within ASCII. A character that the JSON has as an escape is found too.
+        ASCII letters match in either case. A character that the JSON escapes is found too.
 
         Raises:
-            UsageError: the text is longer than :data:`MAX_SEARCH_CHARACTERS`.
-            DataError: the database cannot be read.
+            UsageError: The text is longer than :data:`MAX_SEARCH_CHARACTERS`.
+            DataError: The database cannot be read.
         """
         patterns = _patterns(text)
         found: list[int] = []
@@ -175,10 +174,10 @@ class EventStore:
         return await self._database.read(work)
 
     async def is_complete(self, scope: Scope, run_id: str) -> bool:
-        """Whether the run has ended and all its events are kept.
+        """Return whether the run has ended and all its events are stored.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> bool:
@@ -190,10 +189,10 @@ class EventStore:
         return await self._database.read(work)
 
     async def mark_complete(self, scope: Scope, run_id: str) -> None:
-        """Say that no event will follow, for a run that has ended without its final event.
+        """Record that no event will follow, for a run that has ended without its final event.
 
         Raises:
-            DataError: the database cannot be written.
+            DataError: The database cannot be written.
         """
         await self._database.write(
             lambda connection: (
@@ -204,13 +203,13 @@ class EventStore:
         )
 
     async def prune(self, before: datetime) -> int:
-        """Delete the events of runs that are complete and whose last event happened before a moment.
+        """Delete the events of complete runs whose last event is older than ``before``.
 
         Returns:
-            How many runs were forgotten. They can be followed again; the service still has their events.
+            How many runs were deleted. They can be followed again; the service still has their events.
 
         Raises:
-            DataError: the database cannot be written.
+            DataError: The database cannot be written.
         """
 
         def work(connection: sqlite3.Connection) -> int:
@@ -224,10 +223,10 @@ class EventStore:
         return await self._database.write(work)
 
     async def note_gap(self, scope: Scope, run_id: str, began_at: datetime, ended_at: datetime) -> None:
-        """Note a time without an answer; it stands behind the events kept so far.
+        """Record a gap after the events stored so far.
 
         Raises:
-            DataError: the database cannot be written.
+            DataError: The database cannot be written.
         """
 
         def work(connection: sqlite3.Connection) -> None:
@@ -240,10 +239,10 @@ class EventStore:
         await self._database.write(work)
 
     async def gaps(self, scope: Scope, run_id: str) -> list[EventGap]:
-        """The times without an answer, the oldest first.
+        """Return the gaps, oldest first.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> list[EventGap]:
@@ -260,7 +259,7 @@ class EventStore:
 
 
 def find_run_row(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int | None:
-    """The row of a run, or ``None`` when nothing is kept of it; for use inside a read."""
+    """Return the row of a run, or ``None`` if it has none; for use inside a read."""
     row = connection.execute(
         "SELECT id FROM run WHERE scope = ? AND run_id = ?", (find_scope_row(connection, scope), encode_text(run_id))
     ).fetchone()
@@ -285,7 +284,7 @@ def _count(connection: sqlite3.Connection, run: int | None) -> int:
 def _append(
     connection: sqlite3.Connection, scope: Scope, run_id: str, events: Sequence[RunEvent], after: str | None
 ) -> tuple[int, list[RunEvent]]:
-    """Keep what is new of a page; answer the number of the first new event, and those events."""
+    """Store the new events of a page; return the number of the first one, and those events."""
     run = _run_key(connection, scope, run_id)
     seq = first = _count(connection, run)
     new: list[RunEvent] = []
@@ -320,24 +319,25 @@ def _append(
 
 
 class _Nameless:
-    """Names for events without an id: the same for the same event whenever it is read again."""
+    """Keys for events without an id: the same event gets the same key whenever it is read again."""
 
     def __init__(self, anchor: str | None) -> None:
         self._anchor = anchor
         self._times: Counter[str] = Counter()
 
     def digest(self, event: RunEvent) -> bytes:
-        """The name of the next event without an id. Bytes, which no id of a service is equal to."""
+        """Return the key of the next event without an id. It is bytes, so it never equals an id of the service."""
         content = dumps(event.raw)
         self._times[content] += 1
         return hashlib.sha256(json.dumps([self._anchor, self._times[content], content]).encode()).digest()
 
 
 def _anchor(connection: sqlite3.Connection, run: int, events: Sequence[RunEvent], after: str | None) -> str | None:
-    """The id of the last event with one before this page, on which the page's first events without one hang.
+    """Return the id of the last event with one before this page; the keys of the page's first events without an id use
+    it.
 
-    Where the page overlaps with what is kept, what is kept says it, because a service may answer more than was asked.
-    A service that was asked after an event nobody knows has answered from the beginning.
+    If the page overlaps with stored events, those decide, because a service may return more than requested. If the
+    service does not know ``after``, it has returned events from the beginning.
     """
     if find_event_key(events[0]) is not None:
         return None
@@ -359,11 +359,11 @@ def _seq(connection: sqlite3.Connection, run: int, name: str | None) -> int | No
 
 
 def _patterns(text: str) -> list[str]:
-    """LIKE patterns for the forms that a text can have in JSON: as it is, and with escapes."""
+    """Return LIKE patterns for the forms that a text can have in JSON: plain, and with escapes."""
     if len(text) > MAX_SEARCH_CHARACTERS:
         raise UsageError(f"A search takes at most {MAX_SEARCH_CHARACTERS} characters")
     forms = {text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]}
-    # A NUL would end the pattern; no JSON text holds one, nor a lone surrogate, but for its escape.
+    # A NUL would end the pattern. JSON text holds neither a NUL nor a lone surrogate except as an escape.
     plain = [form for form in sorted(forms) if "\x00" not in form and isinstance(encode_text(form), str)]
     return [
         "%" + "".join("\\" + character if character in "\\%_" else character for character in form) + "%"

@@ -1,7 +1,7 @@
-"""The journal: every request that was sent, and every Problem that came back, for support staff to look up.
+"""Journal of every request sent and every Problem received, for support staff to search.
 
-It is bounded, holds no secret, and never stands in the way: noting costs a place in a queue, and lines that cannot be
-written, on a full disk mostly, wait there without a word on the screen until there is room or the process ends.
+It is bounded and holds no secret. It never blocks: noting adds to a queue, and entries that cannot be written, usually
+because of a full disk, silently wait there until there is room or the process ends.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from runwatch.api.calls import RequestAttempt
 
 MAX_REQUESTS: Final = 10_000
-"""How many requests the journal remembers."""
+"""Maximum requests in the journal."""
 
 MAX_PROBLEMS: Final = 5_000
-"""How many Problems the journal remembers."""
+"""Maximum Problems in the journal."""
 
 MAX_QUEUED: Final = 64
-"""How many lines wait in memory before they are written without being asked for."""
+"""Entries queued in memory before they are written."""
 
 REQUEST_ROWS: Final = (
     "SELECT at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key, sent_bytes,"
     " received_bytes, error, id FROM request"
 )
-"""Gives rows for :func:`request_from_row`."""
+"""Selects rows for :func:`request_from_row`."""
 
 _LATEST: Final = " WHERE (? IS NULL OR profile = ?) AND id > ? ORDER BY id DESC LIMIT ?"
 _REQUESTS: Final = REQUEST_ROWS + _LATEST
@@ -54,7 +54,7 @@ PROBLEM_ROWS: Final = (
     "SELECT at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw, id"
     " FROM problem"
 )
-"""Gives rows for :func:`problem_from_row`."""
+"""Selects rows for :func:`problem_from_row`."""
 
 _PROBLEMS: Final = PROBLEM_ROWS + _LATEST
 _PROBLEM_OF_NUMBER: Final = PROBLEM_ROWS + " WHERE id = ?"
@@ -72,23 +72,22 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class JournalRequest:
-    """One request as it was sent once; a retry is a line of its own.
+    """One request attempt; a retry is a separate entry.
 
     Attributes:
         at: When it was sent.
         profile: The profile it was sent for.
         origin: Where it was sent.
         operation: Id of the operation.
-        method: The HTTP method.
         path: The path, percent-encoded.
         query: The query, percent-encoded.
-        status: The HTTP status, or ``None`` without an answer.
-        elapsed_s: How long it took, in seconds.
-        attempt: Which attempt of its call it was, counted from 1.
+        status: The HTTP status, or ``None`` without a response.
+        elapsed_s: Duration in seconds.
+        attempt: The attempt's number within its call, from 1.
         key: The idempotency key, or ``None``.
-        sent_bytes: Bytes of the body that went out.
-        received_bytes: Bytes of the body that came back.
-        error: What went wrong on the way, or ``None``.
+        sent_bytes: Bytes of the request body.
+        received_bytes: Bytes of the response body.
+        error: Why there is no usable response, or ``None``.
         number: Its number in the journal, higher than that of every earlier request.
     """
 
@@ -111,23 +110,22 @@ class JournalRequest:
 
 @dataclass(frozen=True, slots=True)
 class JournalProblem:
-    """One Problem that came back.
+    """One Problem that was received.
 
     Attributes:
         at: When the request was sent.
         profile: The profile it was sent for.
-        origin: Who answered.
+        origin: The service that responded.
         operation: Id of the operation.
-        method: The HTTP method.
         path: The path, percent-encoded.
         status: The HTTP status.
         code: The error code, or an empty text.
         title: The Problem's title.
         detail: The Problem's detail.
-        instance: The id that support staff quote; ``None`` where this client worded the Problem.
+        instance: The id that support staff quote; ``None`` for a synthetic Problem.
         key: The idempotency key, or ``None``.
-        attempt: Which attempt of its call it was, counted from 1.
-        raw: The Problem as it came, known secrets redacted.
+        attempt: The attempt's number within its call, from 1.
+        raw: The Problem as received, known secrets redacted.
         number: Its number in the journal, higher than that of every earlier Problem.
     """
 
@@ -154,7 +152,7 @@ class JournalProblem:
 
 
 class JournalPosition(NamedTuple):
-    """A place in the journal.
+    """Position in the journal.
 
     Attributes:
         request: The number of the last request before it.
@@ -166,12 +164,12 @@ class JournalPosition(NamedTuple):
 
 
 class JournalPage(NamedTuple):
-    """What was sent and what came back, as the journal had it at one moment.
+    """Requests and Problems, read from the journal at the same time.
 
     Attributes:
         requests: The requests, newest first.
-        problems: The Problems, newest first; those that these requests met are among them.
-        end: The place behind both.
+        problems: The Problems, newest first, including those of the requests.
+        end: The position after both.
     """
 
     requests: list[JournalRequest]
@@ -187,14 +185,14 @@ class Journal:
         self._queue: deque[RequestAttempt] = deque(maxlen=MAX_REQUESTS)
 
     def note(self, exchange: RequestAttempt) -> None:
-        """Queue one exchange. Problems, and every :data:`MAX_QUEUED` lines, go to the disk soon by themselves."""
+        """Queue one request attempt. A Problem, or :data:`MAX_QUEUED` entries, start a write in the background."""
         self._queue.append(exchange)
         if exchange.problem is not None or len(self._queue) >= MAX_QUEUED:
             lines = _Lines(self._queue)
             self._database.write_soon(lines.write, failed=lines.put_back)
 
     async def flush(self) -> None:
-        """Write what is queued; lines that cannot be written stay there."""
+        """Write the queued entries; those that cannot be written stay queued."""
         if not self._queue:
             return
         lines = _Lines(self._queue)
@@ -205,7 +203,7 @@ class Journal:
             _log.warning("journal lines cannot be written: %s", error)
 
     async def close(self) -> None:
-        """Write what is queued, as the last thing before the database is closed."""
+        """Write the queued entries, as the last step before the database is closed."""
         await self.flush()
         if self._queue:
             _log.warning("journal lines were lost: %d", len(self._queue))
@@ -213,15 +211,15 @@ class Journal:
     async def sent(
         self, *, profile: str | None = None, limit: int = 100, after: JournalPosition | None = None
     ) -> JournalPage:
-        """The latest requests, and the latest Problems.
+        """Return the latest requests and Problems.
 
         Args:
             profile: The profile they were sent for; ``None`` for all.
-            limit: How many of each at most.
-            after: The place behind which they stand; ``None`` for the beginning of the journal.
+            limit: Maximum of each.
+            after: Only entries after this position; ``None`` for all.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         start = after or JournalPosition()
@@ -240,10 +238,10 @@ class Journal:
         return JournalPage(requests, problems, end)
 
     async def count_since(self, origin: str, since: datetime) -> int:
-        """How many requests all processes of this machine have written down for a service since a moment.
+        """Return how many requests all processes of this machine have recorded for a service since a time.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> int:
@@ -255,22 +253,22 @@ class Journal:
         return await self._database.read(work)
 
     async def problems(self, *, profile: str | None = None, limit: int = 100) -> list[JournalProblem]:
-        """The latest Problems, newest first.
+        """Return the latest Problems, newest first.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         rows = await self.run_query(lambda connection: _latest(connection, _PROBLEMS, profile, limit))
         return [problem_from_row(row) for row in rows]
 
     async def find(self, text: str) -> list[JournalProblem]:
-        """The Problems whose instance id stands in a text, whole or in part, newest first.
+        """Return the Problems whose instance occurs in a text, whole or in part, newest first.
 
-        Any six hexadecimal digits in a row count, in either case, with or without dashes, cut at any place; the text
-        may be a whole mail. A text that is exactly an instance finds it whatever it is made of.
+        Any six hexadecimal digits in a row match, in either case, with or without dashes, cut anywhere; the text may be
+        a whole mail. A text that equals an instance finds it whatever its characters are.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         await self.flush()
 
@@ -283,18 +281,18 @@ class Journal:
         return await self._database.read(work)
 
     async def count_problems(self) -> int:
-        """How many Problems are kept.
+        """Return the number of stored Problems.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         return await self.run_query(lambda connection: int(connection.execute(_COUNT_PROBLEMS).fetchone()[0]))
 
     async def run_query(self, work: Work[T]) -> T:
-        """Read with statements of the caller's own, once everything that was noted is on the disk.
+        """Run the caller's own queries after all queued entries are on disk.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         await self.flush()
         return await self._database.read(work)
@@ -308,14 +306,14 @@ def _latest(
 
 
 class _Lines:
-    """The queued lines that one transaction takes, and that go back when it fails."""
+    """The queued entries of one transaction, which return to the queue if it fails."""
 
     def __init__(self, queue: deque[RequestAttempt]) -> None:
         self._queue = queue
         self._taken: list[RequestAttempt] = []
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """Take all that is queued and write it."""
+        """Take and write all queued entries."""
         while self._queue:
             self._taken.append(self._queue.popleft())
         problems = [(exchange, exchange.problem) for exchange in self._taken if exchange.problem is not None]
@@ -325,13 +323,13 @@ class _Lines:
         connection.execute(_FORGET_PROBLEMS, (MAX_PROBLEMS,))
 
     def put_back(self) -> None:
-        """Queue them again, in front of what has come since."""
+        """Queue them again, before the entries added since."""
         self._queue.extendleft(reversed(self._taken))
         self._taken.clear()
 
 
 def _clean(text: str | None) -> str | bytes | None:
-    """A text for the journal: a service may repeat a key in an error, a redirect in a path."""
+    """Redact a text, because a service may repeat a key in an error, or a redirect in a path."""
     return None if text is None else encode_text(redact(text))
 
 
@@ -375,7 +373,7 @@ def _problem_row(exchange: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
 
 
 def request_from_row(row: tuple[Any, ...]) -> JournalRequest:
-    """A row of :data:`REQUEST_ROWS` as a line."""
+    """Convert a row of :data:`REQUEST_ROWS`."""
     (
         at,
         profile,
@@ -413,7 +411,7 @@ def request_from_row(row: tuple[Any, ...]) -> JournalRequest:
 
 
 def problem_from_row(row: tuple[Any, ...]) -> JournalProblem:
-    """A row of :data:`PROBLEM_ROWS` as a line."""
+    """Convert a row of :data:`PROBLEM_ROWS`."""
     at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw, number = row
     return JournalProblem(
         datetime.fromisoformat(at),

@@ -1,6 +1,6 @@
-"""What people write about records on this machine: labels, notes, decisions, and intents that were started here.
+"""Local notes: labels, notes, decisions, and intents that the user started here.
 
-Nothing of it is sent to the service. It hangs on the scope, so that two profiles of one service share nothing.
+They are never sent to the service. They belong to a scope, so two profiles of one service share none.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from runwatch.store.db.text_codec import decode_text, encode_text
 from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scope_row
 
 NotePurpose = Literal["label", "note", "decision", "intent"]
-"""What a text is for; a record has at most one of each."""
+"""Purpose of a note; a record has at most one note of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalNote:
-    """One text about one record.
+    """One note about one record.
 
     Attributes:
         record_id: The record.
         purpose: What it is for.
-        at: When it was written last.
-        text: The text; where it has parts, they are JSON.
+        at: When it was last written.
+        text: The text; JSON where it has parts.
     """
 
     record_id: str
@@ -46,22 +46,17 @@ class LocalNotes:
     async def write(
         self, scope: Scope, kind: str, record_id: str, purpose: NotePurpose, text: str, *, seen: str | None = None
     ) -> str | None:
-        """Write a text about a record in place of the one before; an empty text takes it away.
+        """Write or replace a note; an empty text deletes it.
 
         Args:
-            scope: Whose record.
-            kind: The record's kind.
-            record_id: The record.
-            purpose: What the text is for.
-            text: The text.
-            seen: The text that the writer has seen there, empty for none. Where another console has written another
-                one since, that one stays. ``None`` writes over whatever is there.
+            seen: The text that the user saw before editing, empty for none. If another console has written a different
+                one since, that one stays. ``None`` always overwrites.
 
         Returns:
-            The text that was not seen and stays; ``None`` when the new one stands.
+            The unseen text that stays; ``None`` if the new one was written.
 
         Raises:
-            DataError: the database cannot be written.
+            DataError: The database cannot be written.
         """
         at = self._clock.now()
 
@@ -75,10 +70,10 @@ class LocalNotes:
         return await self._database.write(work)
 
     async def list_for(self, scope: Scope, kind: str) -> list[LocalNote]:
-        """Everything that was written about the records of a kind, the latest first.
+        """Return all notes about the records of a kind, the latest first.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> list[LocalNote]:
@@ -96,7 +91,7 @@ class LocalNotes:
 
 
 _Place = tuple[int, str, str | bytes, str]
-"""The row of a scope, the kind, the record and the purpose."""
+"""Row of the scope, kind, record and purpose."""
 
 
 def _text_at(connection: sqlite3.Connection, place: _Place) -> str:

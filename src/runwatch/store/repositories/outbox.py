@@ -1,13 +1,13 @@
-"""Writes that must not be forgotten: kept on disk before the first byte is sent, deleted when the outcome is known.
+"""Outbox: writes are stored before the first byte is sent, and deleted when the outcome is known.
 
-A write whose answer never came may or may not have taken effect. Asking again with the same key and the same bytes
-settles it (specification, What the service does, 8), so exactly these are kept. After a crash they are offered again,
-to the same service and principal only, for :data:`RETRY_WINDOW`; later the service may have forgotten the key, and
-asking again would start a second run (DESIGN 4, Outbox).
+A write without a response may or may not have taken effect. A retry with the same key and the same bytes settles it
+(manual: interface, "Idempotency"), so exactly these are stored. After a crash they are offered again, to the same
+service and principal only, for :data:`RETRY_WINDOW`; later the service may have forgotten the key, and a retry would
+start a second run (manual: decisions, "Outbox").
 
-A write is being sent exactly as long as its lock file is held. The system gives the lock back when a process dies, so
-a claim never outlives its owner, and no process sends what another one is sending. Locks are taken and looked at only
-inside a write transaction, so that two processes never meet there.
+A write is in progress exactly as long as its lock file is locked. The system releases the lock when a process dies, so
+a claim never outlives its owner, and no process sends a write that another one is sending. Locks are taken and checked
+only inside a write transaction, so that two processes never race.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from runwatch.api.client import Client
 
 RETRY_WINDOW: Final = timedelta(hours=12)
-"""How long a kept write may be asked again: half of the time a service is known to remember a key."""
+"""How long an unconfirmed write may be retried: half of the time that a service is known to remember a key."""
 
 SUBMIT: Final = "postExecutions"
 CANCEL: Final = "postExecutionsByExecutionIdCancel"
@@ -58,14 +58,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """A write as it is to be sent.
+    """A write to send.
 
     Attributes:
-        operation: Id of the operation, as the specification names it.
-        path: The parameters of the path.
+        operation: Id of the operation.
+        path: Path parameters.
         body: The exact bytes of the body, or ``None``.
         key: The ``Idempotency-Key``.
-        label: What it is, for people who find it among the kept writes.
+        label: Description for the list of unconfirmed writes.
     """
 
     operation: str
@@ -77,16 +77,16 @@ class WriteRequest:
 
 @dataclass(frozen=True, slots=True)
 class UnconfirmedWrite:
-    """A write whose outcome is not known.
+    """A write whose outcome is unknown.
 
     Attributes:
         id: Its number on this machine.
-        order: What was sent, byte for byte.
-        scope: Whose write it is.
+        order: The request, byte for byte.
+        scope: The scope it was sent under.
         origin: Where it was sent.
-        created_at: When it was kept, just before it was sent for the first time.
+        created_at: When it was stored, just before it was first sent.
         reason: The title of the last error, or ``None`` when the process ended before one came.
-        is_offered: Whether it may be asked again; otherwise it can only be looked up in the list.
+        is_offered: Whether it may be retried; otherwise the user can only look for its effect in the list.
     """
 
     id: int
@@ -106,16 +106,17 @@ class Outbox:
         self._clock = clock or SystemClock()
 
     async def deliver(self, client: Client, scope: Scope, order: WriteRequest) -> CallResult:
-        """Keep a write, send it, and forget it once its outcome is known.
+        """Store a write, send it, and delete it once its outcome is known.
 
-        A submit that is accepted comes onto the watch list with its request. An order that is kept already, with the
-        same key and bytes, is asked again as :meth:`retry` does.
+        An accepted submit is added to the watch list with its request. A write already stored, with the same key and
+        bytes, is retried as :meth:`retry` does.
 
         Raises:
-            ApiError: it failed. With ``outcome_known`` false it is kept, and ``key`` is what settles it.
-            UsageError: the key is blank, or belongs to a kept write with other bytes, too old, or being sent.
-            InvalidRequest: it holds a secret where a reference belongs; nothing was kept or sent.
-            DataError: it cannot be kept; nothing was sent.
+            ApiError: It failed. With ``outcome_known`` false it stays stored, and a retry with ``key`` settles it.
+            UsageError: The key is blank, or belongs to an unconfirmed write that has other bytes, is too old or in
+                progress.
+            InvalidRequestError: It holds a secret where a reference belongs; nothing was stored or sent.
+            DataError: It cannot be stored; nothing was sent.
         """
         check_references(order.operation, order.body)
         with ExitStack() as claim:
@@ -126,38 +127,38 @@ class Outbox:
             return await self._send(client, kept, is_new=is_new)
 
     async def unconfirmed(self, scope: Scope) -> list[UnconfirmedWrite]:
-        """The kept writes of the same service and principal that nobody is sending, the oldest first.
+        """Return the unconfirmed writes of the same service and principal that are not in progress, oldest first.
 
         Raises:
-            DataError: the database is not usable.
+            DataError: The database is not usable.
         """
 
         def work(connection: sqlite3.Connection) -> list[UnconfirmedWrite]:
             kept = self._select(connection, _OF_PRINCIPAL, encode_text(scope.service), encode_text(scope.principal))
             return [item for item in kept if not self._is_claimed(item.id)]
 
-        # A write transaction, because it looks at the locks.
+        # A write transaction, because it checks the locks.
         return await self._database.write(work)
 
     async def retry(self, client: Client, scope: Scope, kept: UnconfirmedWrite) -> CallResult:
-        """Ask again with the same key and the same bytes.
+        """Retry with the same key and the same bytes.
 
         Raises:
-            ApiError: it failed. ``outcome_known`` is true only where the answer proves that no attempt took effect, or
-                that the run to be cancelled has ended.
-            UsageError: it belongs to another service or principal, is too old, settled, or being sent right now.
-            DataError: the database is not usable; nothing was sent.
+            ApiError: It failed. ``outcome_known`` is true only if the response proves that no attempt took effect, or
+                that the run to cancel has ended.
+            UsageError: It belongs to another service or principal, is too old, settled, or in progress.
+            DataError: The database is not usable; nothing was sent.
         """
         with ExitStack() as claim:
             again = await self._database.write(lambda connection: self._claim_again(connection, scope, kept.id, claim))
             return await self._send(client, again, is_new=False)
 
     async def discard(self, kept: UnconfirmedWrite) -> None:
-        """Forget a kept write without knowing its outcome.
+        """Forget an unconfirmed write without learning its outcome.
 
         Raises:
-            UsageError: it is being sent right now.
-            DataError: the database cannot be written.
+            UsageError: It is in progress.
+            DataError: The database cannot be written.
         """
 
         def work(connection: sqlite3.Connection) -> None:
@@ -175,7 +176,7 @@ class Outbox:
                 raise _without_run(answer, order)
         except ApiError as error:
             error.key = order.key
-            # What an earlier sending may have done, an error of this one does not undo.
+            # An error of this attempt does not undo the effect of an earlier one.
             error.outcome_known = error.outcome_known and (is_new or _settles(error))
             if error.outcome_known:
                 await self._note(lambda connection: self._delete(connection, kept.id))
@@ -187,11 +188,11 @@ class Outbox:
         return answer
 
     async def _note(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Write down an outcome, even while the task is being cancelled: it came, and nobody else has it."""
+        """Record an outcome even if the task is being cancelled, because only this task has it."""
         await asyncio.shield(self._write_down(work))
 
     async def _write_down(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        # What cannot be written down stays kept and is asked again later, which the key makes harmless.
+        # If this fails the write stays stored and is retried later, which the key makes harmless.
         try:
             await self._database.write(work)
         except DataError:
@@ -288,7 +289,7 @@ class Outbox:
             origin=origin,
             created_at=created,
             reason=decode_optional(reason),
-            # A clock that was set back by more than the limit proves nothing either.
+            # A clock set back by more than the window proves nothing either.
             is_offered=abs(self._clock.now() - created) < RETRY_WINDOW,
         )
 
@@ -301,7 +302,7 @@ class Outbox:
 
     def _delete(self, connection: sqlite3.Connection, number: int) -> None:
         connection.execute("DELETE FROM outbox WHERE id = ?", (number,))
-        # Numbers are not used again, so nobody locks this file any more.
+        # Numbers are never reused, so this file is not locked again.
         self._lock_path(number).unlink(missing_ok=True)
 
     def _claim(self, number: int, key: str, claim: ExitStack) -> None:
@@ -339,10 +340,10 @@ def _without_run(answer: CallResult, order: WriteRequest) -> UnusableResponseErr
 
 
 def _settles(error: ApiError) -> bool:
-    """Whether an error leaves nothing to ask again for.
+    """Return whether an error makes a retry pointless.
 
-    It proves that no earlier sending of the same write took effect either, or it refuses a cancel because the run has
-    ended: whether by an earlier sending or by itself, a final run never changes.
+    Either it proves that no earlier attempt of the same write took effect, or it refuses a cancel because the run has
+    ended; by which cause does not matter, because a final run never changes.
     """
     if not isinstance(error, ApiProblem):
         return False

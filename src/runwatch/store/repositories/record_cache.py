@@ -1,6 +1,6 @@
-"""Lists of the last session, kept so that the console opens on something true, with its age.
+"""Cached lists of the last session, which the next one shows at once with their age.
 
-Only what lists say is kept here: results of runs, which hold model output, never are.
+Only lists are cached, never results of runs, because they hold model output.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scop
 R = TypeVar("R", bound=Record)
 
 MAX_CACHED_RECORDS: Final = 1_000
-"""The most records kept of one kind; a list begins with the newest."""
+"""Maximum records of one kind; a list begins with the newest."""
 
 
 class RecordCache:
@@ -30,12 +30,12 @@ class RecordCache:
         self._database = database
 
     async def save(self, scope: Scope, kind: str, records: Sequence[Record], seen_at: datetime) -> None:
-        """Keep a list in place of the one before.
+        """Store a list, replacing the one before.
 
         Raises:
-            DataError: the database cannot be written.
+            DataError: The database cannot be written.
         """
-        # Records never change, so that the database's thread can write their texts, which takes longer than a frame.
+        # Records never change, so the database's thread can encode them, which takes longer than a frame.
         kept = records[:MAX_CACHED_RECORDS]
 
         def work(connection: sqlite3.Connection) -> None:
@@ -54,10 +54,10 @@ class RecordCache:
         await self._database.write(work)
 
     async def load(self, scope: Scope, kind: type[R]) -> tuple[list[R], datetime | None]:
-        """The kept list and when the service said so; an empty one with ``None`` when there is none.
+        """Return the cached list and when the service confirmed it; an empty one and ``None`` if there is none.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> tuple[list[R], datetime | None]:

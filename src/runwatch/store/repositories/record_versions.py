@@ -1,7 +1,7 @@
-"""Earlier versions of records: each text that a record had, with the times when it was first and last seen.
+"""Earlier versions of records: each text that a record had, with the first and last time it was seen.
 
-Only records whose lists are read whole and seldom change are kept this way. A text that comes back after another one is
-a version of its own, so that the versions of a record tell its history.
+Only for kinds whose lists are read completely and seldom change. A text that returns after another one is a new
+version, so the versions of a record show its history.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scop
 R = TypeVar("R", bound=Record)
 
 VERSIONED_KINDS: Final[tuple[type[Record], ...]] = (Template,)
-"""Kinds whose versions are kept."""
+"""Kinds whose versions are stored."""
 
 KEPT_FOR: Final = timedelta(days=90)
-"""How long a version is kept after it was last seen."""
+"""How long a version is stored after it was last seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,7 @@ class RecordVersion(Generic[R]):
     """One text that a record had.
 
     Attributes:
-        record: The record as it was.
-        digest: Its digest.
-        first_seen_at: When this machine first saw it so.
+        first_seen_at: When this machine first saw it.
         last_seen_at: When it last did.
     """
 
@@ -55,12 +53,12 @@ class RecordVersions:
         self._database = database
 
     async def note(self, scope: Scope, records: Iterable[Record], at: datetime) -> None:
-        """Keep what was seen: a record that is as it was before was seen longer, any other one is a new version.
+        """Store what was seen: an unchanged record extends its latest version, any other one is a new version.
 
-        A record without an id, or one that nests too deeply to be written, has no versions.
+        A record without an id, or nested too deeply to encode, has no versions.
 
         Raises:
-            DataError: the database cannot be written.
+            DataError: The database cannot be written.
         """
         seen = []
         for record in records:
@@ -86,7 +84,7 @@ class RecordVersions:
                         (moment, key, kind, record_id, latest[1]),
                     )
                 elif latest is None or latest[1] < moment:
-                    # What another console saw later is newer than what is told here.
+                    # A version that another console saw later is newer than this one.
                     connection.execute(
                         "INSERT INTO version (scope, kind, record_id, first_seen_at, last_seen_at, digest, text)"
                         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -97,10 +95,10 @@ class RecordVersions:
             await self._database.write(work)
 
     async def of(self, scope: Scope, kind: type[R]) -> dict[str, list[RecordVersion[R]]]:
-        """The versions of every record of a kind by its id, the newest first.
+        """Return the versions of every record of a kind by its id, newest first.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> dict[str, list[RecordVersion[R]]]:
@@ -120,13 +118,10 @@ class RecordVersions:
         return await self._database.read(work)
 
     async def prune(self, now: datetime) -> int:
-        """Forget what was last seen longer ago than :data:`KEPT_FOR`.
-
-        Returns:
-            How many versions were forgotten.
+        """Delete versions last seen longer ago than :data:`KEPT_FOR`, and return their number.
 
         Raises:
-            DataError: the database cannot be written.
+            DataError: The database cannot be written.
         """
         before = format_iso(now - KEPT_FOR)
 

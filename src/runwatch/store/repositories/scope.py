@@ -1,7 +1,7 @@
-"""Whose data it is: a profile, the identity of the service behind it, and who the key makes us there.
+"""Scope of local data: a profile, the identity of its service, and the principal of its key there.
 
-An address says neither: it can move to another service, and one service can be reached at two. What says it is the
-account: ``tenant_id`` and ``authenticated_principal_id`` (wire reference 1.3 and 2.10).
+An address identifies neither: it can move to another service, and one service can have two. The account does:
+``tenant_id`` and ``authenticated_principal_id`` (manual: interface, "Account and tenants").
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What all kept data is keyed by.
+    """Owner of all local data.
 
     Attributes:
         profile: The profile's name.
-        service: The organization's ``tenant_id``, or the origin where the account could not be read.
+        service: The organization's ``tenant_id``, or the origin if the account could not be read.
         principal: The ``authenticated_principal_id`` of the key, or the key's fingerprint.
-        note: Why service and principal are only stand-ins; ``None`` when the account named them.
+        note: Why service and principal are stand-ins; ``None`` when they come from the account.
     """
 
     profile: str
@@ -38,7 +38,7 @@ class Scope:
 
 
 def fingerprint_key(target: Target) -> str:
-    """A short digest that tells the keys of an origin apart; nobody gets the key back from it."""
+    """Return a short digest that distinguishes the keys of an origin; the key cannot be recovered from it."""
     if target.key is None:
         return "no-key"
     digest = hashlib.sha256(f"{target.origin}\n{target.key.reveal()}".encode("utf-8", "surrogatepass"))
@@ -46,13 +46,13 @@ def fingerprint_key(target: Target) -> str:
 
 
 async def read_scope(client: Client, database: Database) -> Scope:
-    """The scope of what this client reads and writes.
+    """Return the scope of this client's data.
 
-    The account is read once for each profile, origin and key, and remembered. Where it cannot be read, origin and
-    fingerprint stand in, with a note; what was kept under them moves over as soon as the account names itself.
+    The account is read once for each profile, origin and key, and remembered. If it cannot be read, origin and
+    fingerprint stand in, with a note; data stored under them moves over once the account can be read.
 
     Raises:
-        DataError: the database is not usable.
+        DataError: The database is not usable.
     """
     target = client.target
     place = (encode_text(target.profile), target.origin, fingerprint_key(target))
@@ -92,7 +92,7 @@ def _learn(connection: sqlite3.Connection, place: tuple[str | bytes, ...], stand
     if old is None:
         return
     moved = (ensure_scope_row(connection, scope), old)
-    # What the scope has already under the same name stays as it is; the rest of the stand-in goes with its row.
+    # Existing data of the scope wins over the same names of the stand-in, which are deleted with its row.
     connection.execute("UPDATE OR IGNORE outbox SET scope = ? WHERE scope = ?", moved)
     connection.execute("UPDATE OR IGNORE watch SET scope = ? WHERE scope = ?", moved)
     connection.execute("UPDATE OR IGNORE run SET scope = ? WHERE scope = ?", moved)
@@ -102,7 +102,7 @@ def _learn(connection: sqlite3.Connection, place: tuple[str | bytes, ...], stand
 
 
 def find_scope_row(connection: sqlite3.Connection, scope: Scope) -> int | None:
-    """The row of a scope, or ``None`` when nothing was ever kept for it."""
+    """Return the row of a scope, or ``None`` if it has no data."""
     row = connection.execute(
         "SELECT id FROM scope WHERE service = ? AND principal = ? AND profile = ?",
         (encode_text(scope.service), encode_text(scope.principal), encode_text(scope.profile)),
@@ -111,7 +111,7 @@ def find_scope_row(connection: sqlite3.Connection, scope: Scope) -> int | None:
 
 
 def ensure_scope_row(connection: sqlite3.Connection, scope: Scope) -> int:
-    """The row of a scope, made when it is new; for use inside a write."""
+    """Return the row of a scope, and create it if needed; for use inside a write."""
     connection.execute(
         "INSERT INTO scope (service, principal, profile) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         (encode_text(scope.service), encode_text(scope.principal), encode_text(scope.profile)),

@@ -1,7 +1,7 @@
-"""Ids of records that this machine has seen, for a shell that completes them.
+"""Ids of records that this machine has seen, for shell completion.
 
-Whoever asks has pressed a key and waits. So the database is only looked at: nothing is made, migrated or locked, and
-one that is missing, busy, damaged or of another version knows no id.
+The user has pressed a key and waits. So the database is only read: nothing is created, migrated or locked, and a
+database that is missing, busy, damaged or of another version yields no ids.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from runwatch.store.db.text_codec import decode_text
 
 _WAIT_S: Final = 0.2
 _MOST: Final = 1_000
-"""How many ids are taken from one place."""
+"""Maximum ids from one source."""
 
-# Every statement gives what holds an id and the profile of its scope, the newest first.
+# Every statement selects the holder of an id and the profile of its scope, newest first.
 _CACHED: Final = (
     "SELECT text, profile FROM cached_record JOIN scope ON scope.id = scope WHERE kind = ? ORDER BY position"
 )
@@ -36,15 +36,15 @@ _LISTS: Final = {"run": ("run", "receipt")}
 
 
 def find_seen_ids(path: Path, kind: type[Record], profiles: Collection[str] | None = None) -> list[str]:
-    """Ids of records of one kind, each once.
+    """Return the ids of records of one kind, without repeats.
 
-    A receipt has the id of its run, so the runs are also those of the receipts, of the watch list and of the events
-    that are kept. Problems are those of the journal.
+    A receipt has the id of its run, so run ids also come from cached receipts, the watch list and stored events.
+    Problem ids come from the journal.
 
     Args:
         path: The database file.
         kind: The record.
-        profiles: Only what was seen through these profiles; ``None`` for all.
+        profiles: Only ids seen through these profiles; ``None`` for all.
     """
     try:
         with closing(_look_at(path)) as connection:
@@ -57,7 +57,7 @@ def find_seen_ids(path: Path, kind: type[Record], profiles: Collection[str] | No
 
 
 def _look_at(path: Path) -> sqlite3.Connection:
-    """Open a database so that no file appears beside it: without the index of a log nobody has it open."""
+    """Open a database without creating files beside it; without a WAL index file no process has it open."""
     way = "mode=ro" if path.with_name(f"{path.name}-shm").exists() else "immutable=1"
     return sqlite3.connect(f"{path.as_uri()}?{way}", uri=True, timeout=_WAIT_S)
 

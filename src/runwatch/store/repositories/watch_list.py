@@ -1,7 +1,7 @@
-"""Runs that were submitted or added here.
+"""Watch list: runs that were submitted or added here.
 
-Where a service offers no list of runs this is the list, and what a run does not tell about itself (mode, policy) is
-filled from the request kept with it (DESIGN 4, Lists).
+Where a service has no list of runs, this is the list. The stored request supplies what a run does not say of itself,
+mode and policy (manual: decisions, "Lists").
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class WatchedRun:
 
     Attributes:
         run_id: The run's ``execution_id``.
-        source: Whether it was submitted from here or added by hand.
-        added_at: When it came onto the list.
-        request: Our own submit, decoded; ``None`` when the run is not ours.
+        source: Whether it was submitted here or added by hand.
+        added_at: When it was added to the list.
+        request: The submit sent from here, decoded; ``None`` if the run was not submitted here.
     """
 
     run_id: str
@@ -54,10 +54,10 @@ class WatchList:
         source: WatchSource = "added",
         request: bytes | None = None,
     ) -> None:
-        """Put runs onto the list. One that is there stays: it keeps its time, its request, and that it was submitted.
+        """Add runs. One already on the list keeps its time, its request, and that it was submitted.
 
         Raises:
-            DataError: the database cannot be written.
+            DataError: The database cannot be written.
         """
         watched, at = list(run_ids), self._clock.now()
 
@@ -69,10 +69,10 @@ class WatchList:
         await self._database.write(work)
 
     async def request_of(self, scope: Scope, run_id: str) -> Mapping[str, Any] | None:
-        """Our own submit of a run, decoded, or ``None`` when it was not submitted from here.
+        """Return the submit of a run, decoded, or ``None`` if it was not submitted here.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> Mapping[str, Any] | None:
@@ -85,10 +85,10 @@ class WatchList:
         return await self._database.read(work)
 
     async def list(self, scope: Scope) -> Sequence[WatchedRun]:
-        """The runs on the list, the latest first.
+        """Return the runs on the list, the latest first.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
 
         def work(connection: sqlite3.Connection) -> Sequence[WatchedRun]:
@@ -114,7 +114,7 @@ def add_watched_run(
     request: bytes | None,
     at: datetime,
 ) -> None:
-    """Put one run onto the list of a scope's row; for use inside a write."""
+    """Add one run to the list of a scope's row; for use inside a write."""
     connection.execute(
         "INSERT INTO watch (scope, run_id, source, added_at, request) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (scope, run_id) DO UPDATE SET"

@@ -1,6 +1,6 @@
-"""What can happen to the console's knowledge: every way the store changes, as a value.
+"""Changes: every way to modify the store, as a value.
 
-Nothing else changes the store, so that a session can be journalled and replayed from its changes alone.
+Nothing else changes the store, so a session can be logged and replayed from its changes alone.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _NOT_OFFERED = frozenset({404, 405, 501})
 
 @dataclass(frozen=True, slots=True)
 class ReadFailure:
-    """A read that failed, in the terms of a pane.
+    """A failed read, in the terms of a pane.
 
     Attributes:
-        trouble: Which state the pane is in because of it.
-        title: What happened, in one short sentence; not cleaned.
-        hint: What to do next; not cleaned.
+        trouble: The resulting state of the pane.
+        title: What happened, in one short sentence; not safe text.
+        hint: What to do next; not safe text.
         problem: The Problem behind it, where the service sent one.
-        held_s: Seconds until a 429 lets anything through; 0 without one.
-        detail: More about it; not cleaned.
+        held_s: Seconds until a 429 lets requests through; 0 without one.
+        detail: More about it; not safe text.
     """
 
     trouble: ReadInterruption
@@ -39,10 +39,11 @@ class ReadFailure:
 
 
 def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFailure:
-    """How an error of the client stands in a pane.
+    """Convert a client error to a read failure.
 
-    A whole collection that answers 404, 405 or 501 is not offered by this service, and 403 says that this key may not
-    read it; the other screens go on (DESIGN, Lists). For a single record, 404 is an ordinary error.
+    A whole collection that responds with 404, 405 or 501 is not offered by this service, and 403 means that this key
+    may not read it; the other screens continue (manual: decisions, "Lists"). For a single record, 404 is an ordinary
+    error.
     """
     match error:
         case RateLimitedError():
@@ -65,13 +66,13 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
 
 @dataclass(frozen=True, slots=True)
 class StoreChange:
-    """The part that all changes share.
+    """Common part of all changes.
 
     Attributes:
-        profile: Whose view of a service changes.
-        kind: Which kind of record, by :attr:`~runwatch.records.record.Record.KIND`.
+        profile: The profile whose records change.
+        kind: The kind of record, by :attr:`~runwatch.records.record.Record.KIND`.
         at: When it happened, in UTC.
-        monotonic: The same moment on the clock that only grows; ages are counted from it.
+        monotonic: The same instant on the monotonic clock, for ages.
     """
 
     profile: str
@@ -82,7 +83,7 @@ class StoreChange:
 
 @dataclass(frozen=True, slots=True)
 class ReadStarted(StoreChange):
-    """A read of the collection is under way.
+    """A read of the collection is in progress.
 
     Attributes:
         what: Method and path, for the screen.
@@ -93,13 +94,13 @@ class ReadStarted(StoreChange):
 
 @dataclass(frozen=True, slots=True)
 class ListRead(StoreChange):
-    """The service answered a list.
+    """The service returned a list.
 
     Attributes:
         records: In the service's order.
-        complete: Whether the answer holds the whole collection, so that what is missing has gone.
-        end_is_proven: Whether the number of records is the whole number; else it is "at least".
-        misfits: Items that were no records.
+        complete: Whether the list is the whole collection, so that missing records are gone.
+        end_is_proven: Whether the number of records is the total; else it is "at least".
+        misfits: Items that were not records.
     """
 
     records: tuple[Record, ...] = ()
@@ -110,11 +111,11 @@ class ListRead(StoreChange):
 
 @dataclass(frozen=True, slots=True)
 class CacheRead(StoreChange):
-    """Records of an earlier session came from the disk; anything known already is newer and stays.
+    """Records of an earlier session were read from disk; records already in the store are newer and stay.
 
     Attributes:
-        records: What was kept.
-        seen_at: When the service last said so.
+        records: The cached records.
+        seen_at: When the service last confirmed them.
     """
 
     records: tuple[Record, ...] = ()
@@ -123,20 +124,20 @@ class CacheRead(StoreChange):
 
 @dataclass(frozen=True, slots=True)
 class RecordRead(StoreChange):
-    """The service answered one record, or an action gave one back."""
+    """The service returned one record, in a read or an action."""
 
     record: Record = field(default_factory=lambda: Record({}))
 
 
 @dataclass(frozen=True, slots=True)
 class RecordGone(StoreChange):
-    """A record is known not to exist any more."""
+    """A record no longer exists."""
 
     id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFailed(StoreChange):
-    """A read of the collection gave nothing; what is known stays, and its age goes on growing."""
+    """A read of the collection failed; stored records stay and age."""
 
     failure: ReadFailure = field(default_factory=lambda: ReadFailure(ReadInterruption.ERROR, ""))

@@ -1,4 +1,4 @@
-"""The records of one kind in one profile, how fresh they are, and what a change did to them."""
+"""Records of one kind in one profile, their freshness, and the effect of a change."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class StoredRecord:
     """One record and when it was last seen.
 
     Attributes:
-        record: The record as the service sent it last.
-        seen_at: Wall time of that answer; for a record from the disk, of the earlier session's.
+        record: The record as the service last sent it.
+        seen_at: Wall time of that response; of the earlier session's for a record from disk.
         monotonic: When it came into this process.
-        from_cache: Whether no answer of this session confirmed it yet.
+        from_cache: Whether no response of this session has confirmed it.
     """
 
     record: Record
@@ -34,16 +34,16 @@ class Collection:
     """All records of one kind in one profile.
 
     Attributes:
-        by_id: By id, in the order the service gave.
-        revision: Goes up with every change of the records or their order: what was made of them holds until then.
+        by_id: By id, in the service's order.
+        revision: Grows with every change of the records or their order; derived data is valid until then.
         read_at: Monotonic time of the last good list read; ``None`` before the first.
-        cached_at: When the service said what came from the disk.
-        started_at: Monotonic start of a read under way; ``None`` when there is none.
+        cached_at: When the service confirmed the records read from disk.
+        started_at: Monotonic start of the read in progress, or ``None``.
         reading: Method and path of that read.
-        end_is_proven: Whether the count is the whole number.
-        misfits: Items of the last list that were no records.
+        end_is_proven: Whether the count is the total.
+        misfits: Items of the last list that were not records.
         failure: Why the last read failed; ``None`` after a good one.
-        failing_since: Wall time of the first of the failures in a row.
+        failing_since: Wall time of the first of consecutive failures.
     """
 
     by_id: dict[str, StoredRecord] = field(default_factory=dict)
@@ -64,14 +64,12 @@ class Collection:
 
 
 class CollectionDelta(NamedTuple):
-    """What one change did to a collection.
+    """Effect of one change on a collection.
 
     Attributes:
-        profile: Whose collection.
-        kind: Which kind.
         added: Ids that are new.
         changed: Ids whose record differs from before.
-        removed: Ids that have gone.
+        removed: Ids that are gone.
     """
 
     profile: str

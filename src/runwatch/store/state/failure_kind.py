@@ -1,4 +1,4 @@
-"""Why a read gave nothing, in one word; kept apart because the first paint needs no more of a failure than this."""
+"""Kinds of read failure. Separate from `changes` to keep that module out of the first paint's imports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ReadInterruption(StrEnum):
-    """Why a read gave nothing."""
+    """Why a read failed."""
 
     OFFLINE = "offline"
     RATE_LIMITED = "rate limited"

@@ -1,4 +1,4 @@
-"""The state of a pane: exactly one of twelve, computed from what is known and when (console-anchors C4)."""
+"""State of a pane: exactly one of twelve (manual: decisions, "Interface conventions")."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STALE_INTERVALS: Final = 2.0
 
 
 class LoadState(StrEnum):
-    """Which of the twelve states a pane is in."""
+    """The twelve states of a pane."""
 
     LOADING = "loading"
     EMPTY = "empty"
@@ -34,17 +34,17 @@ class LoadState(StrEnum):
 
 
 class PaneState(NamedTuple):
-    """What a pane's border says.
+    """State for a pane's border.
 
     Attributes:
         load: The state.
-        age_s: Seconds since the service last confirmed what is shown; ``None`` when nothing was ever confirmed.
-        waiting_s: Seconds that the read under way has taken so far; ``None`` when there is none.
+        age_s: Seconds since the service last confirmed the shown data; ``None`` if it never did.
+        waiting_s: Seconds since the read in progress began, or ``None``.
         reading: Method and path of that read.
         held_s: Seconds until a 429 lets reads through again; 0 without one.
-        since: When the failures in a row began.
+        since: When the consecutive failures began.
         failure: Why the last read failed.
-        is_refreshing: Whether a read is under way behind what is shown.
+        is_refreshing: Whether a read is in progress behind the shown data.
     """
 
     load: LoadState
@@ -75,13 +75,12 @@ def pane_state(
     held_s: float = 0.0,
     ended: bool = False,
 ) -> PaneState:
-    """The state of a pane over this collection.
+    """Return the state of a pane over this collection.
 
     Args:
-        collection: What is known.
-        now: Wall time, for the age of what came from the disk.
-        monotonic: The clock that only grows, for every other age.
-        interval_s: How often the collection is meant to be read, in seconds.
+        now: Wall time, for the age of cached data.
+        monotonic: The monotonic clock, for every other age.
+        interval_s: The poll interval of the collection, in seconds.
         held_s: How long a 429 still holds all reads back.
         ended: Whether nothing can change any more (the events of a final run).
     """

@@ -1,4 +1,4 @@
-"""Long lists that come again: what has not changed is taken as the object that is known, so that comparing is quick."""
+"""Reuse of stored record objects when a long list is read again, which makes comparisons quick."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from runwatch.store.state.collection import StoredRecord
 
 
 def make_record_interner(*known: Callable[[], Mapping[str, StoredRecord]]) -> Callable[[Record], Record]:
-    """What exchanges a record that came for the object that is known, where the two are equal.
+    """Return a function that replaces a received record by an equal stored object.
 
-    The store then sees at once that they are the same, and what was decoded a second time is given back.
+    The store then sees by identity that they are the same, and the memory of the second copy is freed.
 
     Args:
-        known: What is known now, by id, in each list that may have it: it changes while a long list comes.
+        known: Each returns the stored records of a list by id. Called again each time, because they change during a
+            long read.
     """
 
     def again(record: Record) -> Record:

@@ -1,4 +1,4 @@
-"""What each change does to a collection: the only code that changes one."""
+"""Reducer: the only code that changes a collection."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from runwatch.store.state.changes import (
 from runwatch.store.state.collection import Collection, CollectionDelta, StoredRecord
 
 STEP: Final = 500
-"""The most records that one step of :func:`apply_list_in_steps` looks at: a millisecond, two where they have to be
+"""Maximum records that one step of :func:`apply_list_in_steps` handles: a millisecond, two where they have to be
 compared.
 """
 
 
 def apply_change(collection: Collection, change: StoreChange) -> CollectionDelta:
-    """Change a collection in place, and tell what that did to it."""
+    """Apply a change to a collection in place, and return its delta."""
     match change:
         case ReadStarted():
             collection.started_at, collection.reading = change.monotonic, change.what
@@ -61,10 +61,10 @@ def _from_cache(collection: Collection, change: CacheRead) -> CollectionDelta:
 
 
 def apply_list_in_steps(collection: Collection, change: ListRead) -> Generator[None, None, CollectionDelta]:
-    """Take a list in steps of :data:`STEP` records.
+    """Apply a list in steps of :data:`STEP` records.
 
-    The collection changes behind the last pause and all at once. Whoever lets anything else change it between two steps
-    has to begin anew.
+    The collection changes all at once, after the last pause. If anything else changes it between two steps, the caller
+    has to start over.
     """
     before = collection.by_id
     known: dict[str, StoredRecord] = {}
@@ -73,7 +73,7 @@ def apply_list_in_steps(collection: Collection, change: ListRead) -> Generator[N
             key = record.id
             was = before.get(key)
             if was is not None and was.record is record:
-                # Seen again, which is true whatever becomes of this list. A list that stays makes nothing new.
+                # Seen again, which stays true even if this list is dropped. An unchanged list allocates nothing.
                 was.seen_at, was.monotonic, was.from_cache = change.at, change.monotonic, False
                 known[key] = was
             else:
@@ -116,7 +116,7 @@ def _from_record(collection: Collection, change: RecordRead) -> CollectionDelta:
     before = collection.by_id.get(key)
     known = StoredRecord(change.record, change.at, change.monotonic)
     if before is None:
-        # The newest is what a list begins with.
+        # Lists begin with the newest record.
         collection.by_id = {key: known} | collection.by_id
         collection.revision += 1
         return CollectionDelta(change.profile, change.kind, added=(key,))

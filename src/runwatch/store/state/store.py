@@ -1,7 +1,7 @@
-"""What the console knows now: records by profile, kind and id, and how fresh that knowledge is.
+"""In-memory store: records by profile, kind and id, and their freshness.
 
-One writer, the UI loop: :meth:`Store.apply` refuses to run on another thread. Readers on the same loop see a store
-between two changes, never inside one.
+The UI loop is the only writer: :meth:`Store.apply` refuses to run on another thread. Readers on the same loop see the
+store between two changes, never inside one.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from runwatch.store.state.changes import ListRead, StoreChange
 
 MAX_SYNC_RECORDS: Final = 2_000
-"""Up to so many records are taken in one go, which takes a few milliseconds."""
+"""Maximum records applied in one go, which takes a few milliseconds."""
 
 MAX_RESTARTS: Final = 3
-"""How often a long list is taken anew because something else has changed meanwhile, before it is taken in one go."""
+"""How often a long list is started over after a concurrent change, before it is applied in one go."""
 
 
 Listener = Callable[[CollectionDelta], None]
 
 
 class Store:
-    """The console's knowledge. Listeners hear of every change, also of those that only touch freshness."""
+    """The console's records. Listeners are called after every change, even one of freshness alone."""
 
     def __init__(self) -> None:
         self._collections: dict[tuple[str, str], Collection] = {}
@@ -36,30 +36,30 @@ class Store:
         self._thread = threading.get_ident()
 
     def collection(self, profile: str, kind: str) -> Collection:
-        """The collection of a kind, empty before anything is known; not to be changed by the reader."""
+        """Return the collection of a kind, empty before the first read. The caller must not change it."""
         return self._collections.setdefault((profile, kind), Collection())
 
     def get(self, profile: str, kind: str, record_id: str) -> StoredRecord | None:
-        """One record, or ``None`` when it is not known."""
+        """Return one record, or ``None`` if it is not stored."""
         return self.collection(profile, kind).by_id.get(record_id)
 
     def forget(self, profile: str, kind: str) -> None:
-        """Drop a collection that nobody shows any more."""
+        """Drop a collection that no screen shows."""
         self._collections.pop((profile, kind), None)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call ``listener`` after every change, and return what ends that."""
+        """Call ``listener`` after every change; return a function that stops it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def apply(self, change: StoreChange) -> CollectionDelta:
-        """Change the store and tell the listeners.
+        """Apply a change and call the listeners.
 
         Raises:
-            RuntimeError: called from another thread than the one that made the store.
+            RuntimeError: The thread is not the one that made the store.
         """
         self._check_writer()
-        # Changes come after the first paint, which their classes would hold up.
+        # Imported here because changes come after the first paint, which their classes would delay.
         from runwatch.store.state.reducer import apply_change
 
         delta = apply_change(self.collection(change.profile, change.kind), change)
@@ -67,12 +67,12 @@ class Store:
         return delta
 
     async def apply_in_steps(self, change: ListRead) -> CollectionDelta:
-        """As :meth:`apply`, for a list that may be long: everything else on the loop has its turn meanwhile.
+        """Apply a list that may be long, yielding to other work on the loop.
 
-        The list is there all at once in the end. What changes the collection before that is taken in first.
+        The list appears all at once at the end. Changes to the collection before that are applied first.
 
         Raises:
-            RuntimeError: called from another thread than the one that made the store.
+            RuntimeError: The thread is not the one that made the store.
         """
         self._check_writer()
         for _ in range(MAX_RESTARTS):
@@ -89,7 +89,7 @@ class Store:
         return self.apply(change)
 
     async def _taken(self, collection: Collection, change: ListRead) -> CollectionDelta | None:
-        """What came of taking a list step by step; ``None`` where the collection has changed meanwhile."""
+        """Return the delta of a list applied in steps, or ``None`` if the collection changed meanwhile."""
         from runwatch.store.state.reducer import apply_list_in_steps
 
         before, revision = collection.by_id, collection.revision
