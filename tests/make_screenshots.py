@@ -70,7 +70,7 @@ async def _cancel(driven: Driven) -> None:
 
 async def _help(driven: Driven) -> None:
     await driven.press("?")
-    await driven.shows("Signs, filters, places")
+    await driven.shows("Symbols, filters, files")
 
 
 async def _command(driven: Driven) -> None:

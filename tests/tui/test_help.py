@@ -147,6 +147,10 @@ async def test_the_manual_has_its_pages_and_each_is_left_to_their_list(
         await driven.press("down", "enter")
         assert manual_shows(driven) == "For operators"
         assert "operators" in driven.text
+        await driven.press("escape", "down", "enter")
+        assert manual_shows(driven) == "For reviewers"
+        await driven.press("escape", "enter")
+        assert manual_shows(driven) == "For reviewers"
         await driven.press("escape")
         assert manual_shows(driven) == "Pages of the manual"
         await driven.press("escape")
@@ -169,7 +173,7 @@ async def test_the_search_finds_places_of_the_manual_and_opens_them(service: Scr
 
 async def test_a_page_is_laid_out_anew_in_another_window(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await driven.press("question_mark", "less_than_sign", "down", "enter")
+        await driven.press("question_mark", "less_than_sign", "enter")
         view = driven.app.screen.query_one("#help-text", DetailView)
         wide = view.line_count()
         await driven.pilot.resize_terminal(80, 24)
@@ -183,7 +187,7 @@ async def test_a_manual_that_cannot_be_read_is_told(
     monkeypatch.setattr(pages, "DIRECTORY", tmp_path / "nowhere")
     pages.page_blocks.cache_clear()
     async with console(service, tmp_path) as driven:
-        await driven.press("question_mark", "less_than_sign", "down", "enter")
+        await driven.press("question_mark", "less_than_sign", "enter")
         assert "The manual cannot be read: No such file or directory." in driven.text
         await driven.press("escape")
         assert manual_shows(driven) == "Pages of the manual"

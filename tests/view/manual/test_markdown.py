@@ -29,7 +29,10 @@ First line of a [link](other.md#place) and
 - one `a * b`
   goes on
 - two
+
 1. first
+2. second, in mode
+0600. More
 
 | Key | Does |
 |---|---|
@@ -49,6 +52,7 @@ def test_a_page_becomes_blocks() -> None:
         Paragraph("one `a * b` goes on", "- "),
         Paragraph("two", "- "),
         Paragraph("first", "1. "),
+        Paragraph("second, in mode 0600. More", "2. "),
         Table(("Key", "Does"), (("a | b", "either"), ("alone", ""))),
         CodeBlock(("runwatch   help  # as it is",)),
     ]

@@ -27,7 +27,7 @@ from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.help_text import reference_sections, search_sections, service_sections
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.manual.pages import ManualLink, page_sections, search_manual, topics_section
+from runwatch.view.manual.pages import TOPICS, ManualLink, page_sections, search_manual, topics_section
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -106,7 +106,8 @@ class HelpScreen(ConsoleScreen):
 
     def hints(self) -> Sequence[KeyHint]:
         """What can be done here."""
-        return (("screen.filter", "search"), "screen.next_tab", "screen.back")
+        leads = [("detail.open", "open")] if self.query_one(DetailView).has_target else []
+        return (*leads, ("screen.filter", "search"), "screen.next_tab", "screen.back")
 
     @property
     def is_at_root(self) -> bool:
@@ -183,12 +184,17 @@ class HelpScreen(ConsoleScreen):
 
     def _open_page(self, page: ManualLink | None) -> None:
         """Show a page of the manual; without one the list of pages, or whatever else the tab has."""
-        self._page = page
+        before, self._page = self._page, page
         view = self.query_one(DetailView)
         view.reset()
         self._show()
         self.show_crumbs()
-        if page is not None and page.heading:
+        if page is None:
+            view.go_to_target(ManualLink)
+            if before is not None:
+                # Below the heading there is one row for each page.
+                view.move_cursor(1 + list(TOPICS).index(before.topic))
+        elif page.heading:
             view.go_to_section(page.heading)
 
     def _look_for(self, text: str) -> None:

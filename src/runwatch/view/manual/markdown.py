@@ -106,7 +106,7 @@ def parse_markdown(text: str) -> list[Block]:
         elif found := _HEADING.fullmatch(row):
             close()
             blocks.append(Heading(len(found[1]), _plain(found[2])))
-        elif found := _ITEM.fullmatch(row):
+        elif (found := _ITEM.fullmatch(row)) and (not words or _continues(mark, found[1])):
             close()
             mark = found[1]
             words.append(found[2])
@@ -171,6 +171,13 @@ def wrap_words(text: str, width: int) -> list[str]:
             wide = cell_width(word)
         row, cells = word, wide
     return [*rows, row] if row or not rows else rows
+
+
+def _continues(mark: str, following: str) -> bool:
+    """Whether a mark belongs to the list of the mark before; a number at the start of a line of prose does not."""
+    return mark == following == "- " or (
+        mark[:-2].isdigit() and following[:-2].isdigit() and int(following[:-2]) == int(mark[:-2]) + 1
+    )
 
 
 def _plain(text: str) -> str:

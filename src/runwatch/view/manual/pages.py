@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -13,10 +13,8 @@ from runwatch.base.text import cell_width
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.manual.markdown import (
     Block,
-    CodeBlock,
     Heading,
     Paragraph,
-    Table,
     layout_block,
     parse_markdown,
     select_matches,
@@ -24,7 +22,7 @@ from runwatch.view.manual.markdown import (
 from runwatch.view.text.safe_text import SafeText, block, line
 
 TOPICS: Final[Mapping[str, str]] = {
-    "operators": "a tour: watch runs, find out why one failed, start it again",
+    "operators": "a tour: watch runs, see why one failed, start it again",
     "reviewers": "a tour: templates, blockers, receipts and reports",
     "support": "a tour: problems, times, support bundles",
     "keys": "every key of the console",
@@ -97,7 +95,7 @@ def page_sections(topic: str, width: int) -> list[DetailSection]:
         else:
             if lines and not _is_next_item(before, item):
                 lines.append(_EMPTY)
-            lines += _lines(item, width)
+            lines.append(_line(item, width))
         before = item
     return [*made, DetailSection(title, tuple(lines))]
 
@@ -145,17 +143,13 @@ def search_manual(text: str, width: int, limit: int = MAX_FOUND) -> list[DetailS
                     found.append(DetailSection(line(f"{topic}: {heading}"), tuple(lines)))
                 heading, lines = line(item.text), []
             elif limit and (hit := select_matches(item, words)) is not None:
-                link = ManualLink(topic, heading)
-                lines += [replace(entry, target=link) for entry in _lines(hit, width)]
+                lines.append(_line(hit, width, ManualLink(topic, heading)))
                 limit -= 1
     return found
 
 
-def _lines(item: Block, width: int) -> list[DetailLine]:
-    rows = layout_block(item, width)
-    if isinstance(item, (CodeBlock, Table)):
-        return [DetailLine(line(""), line(row, None)) for row in rows]
-    return [DetailLine(line(""), block("\n".join(rows)))]
+def _line(item: Block, width: int, target: object = None) -> DetailLine:
+    return DetailLine(line(""), block("\n".join(layout_block(item, width))), target=target)
 
 
 def _is_next_item(before: Block | None, item: Block) -> bool:
