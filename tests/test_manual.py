@@ -23,7 +23,7 @@ SOURCES: Final = sorted(
 )
 
 NOT_YET: Final[tuple[str, ...]] = (
-    "src/runwatch/api", "src/runwatch/base", "src/runwatch/commands", "src/runwatch/records", "src/runwatch/service",
+    "src/runwatch/api", "src/runwatch/base", "src/runwatch/commands", "src/runwatch/records",
     "src/runwatch/settings", "src/runwatch/store", "src/runwatch/tui", "src/runwatch/view", "src/runwatch/cli.py",
     "tests",
 )  # fmt: skip

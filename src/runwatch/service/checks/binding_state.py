@@ -3,8 +3,8 @@
 ::
 
     unbound ──stage──▶ (pending) ──promote──▶ active ──revoke──▶ revoked ──stage, promote──▶ active
-                         │                      │ ──stop date──▶ expired      (a new key restores)
-                         └──failed test         └──other origin──▶ revoked (origin_invalidated)
+                           │                    │ ──stop date──▶ expired      (a new key restores)
+                           └──failed test       └──other origin──▶ revoked (origin_invalidated)
 
 A staged key is kept beside the one in use and does not affect it until promoted. Discarded keys are scheduled for
 destruction and marked destroyed once their secret is removed (manual: interface, "Verifiers"). How long a staged key is
