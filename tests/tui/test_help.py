@@ -144,7 +144,7 @@ async def test_the_manual_has_its_pages_and_each_is_left_to_their_list(
     async with console(service, tmp_path) as driven:
         await driven.press("question_mark", "less_than_sign")
         assert manual_shows(driven) == "Pages of the manual"
-        await driven.press("down", "enter")
+        await driven.press("enter")
         assert manual_shows(driven) == "For operators"
         assert "operators" in driven.text
         await driven.press("escape", "down", "enter")
