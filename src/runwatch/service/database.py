@@ -44,8 +44,6 @@ _PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "
 
 
 class _Job(Generic[T]):
-    """A write waiting for its turn."""
-
     def __init__(self, function: Callable[[Transaction], T]) -> None:
         self._function = function
         self.future: Future[T] = Future()

@@ -15,10 +15,8 @@ from runwatch.service.tables.organization import audit
 from runwatch.service.transaction import Row, Transaction
 
 KINDS: Final = ("proposal_decision", "execution_cancellation", "api_key_revocation", "registry_action")
-"""Kinds of entries."""
 
 RESOURCE_TYPES: Final = ("proposal", "execution", "api_key", "arm", "verifier")
-"""Types of resources that decisions are about."""
 
 
 def record_decision(

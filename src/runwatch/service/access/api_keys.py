@@ -2,7 +2,7 @@
 
 The specification defines neither a body for minting nor roles. Here a label, a role and a time to live may be given.
 Without a role the key is an owner's, like the organization's first key; without a time to live it never expires. The
-interface has two key states: an expired key is shown as ``revoked``, by no key.
+interface has two key states: an expired key is shown as ``revoked`` without a revoking key.
 
 A key is returned once, in the response that mints it. The same request repeated with its idempotency key is answered
 with ``key_withheld`` in place of ``key``: a caller that lost the response revokes that key, whose id is still in the

@@ -22,7 +22,7 @@ from runwatch.service.tables.checks import entry_intents
 from runwatch.service.transaction import Row, Transaction
 
 VALID_FOR: Final = timedelta(minutes=30)
-"""Lifetime of an address. Not in the specification."""
+"""Lifetime of an address."""
 
 _TOKEN_BYTES: Final = 32
 

@@ -203,5 +203,4 @@ def build_report(found: OutboundResponse | OutboundError, now: datetime, *, has_
 
 
 def _violation(violation: str, failure: str, http_status: int | None, feedback: Feedback, at: str) -> ProbeReport:
-    """Build the report of a response that is not a verdict."""
     return ProbeReport("reachable", None, http_status, None, violation, failure, feedback, violation, at)

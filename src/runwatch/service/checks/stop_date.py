@@ -22,7 +22,6 @@ class StopDate(NamedTuple):
 
 
 NEVER: Final = StopDate()
-"""A key without a stop date."""
 
 
 def parse_stop(choice: StopChoice, now: datetime) -> StopDate:

@@ -20,7 +20,6 @@ from runwatch.service.tables.checks import verifiers
 from runwatch.service.transaction import Row, Transaction
 
 KIND: Final = "endpoint"
-"""The only kind of output check."""
 
 _NOT_DECLARED: Final = {"status": "not_declared", "statement": "Not declared"}
 _STATEMENT: Final = "Tenant declared deterministic correctness; not independently verified"

@@ -186,7 +186,6 @@ def _start(transaction: Transaction, run: RunState) -> RunState:
 
 
 def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallProvider) -> RunState | PendingCall:
-    """Record the start of a call before making it."""
     if move.progress is not None:
         used = None if live.skill is None or move.phase not in _SKILLED else live.skill.artifact_hash
         run = runs.record(transaction, state_machine.progress(run, move.progress, transaction.now, artifact_id=used))
@@ -279,7 +278,6 @@ def _accept(transaction: Transaction, run: RunState, live: LiveRun, move: Accept
 
 
 def _propose(transaction: Transaction, run: RunState, live: LiveRun, check: FinishedCheck) -> str:
-    """Create a proposal from the repair whose output was accepted."""
     baseline, draft = live.attempt_in(SKILL_BASELINE), live.attempt_in(SKILL_DRAFT)
     assert live.skill is not None
     assert baseline is not None

@@ -184,7 +184,6 @@ def _slice_form(part: SliceState) -> dict[str, Any]:
 
 
 def _progress(run: RunState) -> dict[str, object]:
-    """Return the columns that a step may change."""
     return {
         "status": run.status,
         "slices": [asdict(part) for part in run.slices],

@@ -357,7 +357,6 @@ class _Visit:
 
 
 async def _leaving(request: Request) -> None:
-    """Wait until the caller disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

@@ -20,7 +20,6 @@ from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.responses import ServiceResponse
 
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
-"""Media type of HTML form fields."""
 
 HTML_TYPE: Final = "text/html; charset=utf-8"
 

@@ -20,10 +20,8 @@ ANONYMOUS_BODY_BYTES: Final = 64 * 1024
 """Largest body without a key: the form of a private page, or a sign-up."""
 
 KEYED_BYTES_IN_FLIGHT: Final = 16 * 1024 * 1024
-"""Bytes of bodies with a key held at once."""
 
 ANONYMOUS_BYTES_IN_FLIGHT: Final = 2 * 1024 * 1024
-"""Bytes of bodies without a key held at once."""
 
 WINDOW_S: Final = 60.0
 

@@ -35,7 +35,6 @@ class SampleCheckApp:
         self._in_flight = in_flight or BytesInFlight(ANONYMOUS_BYTES_IN_FLIGHT)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one call."""
         request = Request(scope, receive)
         try:
             status, body, headers = await self._answer(request)

@@ -12,7 +12,7 @@ from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.outbound import OutboundClient, OutboundError
 
 TIMEOUT_S: Final = 10.0
-"""Seconds an agent has to respond. Not in the specification."""
+"""Seconds an agent has to respond."""
 
 REASON_CODES: Final = {
     "scheme_rejected": "scheme_rejected",

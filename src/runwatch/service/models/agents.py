@@ -25,7 +25,6 @@ GRANT: Final = "tenant_internal"
 """Private data class granted to every review agent."""
 
 PROTOCOL: Final = "async_job_v1"
-"""Capability tag that names the agents' protocol."""
 
 REFUSED_STATUSES: Final = frozenset({401, 403})
 _FIRST_SERVER_ERROR: Final = 500

@@ -179,7 +179,6 @@ def _columns(
     checked: frozenset[str],
     before: Row | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of an option, including its status."""
     columns: dict[str, Any] = {
         "display_name": request.display_name,
         "capability_tags": request.capability_tags,

@@ -25,11 +25,11 @@ CATALOG_POLICY: Final = "curated_tested_connection_filtered"
 PROVENANCE_VERSION: Final = "1"
 
 EVIDENCE_VERSION: Final = "1"
-"""Version of a certification's evidence: a connection test and the source's model list. Not in the specification."""
+"""Version of a certification's evidence: a connection test and the source's model list."""
 
 ECONOMY_USD: Final = Decimal(1)
 STANDARD_USD: Final = Decimal(10)
-"""Highest prices of a million output tokens for ``economy`` and ``standard``. Not in the specification."""
+"""Highest prices of a million output tokens for ``economy`` and ``standard``."""
 
 _ID_CHARACTERS: Final = 26
 _DEFINITION: Final = (

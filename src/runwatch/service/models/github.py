@@ -14,7 +14,6 @@ from runwatch.service.tables.review import github_connections
 from runwatch.service.transaction import Row, Transaction
 
 ENTRY: Final = "github"
-"""Path word of the page."""
 
 
 def connection_json(row: Row) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from runwatch.service.tables.models import handoffs
 from runwatch.service.transaction import Row, Transaction
 
 KIND: Final = "source"
-"""Kind of the private page."""
 
 VALID_FOR: Final = timedelta(minutes=10)
 """Lifetime of a handoff from its start."""

@@ -20,7 +20,7 @@ from runwatch.service.tables.models import deployments
 from runwatch.service.transaction import Row, Transaction
 
 NAME_CHARACTERS: Final = 255
-"""Longest model name accepted from a source's list. Not in the specification."""
+"""Longest model name accepted from a source's list."""
 
 
 def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: PriceTable | None = None) -> list[Row]:

@@ -40,8 +40,6 @@ class _Group(NamedTuple):
 
 @dataclass(slots=True)
 class _Sums:
-    """Sums of one group of checks."""
-
     attempted: int = 0
     failures: int = 0
     verdicts: int = 0

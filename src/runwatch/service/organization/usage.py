@@ -104,8 +104,6 @@ class _ArmSums:
 
 @dataclass(slots=True)
 class _KeySums:
-    """Usage of one key's runs."""
-
     sums: Sums = field(default_factory=Sums)
     days: defaultdict[str, Sums] = field(default_factory=lambda: defaultdict(Sums))
     arms: Counter[str] = field(default_factory=Counter)

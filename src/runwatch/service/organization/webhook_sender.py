@@ -158,8 +158,6 @@ class WebhookSender:
 
 
 class _Try(NamedTuple):
-    """A delivery being sent."""
-
     task: asyncio.Task[None]
     webhook_id: str
     tenant_id: str

@@ -42,13 +42,10 @@ RETRY_WAITS_S: Final = (10, 60, 600, 3600)
 """Seconds between the tries of a delivery."""
 
 TRIES: Final = len(RETRY_WAITS_S) + 1
-"""Most tries of a delivery."""
 
 WEBHOOKS_EACH: Final = 20
-"""Most webhooks of an organization."""
 
 MAX_QUEUED: Final = 1000
-"""Most deliveries waiting for one webhook."""
 
 QUEUE_FULL: Final = "queue_full"
 """Error of a delivery whose webhook had a full queue."""

@@ -56,4 +56,3 @@ class GithubPage:
 
 
 ENTRIES: Final = {github.ENTRY: GithubPage()}
-"""The kind of entry that this page serves."""

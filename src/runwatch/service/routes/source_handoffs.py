@@ -128,7 +128,6 @@ async def _forget(call: AuthenticatedRequest, handles: list[str]) -> None:
 
 
 ENTRIES: Final = {handoffs.KIND: SourceEntry()}
-"""The kind of entry that this page serves."""
 
 _HANDOFFS: Final = "/v1/source-credential-handoffs"
 

@@ -25,10 +25,8 @@ from runwatch.service.setup.templates import OrganizationState
 from runwatch.service.transaction import Transaction
 
 KIND: Final = "top-up"
-"""Path word of the page."""
 
 DESCRIPTION: Final = "Sample credit"
-"""Text for the balance's list of changes."""
 
 
 async def begin(call: AuthenticatedRequest) -> ServiceResponse:
@@ -100,6 +98,5 @@ class TopUpEntry:
 
 
 ENTRIES: Final = {KIND: TopUpEntry()}
-"""The kind of entry that this page serves."""
 
 ENDPOINTS: Final = (Endpoint("POST", "/v1/account/top-up-intents", begin, takes_body=True),)

@@ -139,8 +139,6 @@ def _put_in_place(unfinished: Path, path: Path) -> None:
 
 
 class _History:
-    """Producer of the past."""
-
     def __init__(self, tools: Tools, chance: Random) -> None:
         # No organization is the owner's yet; the sample checks are called anyway.
         policy = OrganizationPolicies("", tools.options, tools.origin)
@@ -210,8 +208,6 @@ class _History:
         return await self._tools.database.write(effect)
 
     async def _organization(self, name: str) -> Organization:
-        """Create another organization, with an owner's key."""
-
         def effect(transaction: Transaction) -> Organization:
             tenant_id = add_tenant(transaction, name)
             key_id = self._add_key(transaction, tenant_id, name, "owner", "owner")
@@ -327,7 +323,6 @@ class _History:
 
 
 def _put_back(transaction: Transaction, main: Organization, before: Row) -> None:
-    """Restore the earlier text of a skill."""
     request = SkillArmRequest.model_validate(arm_json.arm_request_json(before))
     key_id = main.principal.key_id
     arms.revise(transaction, main.tenant_id, before["arm_id"], request, frozenset({"artifact"}), acted_by=key_id)

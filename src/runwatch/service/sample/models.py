@@ -171,7 +171,6 @@ async def disable(tools: Tools, who: Organization, arm_id: str) -> None:
 
 
 async def _handoff(tools: Tools, who: Organization, source_id: str, key: Secret | None) -> Row:
-    """Return a completed handoff of a sample source."""
     scheme = sources.KEYLESS if key is None else "api_key"
     profile = sources.find(sources.profiles(SAMPLE_SOURCES), source_id, scheme)
     endpoint: dict[str, Any] = sources.endpoint_of(profile, scheme, None)

@@ -31,7 +31,6 @@ from runwatch.service.transaction import Transaction
 REPOSITORIES: Final = (WIDGETS, "sample-organization/docs")
 
 DECLARED: Final = ("five-bullets", "json-object")
-"""Checks declared deterministic."""
 
 _AGENT_RUNTIME_S: Final = 1800
 

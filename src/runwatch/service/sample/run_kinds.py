@@ -27,7 +27,6 @@ TOPICS: Final = (
     "the sample test results",
 )
 WIDGETS: Final = "sample-organization/widgets"
-"""Repository of the sample reviewer."""
 
 TASKS: Final = ("Summarize", "Sort the main points of", "Draft a reply to", "Find the open questions in", "Shorten")
 

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from runwatch.service.sample.run_kinds import INCIDENT, RunKind
 
 DAYS: Final = 30
-"""Number of days the runs are spread over."""
 
 SETUP: Final = timedelta(days=1)
 """How long before the first day the organization was set up."""

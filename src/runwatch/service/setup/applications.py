@@ -32,7 +32,7 @@ ENDED: Final = frozenset({"ready", "failed_safe"})
 """Final states of an application."""
 
 PROOF_VALID_FOR: Final = timedelta(minutes=15)
-"""How long a live proof can be authorized. Not in the specification."""
+"""How long a live proof can be authorized."""
 
 OBJECTIVE: Final = "Reply with the single word: ready."
 """Objective of an application's runs."""

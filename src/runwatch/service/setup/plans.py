@@ -32,7 +32,7 @@ from runwatch.service.setup.templates import (
 from runwatch.service.transaction import Row
 
 VALID_FOR: Final = timedelta(minutes=15)
-"""How long a plan can be approved. Not in the specification."""
+"""How long a plan can be approved."""
 
 PRESETS: Final = {
     "starter": "starter-public-sandbox-v1",

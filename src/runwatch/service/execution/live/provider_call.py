@@ -21,7 +21,7 @@ from runwatch.service.models.providers.error_kinds import REFUSALS
 from runwatch.service.transaction import Row
 
 CALL_S: Final = 300.0
-"""Longest time of one call in seconds, if the run has more left. Not in the specification."""
+"""Longest time of one call in seconds, if the run has more left."""
 
 CANDIDATE_BYTES: Final = 1024 * 1024
 """Largest accepted output in UTF-8 bytes. Not in the specification; the same limit as for the response of a check."""

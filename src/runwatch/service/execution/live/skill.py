@@ -16,7 +16,7 @@ from runwatch.service.execution.live.state import Skill
 from runwatch.service.models.skill_regions import Region, find_region
 
 REPAIR_CHARACTERS: Final = 100_000
-"""Longest new text of a region, in characters. Not in the specification."""
+"""Longest new text of a region, in characters."""
 
 
 def find_skill_region(skill: Skill) -> Region | None:

@@ -9,7 +9,6 @@ from typing import Final
 from runwatch.service.models.providers.types import DEFAULT_DATA_CLASSES
 
 PROTOCOLS: Final = ("openai_chat", "openai_responses", "anthropic_messages")
-"""Protocol profiles that this service speaks."""
 
 AUTH_SCHEMES: Final = ("api_key", "none")
 """Authentication schemes that it supports; ``none``, for servers without a key, is not in the specification."""

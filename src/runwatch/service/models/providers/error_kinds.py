@@ -10,7 +10,7 @@ from runwatch.base.text import clean_line, truncate
 from runwatch.service.outbound import OutboundError
 
 MESSAGE_CHARACTERS: Final = 200
-"""Longest provider message to keep. Not in the specification."""
+"""Longest provider message to keep."""
 
 REMOVED: Final = "[removed]"
 """Replacement for a word in a provider's message that is or looks like a secret."""

@@ -45,7 +45,6 @@ TEST_TIMEOUT_S: Final = 25.0
 """Seconds until the last byte of a test call; shorter than clients wait for the test."""
 
 TEST_OBJECTIVE: Final = "Reply with OK."
-"""Message of a test call."""
 
 TEST_OUTPUT_TOKENS: Final = 16
 """Output limit of a test call: the smallest that every protocol accepts."""
@@ -166,7 +165,6 @@ class ProviderHttpClient:
         return _with_named(protocol, base_url, listed_models, [*known, *names])
 
     async def _call_each(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> None:
-        """Call each model once with a minimal request."""
         calls = (
             self.generate(
                 protocol,

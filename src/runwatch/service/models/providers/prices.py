@@ -18,10 +18,10 @@ ANY_MODEL: Final = "*"
 """Price table entry for every model without its own."""
 
 LOST_CALL_TOKENS: Final = 4096
-"""Output tokens that a budget assumes for a call of unknown usage. Not in the specification."""
+"""Output tokens that a budget assumes for a call of unknown usage."""
 
 CHARACTERS_PER_TOKEN: Final = 4
-"""Assumed characters per token, a rule of thumb for English. Not in the specification."""
+"""Assumed characters per token, a rule of thumb for English."""
 
 AMOUNT_DIGITS: Final = 60
 """Most digits before or after the point. A few characters can state an amount that fills the memory when written in

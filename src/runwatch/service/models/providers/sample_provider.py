@@ -128,7 +128,6 @@ class SampleProvider:
         return _generation(source, sample, message, text, digest)
 
     def _count(self, digest: bytes) -> int:
-        """Count the calls with this message, including this one."""
         call = self._calls.pop(digest, 0) + 1
         self._calls[digest] = call
         if len(self._calls) > MAX_REMEMBERED:

@@ -265,4 +265,3 @@ SAMPLES: Final = (
 """Three sources that differ in location, route, prices, speed and reliability, with models of every lifecycle."""
 
 SAMPLE_SOURCES: Final = tuple(sample.source for sample in SAMPLES)
-"""The same sources for the interface."""

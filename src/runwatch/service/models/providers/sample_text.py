@@ -13,10 +13,8 @@ from runwatch.base.json import dumps
 from runwatch.base.text import truncate
 
 BULLETS_WANTED: Final = "exactly five bullet points"
-"""Words of a message that ask for five bullet points."""
 
 OBJECT_WANTED: Final = "exactly one JSON object"
-"""Words of a message that ask for a JSON object."""
 
 _REWRITE: Final = "Rewrite the text of the region"
 _BULLETS_MISSED: Final = "five_bullets"
