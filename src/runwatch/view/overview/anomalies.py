@@ -1,20 +1,17 @@
-"""What stands out among the runs that ended lately: one provider, model, saved model, connection, check or reason.
+"""Anomalies among recently ended runs: a provider, model, saved model, connection, check or reason that fails often.
 
-The rule is ours, and made to be explained in one breath. Counted are runs that completed, failed or expired in the last
-hour; cancelled runs ended as somebody wanted, and test runs call nobody. A value of one of the :data:`DIMENSIONS`
-stands out when
+The rule is not in the specification. It uses runs that completed, failed or expired in the last hour; cancelled runs
+ended on request, and test runs call no provider. A value of one of the :data:`DIMENSIONS` is an anomaly if
 
-* from some moment on at least half of its runs failed or expired, and at least :data:`MIN_FAILURES` of them; the
-earliest
-  such moment is the "since" of the sentence, and both numbers are counted from there;
+* from some time on, at least half of its runs and at least :data:`MIN_FAILURES` of them failed or expired; the earliest
+  such time is its "since", and both numbers are counted from there;
 * it is not over: one of its last :data:`STILL` runs is among the bad ones;
-* the runs without this value fared better: their bad share in the same time is at most half of its own.
+* runs without this value did better: their bad share in the same period is at most half of its own.
 
-A reason, which only failed and expired runs have, stands out by the same rule among these, where the bad runs with it
-are also at least a tenth of all that ended in the time. When no value stands out, all runs together do where half of
-them failed. A finding all of whose runs are told by findings above it is left out, so that a provider with one model is
-named once. Values come before reasons, then those with the largest share first, then those with more runs, then in the
-order of the dimensions.
+A reason, which only failed and expired runs have, is an anomaly by the same rule among these runs, if the bad runs with
+it are also at least a tenth of all runs that ended in the period. If there is no anomaly, all runs together are one if
+half of them failed. An anomaly whose runs are all covered by anomalies above it is left out, so a provider with one
+model is named once. Order: values before reasons, then largest share, then most runs, then the order of the dimensions.
 """
 
 from __future__ import annotations
@@ -29,19 +26,19 @@ from typing import Final
 from runwatch.view.overview.run_counts import EndedRun
 
 MIN_FAILURES: Final = 3
-"""Fewer failures than this are chance."""
+"""Fewer failures than this are considered chance."""
 
 MIN_SHARE: Final = Fraction(1, 2)
-"""The least part of a value's runs that failed."""
+"""Minimum share of a value's runs that failed."""
 
 STILL: Final = 3
-"""How many good runs in a row end a spell of bad ones."""
+"""Number of good runs in a row that end an anomaly."""
 
 REST_SHARE: Final = Fraction(1, 2)
-"""The bad share of all other runs, at most, as a part of the value's own."""
+"""Maximum bad share of all other runs, relative to the value's own."""
 
 REASON_SHARE: Final = Fraction(1, 10)
-"""The least part of all runs that ended with a reason that stands out."""
+"""Minimum share of a reason among all runs that ended."""
 
 DIMENSIONS: Final[tuple[tuple[str, Callable[[EndedRun], str | None]], ...]] = (
     ("provider", lambda run: run.provider),
@@ -50,7 +47,7 @@ DIMENSIONS: Final[tuple[tuple[str, Callable[[EndedRun], str | None]], ...]] = (
     ("arm", lambda run: run.arm),
     ("check", lambda run: run.check),
 )
-"""What runs are told apart by, under the names that filters of runs have for it; the first is named before others."""
+"""Properties by which runs are grouped, under their names in filters of runs, in order of priority."""
 
 REASON: Final = "reason"
 ALL: Final = ""
@@ -58,16 +55,16 @@ ALL: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """Something that stands out.
+    """An anomaly.
 
     Attributes:
         dimension: One of the names of :data:`DIMENSIONS`, :data:`REASON`, or :data:`ALL` for all runs together.
         value: The provider, model and so on; empty for all runs.
-        bad: Ids of the runs that failed or expired, the oldest end first.
-        total: How many runs these are out of, counted from the same moment on; for a reason, how many bad ones.
-        since: When the first of the bad ones ended.
-        status: How they ended, where all of them ended the same way.
-        reason: Why most of them ended, where more than half of them give the same reason.
+        bad: Ids of the runs that failed or expired, in order of their ends.
+        total: Number of runs from the same time on; for a reason, number of bad runs.
+        since: When the first of the bad runs ended.
+        status: Their final status, if all have the same.
+        reason: Their reason, if more than half have the same.
     """
 
     dimension: str
@@ -80,12 +77,12 @@ class Anomaly:
 
     @property
     def share(self) -> Fraction:
-        """The part of the runs that went wrong."""
+        """The share of runs that failed or expired."""
         return Fraction(len(self.bad), self.total)
 
 
 def find_anomalies(ended: Iterable[EndedRun]) -> list[Anomaly]:
-    """What stands out among runs that ended lately, the worst first.
+    """Find anomalies, worst first.
 
     Args:
         ended: The runs of the last hour, in any order.
@@ -151,11 +148,11 @@ def _all(runs: Sequence[EndedRun]) -> list[Anomaly]:
 
 
 def _spell(runs: Sequence[EndedRun], is_hit: Callable[[EndedRun], bool]) -> Sequence[EndedRun]:
-    """The runs from the earliest hit on from which at least half of the runs are hits; none where it is over.
+    """Return the runs from the earliest hit from which at least half of the runs are hits; empty if it is over.
 
     Args:
-        runs: The oldest end first.
-        is_hit: Which of them count.
+        runs: In order of their ends.
+        is_hit: Returns whether a run counts.
     """
     if not any(map(is_hit, runs[-STILL:])):
         return ()

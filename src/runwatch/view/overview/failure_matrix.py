@@ -1,4 +1,4 @@
-"""Failed and expired runs of the last hour: a line for each reason, a column for each provider. Ours."""
+"""Failed and expired runs of the last hour: one line per reason, one column per provider."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _HOUR: Final = "ended<1h"
 
 @dataclass(frozen=True, slots=True)
 class FailureMatrix:
-    """The table.
+    """The matrix.
 
     Attributes:
-        lines: The head and a line for each reason, those with most runs first; nothing where no run went wrong.
-        left_out: How many providers have no column, because the window is too narrow for them.
+        lines: The header and a line for each reason, most runs first; empty if no run failed.
+        left_out: Number of providers without a column because the window is too narrow.
     """
 
     lines: tuple[LinkedLine, ...] = ()
@@ -49,13 +49,13 @@ class FailureMatrix:
 def build_failure_matrix(
     known: RunCounts, context: RenderContext, cells: int, *, has_receipts: bool = True
 ) -> FailureMatrix:
-    """The table; the columns with most runs come first and stay longest.
+    """Build the matrix. Columns with the most runs come first and are dropped last.
 
     Args:
         known: The runs.
-        context: Now, and the glyphs.
-        cells: The room.
-        has_receipts: Whether receipts are known: without them a run without a provider may have had one.
+        context: Provides the current time and the glyphs.
+        cells: Available width.
+        has_receipts: Whether receipts are known. Without them, a run without a provider may have had one.
     """
     bad = [run for run in known.ended_within(HOUR, context.now) if run.is_bad]
     if not bad:
@@ -106,5 +106,5 @@ def _row(label: LinkSpan, parts: list[LinkSpan], total: LinkSpan) -> LinkedLine:
 
 
 def _number(number: int, way: ViewLink) -> LinkSpan:
-    """A number that leads to its runs; nought leads nowhere."""
+    """Return a number that links to its runs; zero is not a link."""
     return make_link_span(grouped_number(number), Role.BAD, way) if number else make_plain_span(0)

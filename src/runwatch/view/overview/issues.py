@@ -1,4 +1,4 @@
-"""What is not as it should be, in sentences that lead to it: findings among runs, saved models, connections, checks."""
+"""Issues as sentences with links: anomalies among runs, and issues of saved models, connections and checks."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ from runwatch.view.text.safe_text import iso_text, line
 R = TypeVar("R", bound=Record)
 
 SOON_DAYS: Final = 14
-"""A check's key that stops within so many days is worth a line."""
+"""A check's key that stops within this many days is an issue."""
 
 HINT: Final = 26
-"""Cells that hints take at least, so that they begin below each other."""
+"""Minimum width of hints in cells, so they are aligned."""
 
 WITH_HINTS: Final = 100
-"""The least room of a line in which every sentence usually has one."""
+"""Minimum line width in cells for hints to be shown."""
 
 GAP: Final = 3
-"""Cells between a sentence and its hint."""
+"""Gap between a sentence and its hint, in cells."""
 
 NAMED: Final = 3
-"""So many troubles of one kind have a line each; more are counted in one line that leads to their list."""
+"""Maximum number of issues of one kind with a line each; more share one line that links to their list."""
 
 _STOPPED: Final = frozenset({"expired", "revoked"})
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A sentence on something that is wrong.
+    """One issue.
 
     Attributes:
         text: The sentence.
-        role: How bad it is.
-        way: Where it leads.
+        role: Severity.
+        way: Link target.
         hint: What opening it does.
     """
 
@@ -63,11 +63,11 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What runs are made with.
+    """The resources that runs use.
 
     Attributes:
         arms: Saved models, agents and skills.
-        connections: Connections to sources.
+        connections: Source connections.
         checks: Output checks.
     """
 
@@ -76,7 +76,7 @@ class Inventory:
     checks: Sequence[Verifier] = ()
 
     def display_name(self, record_id: str, context: RenderContext) -> str:
-        """A name, with enough of the id to tell it from another of the same name; the id where there is no name."""
+        """Return a record's name, with part of its id if the name is not unique; the id if it has no name."""
         every: tuple[Arm | SourceConnection | Verifier, ...] = (*self.arms, *self.connections, *self.checks)
         name = next((it.display_name for it in every if it.id == record_id), None)
         ends = short_id(record_id, context.glyphs)
@@ -87,7 +87,7 @@ class Inventory:
 
 
 def find_issues(findings: Iterable[Anomaly], inventory: Inventory, context: RenderContext) -> list[Issue]:
-    """Every sentence, the most urgent first: what fails now, what can no longer be used, what soon cannot."""
+    """Return all issues, most urgent first: what fails now, what can no longer be used, and what soon cannot."""
     return [
         *(_told(finding, inventory, context) for finding in findings),
         *_of_connections(inventory, context),
@@ -97,13 +97,12 @@ def find_issues(findings: Iterable[Anomaly], inventory: Inventory, context: Rend
 
 
 def issue_line(trouble: Issue, context: RenderContext, enter: str, cells: int) -> LinkedLine:
-    """The sentence with its sign, and what opening it does where there is room for both.
+    """Return the sentence with its glyph, and the hint if there is room for both.
 
     Args:
-        trouble: What is wrong.
-        context: The glyphs.
+        trouble: The issue.
         enter: The key that opens a line.
-        cells: The room.
+        cells: Available width.
     """
     glyphs = context.glyphs
     sign = {Role.BAD: glyphs.bad, Role.WARN: glyphs.warn, Role.OFF: glyphs.off}.get(trouble.role, glyphs.live)
@@ -121,7 +120,7 @@ _RUNS_ON: Final = {
 
 
 def _told(finding: Anomaly, inventory: Inventory, context: RenderContext) -> Issue:
-    """One finding as a sentence, and the filter that keeps exactly its runs."""
+    """Describe an anomaly in a sentence that links to a filter for exactly its runs."""
     since = _minute(finding, context)
     dot = f" {context.glyphs.dot} "
     terms = ["is:broken", "!is:test", f"ended>={iso_text(finding.since)}"]
@@ -140,7 +139,7 @@ def _told(finding: Anomaly, inventory: Inventory, context: RenderContext) -> Iss
 
 
 def _minute(finding: Anomaly, context: RenderContext) -> str:
-    """Hours and minutes, with the date where that is another one than today's."""
+    """Format hours and minutes, with the date unless it is today."""
     return str(time_of_day(finding.since, context)).rpartition(":")[0]
 
 
@@ -169,11 +168,11 @@ _CHECK_WORDS: Final = {
     "authentication_failed": "its key is refused",
     "response_incompatible": "its answer does not fit",
 }
-"""Why a check is degraded, in words; any other reason is shown as it is."""
+"""Why a check is degraded. Other reasons are shown as sent."""
 
 
 def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
-    """Checks whose answer does not fit, whose key is used no longer, or soon will not be."""
+    """Return issues of checks: unusable responses, and keys that are no longer used or soon will not be."""
     in_use = [check for check in inventory.checks if check.status != "retired"]
     degraded = [check for check in in_use if check.status == "degraded"]
     stopped = [check for check in in_use if check not in degraded and _key(check).status in _STOPPED]
@@ -239,7 +238,7 @@ def _stops_soon(check: Verifier) -> bool:
 
 
 def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
-    """Saved models that runs reach no longer, or not surely; those that the user disabled are counted, no more."""
+    """Return issues of saved models that runs may not reach. Those disabled by the user are only counted."""
     degraded = [arm for arm in inventory.arms if arm.status == "degraded"]
     held = [arm for arm in inventory.arms if arm.status not in {"degraded", "disabled"} and arm.route_availability]
     disabled = sum(arm.status == "disabled" for arm in inventory.arms)
@@ -268,7 +267,7 @@ def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
 
 
 def _each(found: Sequence[R], told: Callable[[R], Issue], counted: Issue) -> list[Issue]:
-    """A line for each, or one for all where there are many."""
+    """Return one issue for each record, or one for all if there are many."""
     return [told(one) for one in found] if len(found) <= NAMED else [counted]
 
 

@@ -1,6 +1,6 @@
-"""What is left to spend, in lines: requests, quota, balance; and the problems that were met.
+"""Lines for limits: requests, quota, balance, and recent problems.
 
-What is not known is said to be so: a list that the service does not offer is no nought.
+Unknown values are shown as unknown: a list that the service does not offer is not zero.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import plain_decimal
 
 LABEL: Final = 8
-"""Cells of the word before a number."""
+"""Width of the label before a number, in cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountLimits:
-    """What is known of requests, quota and balance.
+    """Known limits of requests, quota and balance.
 
     Attributes:
-        per_minute: Requests of the last minute.
-        limit: How many may go; ``None`` without a limit.
-        left: How many of them are left.
-        account: The account; ``None`` while it is not known.
-        state: Why it is not.
-        problems: When the problems of the journal were met; ``None`` before it was read.
+        per_minute: Requests in the last minute.
+        limit: Maximum requests per minute; ``None`` for no limit.
+        left: Requests left.
+        account: The account; ``None`` if unknown.
+        state: Why it is unknown.
+        problems: Times of the problems in the journal; ``None`` before it was read.
     """
 
     per_minute: int = 0
@@ -45,7 +45,7 @@ class AccountLimits:
 
 
 def limit_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedLine]:
-    """The request budget, the quota of runs, the balance, and the problems that were met."""
+    """Return lines for the request budget, quota, balance and recent problems."""
     return [
         _line("requests", _requests(spending)),
         *_account_lines(spending, context),
@@ -54,7 +54,7 @@ def limit_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedL
 
 
 def compact_limit_lines(spending: AccountLimits, context: RenderContext, cells: int) -> list[LinkedLine]:
-    """The same in two lines."""
+    """Return the same in two lines."""
     dot = make_plain_span(f" {context.glyphs.dot} ")
     account = [parts[1:] for parts in _account_lines(spending, context)]
     if spending.account is None:
@@ -123,7 +123,7 @@ def _problem_line(spending: AccountLimits, context: RenderContext) -> LinkedLine
 
 
 def missing_list_text(state: PaneState) -> str:
-    """Why a list is not there, or is not what the service says now; empty where it is."""
+    """Describe why a list is missing or out of date; empty if it is current."""
     match state.load:
         case LoadState.NOT_OFFERED:
             return "not offered by this service"
@@ -137,7 +137,7 @@ def missing_list_text(state: PaneState) -> str:
 
 
 def missing_lists_text(states: Mapping[str, PaneState]) -> str:
-    """The same for several lists, those with the same reason together."""
+    """Describe missing lists, grouped by reason."""
     reasons: dict[str, list[str]] = {}
     for name, state in states.items():
         why = missing_list_text(state)

@@ -1,4 +1,4 @@
-"""Lines whose parts lead somewhere: a number to the list that it counts, a name to its record. Pure data."""
+"""Lines with links: from a number to the list that it counts, from a name to its record."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line
 
 MAX_VALUE_CHARACTERS: Final = 400
-"""Characters of a value that a filter asks for; a longer one, which nobody sends on purpose, is asked for by these."""
+"""Maximum length of a value in a filter, in characters. For a longer value, only this many are matched."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewLink:
-    """Where a spot leads.
+    """A link target.
 
     Attributes:
-        screen: The screen's name.
-        filter: What its list is filtered by; empty for nothing.
-        record: The id of the record that is opened there; empty for none.
+        screen: Name of the screen.
+        filter: Filter for its list; empty for none.
+        record: Id of the record to open there; empty for none.
     """
 
     screen: str
@@ -34,9 +34,8 @@ class LinkSpan:
     """A part of a line.
 
     Attributes:
-        text: What it says.
-        role: Its colour.
-        way: Where it leads; ``None`` for text that only stands there.
+        role: Color role.
+        way: Link target; ``None`` for plain text.
     """
 
     text: SafeText
@@ -48,27 +47,27 @@ LinkedLine = tuple[LinkSpan, ...]
 
 
 def make_link_span(text: object, role: Role = Role.PLAIN, way: ViewLink | None = None) -> LinkSpan:
-    """A part of a line from text of any origin, or from what a format gave."""
+    """Make a part of a line from any value, which is cleaned."""
     return LinkSpan(line(text), role, way)
 
 
 def make_plain_span(text: object) -> LinkSpan:
-    """A label, or the room between two parts."""
+    """Make a label or a gap."""
     return LinkSpan(line(text), Role.QUIET)
 
 
 def pad_line(part: LinkSpan, cells: int, align: str = "left", mark: str = "…") -> LinkSpan:
-    """The same in exactly so many cells."""
+    """Fit a part to an exact width."""
     return LinkSpan(fit(part.text, cells, align, mark), part.role, part.way)
 
 
 def count_cells(parts: LinkedLine) -> int:
-    """How many cells a line takes."""
+    """Return the width of a line in cells."""
     return sum(cell_width(part.text) for part in parts)
 
 
 def join_lines(parts: Iterable[LinkedLine], between: LinkSpan, cells: int) -> LinkedLine:
-    """Lines as one line with something between them, as many of them as have room in so many cells."""
+    """Join as many lines as fit in a width, with a separator between them."""
     found: LinkedLine = ()
     for part in filter(None, parts):
         longer = (*found, between, *part) if found else part
@@ -79,7 +78,7 @@ def join_lines(parts: Iterable[LinkedLine], between: LinkSpan, cells: int) -> Li
 
 
 def build_equals_filter(field: str, value: str | None) -> str:
-    """The part of a filter that keeps rows whose field has exactly this value, or none where that is ``None``."""
+    """Return the filter term for rows whose field has exactly this value, or no value if it is ``None``."""
     if value is None:
         return f"!has:{field}"
     is_whole = len(value) <= MAX_VALUE_CHARACTERS

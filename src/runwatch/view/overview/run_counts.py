@@ -1,4 +1,4 @@
-"""Runs counted: which are live, and which ended when, how and with what. The overview is made of these. Ours."""
+"""Count live and ended runs for the overview."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runwatch.view.runs.check_results import BASELINE_VERIFIER
 from runwatch.view.runs.run_facts import RunFacts
 
 FAILED_RUN_STATES: Final = frozenset({"failed", "expired"})
-"""Final statuses that nobody wanted; what ``is:broken`` keeps of runs. A cancelled run ended as the user wanted it."""
+"""Unwanted final statuses, as matched by ``is:broken``. A cancelled run ended on request."""
 
 HOUR: Final = timedelta(hours=1)
 QUARTER: Final = timedelta(minutes=15)
@@ -19,19 +19,18 @@ QUARTER: Final = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class EndedRun:
-    """A run that has ended. What is not known is ``None``; so is an empty text, as ``has:`` of filters has it.
+    """A run that has ended. Unknown values and empty texts are ``None``, as for ``has:`` in filters.
 
     Attributes:
-        id: Its id.
         at: When it ended.
-        status: How: one of the final statuses.
+        status: Its final status.
         is_test: Whether it is known to be a test run.
-        reason: Why, where something tells it; likewise the following.
-        provider: The provider of the option that was selected.
-        connection: The id of the connection that this option went over.
-        model: Its model.
-        arm: The id of the saved model.
-        check: The id of the output check that the run went through.
+        reason: Why it ended.
+        provider: Provider of the selected option.
+        connection: Connection id of that option.
+        model: Model of that option.
+        arm: Saved model id of that option.
+        check: Output check id of the run.
     """
 
     id: str
@@ -53,13 +52,13 @@ class EndedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """All runs that are known.
+    """All known runs.
 
     Attributes:
-        live: Those that have not ended, in the order of the list.
-        ended: Those that have, the newest end first, as far as something tells when.
-        untimed: When the others were created; nothing tells when they ended.
-        oldest: When the oldest of all was created.
+        live: Runs that have not ended, in the order of the list.
+        ended: Ended runs with a known end, latest end first.
+        untimed: Creation times of ended runs with an unknown end.
+        oldest: Creation time of the oldest run.
     """
 
     live: tuple[RunFacts, ...] = ()
@@ -68,19 +67,20 @@ class RunCounts:
     oldest: datetime | None = None
 
     def ended_within(self, span: timedelta, now: datetime) -> Sequence[EndedRun]:
-        """Those that ended less than so long ago, as the filter ``ended<1h`` keeps them, the newest first."""
+        """Return runs that ended within a duration, as with the filter ``ended<1h``, latest first."""
         end = next((number for number, run in enumerate(self.ended) if now - run.at >= span), len(self.ended))
         return self.ended[:end]
 
     def untimed_within(self, span: timedelta, now: datetime) -> int:
-        """How many runs must have ended less than so long ago, because they are no older, although nothing says when.
+        """Return the number of runs with an unknown end that must have ended within a duration, because they are no
+        older.
 
-        An older one may have ended then too; nobody can tell.
+        Older ones may also have ended in that time.
         """
         return sum(now - created < span for created in self.untimed)
 
     def reaches_back(self, span: timedelta, now: datetime) -> bool:
-        """Whether the oldest known run is so old that no newer one can be missing from a list that begins with them."""
+        """Whether the oldest known run is older than a duration, so no newer one can be missing from the list."""
         return self.oldest is not None and now - self.oldest >= span
 
 

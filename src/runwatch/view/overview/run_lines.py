@@ -1,4 +1,4 @@
-"""The overview in lines: what is live and what ended. Every number leads to the list that it counts. Ours."""
+"""Lines of the overview for live and ended runs. Every number links to the list that it counts."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import line
 
 BUCKET: Final = timedelta(minutes=5)
-"""What one bar of the plot stands for."""
+"""The time range of one bar of the chart."""
 
 BUCKETS: Final = 12
 
 ENDS: Final = ("completed", "failed", "expired", "cancelled")
 
 QUEUED_STATES: Final = ("queued", "accepted")
-"""States of a live run that nobody works on yet."""
+"""States of a live run that has not started."""
 
 NUMBER: Final = 8
-"""Cells of a column of numbers."""
+"""Width of a column of numbers, in cells."""
 
 _HOUR_FILTER: Final = "ended<1h"
 _QUARTER_FILTER: Final = "ended<15m"
 
 
-# Live now.
+# Live runs.
 
 
 def live_lines(known: RunCounts, context: RenderContext, cells: int) -> list[LinkedLine]:
-    """How many runs are live and queued, the oldest, and what they have spent of what they may."""
+    """Return lines for the number of live and queued runs, the oldest one, and the spend of their caps."""
     return [_live_counts(known, context), *_oldest(known, context), (), *_cost_lines(known, context, cells)]
 
 
@@ -90,7 +90,7 @@ def _oldest(known: RunCounts, context: RenderContext) -> list[LinkedLine]:
 
 
 def _cost_lines(known: RunCounts, context: RenderContext, cells: int) -> list[LinkedLine]:
-    """A gauge over the runs whose cost and cap are both known; how many are left out is said."""
+    """Return a gauge for the runs with known cost and cap, and the number of runs left out."""
     charged = [run for run in known.live if not run.is_test]
     tests = len(known.live) - len(charged)
     if not known.live:
@@ -132,17 +132,17 @@ def _of_tests(number: int) -> str:
 
 
 def _spent(runs: Sequence[RunFacts]) -> tuple[Decimal, Decimal, int]:
-    """What runs have spent and what they may spend, where both are known, and of how many that is not so."""
+    """Return the spend and the caps of the runs for which both are known, and the number of other runs."""
     pairs = [(run.known_cost_usd.value, run.max_cost_usd.value) for run in runs]
     known = [(cost, cap) for cost, cap in pairs if cost is not None and cap is not None]
     return (sum_amounts(cost for cost, _ in known), sum_amounts(cap for _, cap in known), len(runs) - len(known))
 
 
-# Ended.
+# Ended runs.
 
 
 def ended_lines(known: RunCounts, context: RenderContext) -> list[LinkedLine]:
-    """How runs ended in the last quarter of an hour and in the last hour, and when."""
+    """Return lines for how runs ended in the last 15 minutes and in the last hour, and when."""
     quarter, hour = known.ended_within(QUARTER, context.now), known.ended_within(HOUR, context.now)
     lines: list[LinkedLine] = [
         (
@@ -173,10 +173,10 @@ def _ends(runs: Sequence[EndedRun], status: str, span: str, role: Role) -> LinkS
 
 
 def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
-    """A bar for every five minutes of the hour, red where at least half of what ended in them went wrong."""
+    """Draw a bar for every five minutes of the hour, red if at least half of its runs failed or expired."""
     ended, bad = [0] * BUCKETS, [0] * BUCKETS
     for run in hour:
-        # The clock of the service may be ahead of ours.
+        # The service's clock may be ahead of the local one.
         bucket = BUCKETS - 1 - max(0, int((context.now - run.at) / BUCKET))
         ended[bucket] += 1
         bad[bucket] += run.is_bad
@@ -188,12 +188,10 @@ def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
 
 
 def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_read: bool) -> str:
-    """Why more runs may have ended in the last hour than are counted; empty where none may.
+    """Describe why more runs may have ended in the last hour than are counted; empty if none can be missing.
 
     Args:
-        known: The runs.
-        context: Now.
-        is_whole: Whether the list of runs is known to its end.
+        is_whole: Whether the list of runs was read to its end.
         is_read: Whether it was read at all.
     """
     if not is_read:
@@ -206,11 +204,11 @@ def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_r
     return f"of the newest {len(known.live) + len(known.ended)} runs"
 
 
-# In a narrow window: everything above in a few lines.
+# Narrow window: everything above in a few lines.
 
 
 def compact_lines(known: RunCounts, spending: AccountLimits, context: RenderContext, cells: int) -> list[LinkedLine]:
-    """What is live, how runs ended, and what is left, in six lines."""
+    """Return live runs, ended runs and limits in six lines."""
     oldest, *cost = [*_oldest(known, context), *_cost_lines(known, context, 14)]
     lines = [
         (_label("live"), *_live_counts(known, context), *((make_plain_span("   "), *oldest) if oldest else ())),

@@ -1,4 +1,4 @@
-"""The organization behind the key: who it is, what is left to spend."""
+"""The organization of the API key: identity, quota and balance."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _balance(account: Account) -> Decimal | None:
 
 
 UNLIMITED: Final = "unlimited"
-"""What a limit of ``null`` means: any number would claim one (ours, as the local service answers)."""
+"""Shown for a limit of ``null``. Not in the specification; the local service sends it."""
 
 
 def _is_unlimited(part: Record) -> bool:
@@ -55,7 +55,7 @@ def _is_unlimited(part: Record) -> bool:
 
 
 def _of(used: int | None, limit: int | None, part_of: Record, context: RenderContext) -> StyledText | None:
-    """``37 of 500`` with a gauge, as far as both are known."""
+    """Format ``37 of 500`` with a gauge, as far as both are known."""
     if used is None:
         return None
     part = None if limit is None else usage_ratio(Decimal(used), Decimal(limit))
@@ -73,14 +73,14 @@ def _quota(account: Account, context: RenderContext) -> CellText:
 
 
 def runs_used(account: Account) -> int | None:
-    """How many runs of the quota are used."""
+    """Return how many runs of the quota are used."""
     return _executions(account).used
 
 
 def quota_used(account: Account, context: RenderContext) -> StyledText | None:
-    """How much of the quota of runs is used, in a few cells: ``37 of 500``; ``None`` where that is not told.
+    """Format how much of the run quota is used: ``37 of 500``; ``None`` if unknown.
 
-    Where there is no limit, the number stands alone.
+    Without a limit, the number stands alone.
     """
     quota = _executions(account)
     if quota.used is None:
@@ -103,12 +103,12 @@ def _told_running(account: Account, _: object, context: RenderContext) -> CellTe
 
 
 def _as_limit(value: object, _: RenderContext) -> CellText:
-    """A limit as it came; ``null`` is none."""
+    """Format a limit as sent; ``null`` means unlimited."""
     return line(UNLIMITED if value is None else json_text(value), None)
 
 
 def _told_fees(account: Account, _: object, __: RenderContext) -> CellText | None:
-    """What one run and one review cost beside what models cost."""
+    """Format the fees of a run and a review, which are added to the cost of models."""
     billing = account.billing or Billing({})
     fees = (
         (billing.platform_fee_usd_per_execution, "a run"), (billing.review_composer_fee_usd_per_execution, "a review"),
@@ -118,7 +118,7 @@ def _told_fees(account: Account, _: object, __: RenderContext) -> CellText | Non
 
 
 def _told_reset(account: Account, _: object, context: RenderContext) -> CellText | None:
-    """When the quota of runs begins anew."""
+    """Format when the run quota is reset."""
     at = _executions(account).reset_at
     return None if at is None else line(f"{ago(at, context.now)}, {time_of_day(at, context)}")
 

@@ -1,4 +1,4 @@
-"""The account with ways from its numbers to what they count. Pure."""
+"""The account with links from its numbers to what they count."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LEADS: Final[Mapping[str, ViewState]] = {
     "balance": ViewState("receipts"),
     "key": ViewState("keys"),
 }
-"""What lines of the account lead to, by their labels."""
+"""Link targets of account lines by label."""
 
 _LEADING: Final = frozenset({"Left", "Account"})
-"""Sections whose lines lead somewhere."""
+"""Sections whose lines are links."""
 
 
 def account_sections(account: Account, context: RenderContext) -> list[DetailSection]:
-    """An account, ready to draw: what is left first, then every member."""
+    """Return the sections of an account: limits first, then every member."""
     return [
         replace(part, lines=tuple(replace(one, target=LEADS.get(one.label)) for one in part.lines))
         if part.title in _LEADING

@@ -68,7 +68,7 @@ def _plan_blocker_lead(plan: Any, blocker: Blocker) -> LineTarget | None:
 
 
 def _approval(plan: Plan) -> dict[str, Any]:
-    """The plan that was looked at, by its digest."""
+    """Return the reviewed plan, identified by its digest."""
     return {"template_id": plan.template_id, "digest": plan.digest, "issued_at": plan.issued_at}
 
 
@@ -142,7 +142,7 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
         ),
     ),
 )  # fmt: skip
-"""A plan; it has no list, and the screen of applications shows it."""
+"""A plan. It has no list; the applications screen shows it."""
 
 
 def _application_lead(_: object, application: Application) -> LineTarget | None:
@@ -162,7 +162,7 @@ def _path(application: Application) -> dict[str, str]:
 
 
 def _resumption(application: Application) -> dict[str, Any]:
-    """What an application is told; a live proof is named by its digest, so that no other one is paid for."""
+    """Return the body of a resume. A live proof is identified by its digest, so no other one is paid for."""
     action = resume_action(application)
     proof = application.live_proof
     if action != AUTHORIZE or proof is None:
@@ -265,7 +265,7 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
         RecordLink("connection", "connection", lambda it: it.source_connection_id),
     ),
 )  # fmt: skip
-"""An application; it has no list, and a screen of its own shows it while it goes on."""
+"""An application. It has no list; a screen of its own shows it while it is in progress."""
 
 SELECTION: Final[ResourceSpec[Any]] = ResourceSpec[Selection](
     record=Selection,
@@ -285,4 +285,4 @@ SELECTION: Final[ResourceSpec[Any]] = ResourceSpec[Selection](
         ),
     ),
 )  # fmt: skip
-"""The selected model; it is printed and has no screen."""
+"""The selected model. It is only printed and has no screen."""

@@ -40,13 +40,13 @@ def _model(arm: Arm) -> str | None:
 
 
 def _its_runs(arm: Arm, _: object) -> LineTarget | None:
-    """The runs that used it, as far as something tells which option a run has used."""
+    """Return a link to the runs known to have used it."""
     kept = build_field_filter("arm", arm.id) if arm.id else ""
     return LineTarget(ViewState("runs", filter=kept), line("runs that used it")) if kept else None
 
 
 def _hint(arm: Arm, _: object, __: RenderContext) -> CellText | None:
-    """What a status that is not plain means for runs."""
+    """Explain what a status other than ready means for runs."""
     if arm.status == "degraded":
         return StyledText(line("Runs are routed to it only when they require it, and may fail there."), Role.WARN)
     if arm.status == "disabled":

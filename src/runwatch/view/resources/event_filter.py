@@ -1,4 +1,6 @@
-"""The filter of a list of events: the language of every list (console-anchors C3), and what of a line it marks."""
+"""The filter of an event list, in the language of all lists, and the matches to highlight (manual: decisions,
+"Interface conventions").
+"""
 
 from __future__ import annotations
 
@@ -34,32 +36,32 @@ MULTI_RUN_EVENTS: Final[ResourceSpec[Any]] = replace(
         *EVENTS.columns[1:],
     ),
 )
-"""Events of several runs: each line names its run."""
+"""Events of several runs; each line names its run."""
 
 
 class _EventRow(RecordRow[RunEvent]):
-    """An event as filters see it.
+    """An event as a row for filters.
 
-    Its line shows only a part of it, so that words look into its own JSON too.
+    Its line shows only part of it, so text search also covers its JSON.
     """
 
     __slots__ = ()
 
     def text(self) -> str:
-        """The cells, and the event as it came, one text a line."""
+        """Return the cells and the event as sent, one text per line."""
         wire = self.subject.wire_text
-        # What the service wrote with escapes is looked for as people type it.
+        # Users type characters that the service sent as escapes.
         readable = (line(dict(self.subject.raw), None),) if "\\u" in wire else ()
         return "\n".join((super().text(), line(wire, None), *readable))
 
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """A filter of events that was read.
+    """A parsed filter of events.
 
     Attributes:
-        query: What it asks for.
-        spec: What it knows of events.
+        query: The parsed filter.
+        spec: Specification of the events.
     """
 
     query: Query
@@ -67,28 +69,28 @@ class EventFilter:
 
     @property
     def text(self) -> str:
-        """The filter as it was typed."""
+        """The filter as typed."""
         return self.query.text
 
     @property
     def word(self) -> str:
-        """The one text that is looked for, where the filter asks for nothing else; otherwise empty."""
+        """The text to search for if the filter is nothing else; otherwise empty."""
         term = self.query.term
         while isinstance(term, AllOf) and len(term.terms) == 1:
             term = term.terms[0]
         return term.text if isinstance(term, ContainsText) else ""
 
     def keeps(self, context: RenderContext) -> Callable[[RunEvent], bool]:
-        """Says of an event whether the filter keeps it.
+        """Return a function that says whether the filter matches an event.
 
         Args:
-            context: What lines are drawn with; ages are counted to its moment.
+            context: For rendering lines; ages are relative to its time.
         """
         drawing = RowRenderer(self.spec, context)
         return lambda event: self.query.matches(_EventRow(drawing, event, ""))
 
     def match_spans(self, shown: str) -> Iterator[tuple[int, int]]:
-        """What of a line to mark: starts and ends, in order and apart from each other."""
+        """Yield start and end of each match to highlight in a line, in order and without overlaps."""
         found = sorted(place for term in _positive(self.query.term) for place in _places(term, shown))
         last = 0
         for start, end in found:
@@ -100,15 +102,14 @@ class EventFilter:
 def parse_event_filter(
     text: str, *, is_merged: bool = False, named: Mapping[str, str] | None = None
 ) -> EventFilter | None:
-    """Read what was typed; ``None`` when that is nothing.
+    """Parse a filter; ``None`` if it is empty.
 
     Args:
-        text: The filter.
-        is_merged: Whether lines of several runs are mixed.
-        named: The filters kept under names.
+        is_merged: Whether events of several runs are mixed.
+        named: Named filters.
 
     Raises:
-        QueryError: it breaks the grammar, or asks for what events do not have.
+        QueryError: The filter has a syntax error, or names something that events do not have.
     """
     if not text.strip():
         return None
@@ -117,14 +118,14 @@ def parse_event_filter(
 
 
 def seen_values(spec: ResourceSpec[Any]) -> dict[str, tuple[SafeText, ...]]:
-    """The fields that a filter of events can name, with the values that are known beforehand, for completion."""
+    """Return the fields for event filters with their fixed values, for completion."""
     return {
         field.id: tuple(map(line, sorted(KINDS.values()))) if field.id == "kind" else () for field in spec.all_fields()
     }
 
 
 def _positive(term: Term) -> Iterator[ContainsText | FieldContains | MatchesPattern]:
-    """The parts of a filter whose text stands in what it keeps."""
+    """Yield the terms of a filter whose text occurs in what it matches."""
     if isinstance(term, (ContainsText, FieldContains, MatchesPattern)):
         yield term
     elif isinstance(term, (AllOf, AnyOf)):
@@ -138,7 +139,7 @@ def _places(term: ContainsText | FieldContains | MatchesPattern, shown: str) -> 
         return
     folded, wanted = shown.casefold(), term.text.casefold()
     if not wanted or len(folded) != len(shown):
-        # Folding has moved the places; the line is found all the same, only nothing in it is marked.
+        # Case folding changed the length; the line matches, but nothing in it is highlighted.
         return
     start = folded.find(wanted)
     while start >= 0:

@@ -1,4 +1,4 @@
-"""Events of a run, as a resource: what the filter of the tail and the table form of the command know of them."""
+"""Events of a run as a resource, for the filter of event lists and the command's table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _score(event: RunEvent) -> Decimal | None:
 
 
 def _is_problem(event: RunEvent) -> bool:
-    """Whether something failed: the run or a slice, or a check that rejected or could not run."""
+    """Whether something failed: the run or a slice failed or expired, or a check rejected or could not run."""
     if event.type == "lifecycle":
         return event.state in {"failed", "expired"}
     findings = []

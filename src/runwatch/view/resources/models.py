@@ -48,14 +48,14 @@ DEPLOYMENT_LINES: Final = (
     MemberLine("fallback_policy"), MemberLine("pricing_basis"), MemberLine("last_tested_at", format=detail_time),
     MemberLine("created_at", format=detail_time), MemberLine("updated_at", format=detail_time),
 )  # fmt: skip
-"""A deployment, whole."""
+"""All lines of a deployment."""
 
 
 def catalog_sections(prefix: str = "") -> tuple[SectionSpec, ...]:
-    """The sections of a catalog entry, which other records hold as a member.
+    """Return the sections of a catalog entry, also for records that contain one.
 
     Args:
-        prefix: The path of the entry with a dot behind it; empty for the entry itself.
+        prefix: Path of the entry with a trailing dot; empty for the entry itself.
     """
 
     def part(title: str, path: str, *names: str) -> SectionSpec:

@@ -27,7 +27,7 @@ def _score(value: Any, _: RenderContext) -> CellText:
 
 
 def _as_text(value: object, _: RenderContext) -> CellText:
-    """A text on as many lines as it has; anything else as it came."""
+    """Format text on as many lines as it has, anything else as sent."""
     return block(value if isinstance(value, str) else json_text(value))
 
 
@@ -199,7 +199,7 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
         ),
     ),
 )  # fmt: skip
-"""Usage; it is printed and has no screen."""
+"""Usage. It is only printed and has no screen."""
 
 EVALS: Final[ResourceSpec[Any]] = ResourceSpec[EvalSummary](
     record=EvalSummary,
@@ -220,7 +220,7 @@ EVALS: Final[ResourceSpec[Any]] = ResourceSpec[EvalSummary](
     ),
     note="A technical failure is no verdict and counts in no pass rate.",
 )  # fmt: skip
-"""The summary of verdicts; it is printed and has no screen."""
+"""The summary of verdicts. It is only printed and has no screen."""
 
 COMPLIANCE: Final[ResourceSpec[Any]] = ResourceSpec[ComplianceExport](
     record=ComplianceExport,
@@ -257,4 +257,4 @@ COMPLIANCE: Final[ResourceSpec[Any]] = ResourceSpec[ComplianceExport](
         SectionSpec("Receipts", (MemberLine("receipts_ndjson", format=_as_text),)),
     ),
 )  # fmt: skip
-"""The compliance export; it is printed and has no screen."""
+"""The compliance export. It is only printed and has no screen."""

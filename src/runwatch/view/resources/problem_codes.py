@@ -1,4 +1,4 @@
-"""Problems by their code: how often each came, from when to when, and what it means."""
+"""Problems by code: number, first and last occurrence, and meaning."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
 
 NO_CODE: Final = "no code"
-"""Stands for answers that were no Problem of the service."""
+"""Shown for responses that were not a problem of the service."""
 
 
 class ProblemCode(Record):
-    """All problems of one code; ``profiles`` and ``paths`` are how many different ones met it."""
+    """All problems of one code. ``profiles`` and ``paths`` are numbers of distinct values."""
 
     KIND = "problem_code"
 
@@ -40,12 +40,12 @@ class ProblemCode(Record):
 
     @property
     def filter(self) -> str:
-        """What the list of problems is filtered by to show these alone."""
+        """The filter of the problem list for this code."""
         return f"code={self.code}" if self.code else "!has:code"
 
 
 def record_from_count(counted: CodeCount) -> ProblemCode:
-    """What the journal counted as a record."""
+    """Convert a journal count to a record."""
     return ProblemCode(
         {
             **({"code": counted.code} if counted.code else {}),
@@ -59,7 +59,7 @@ def record_from_count(counted: CodeCount) -> ProblemCode:
 
 
 def count_codes(entries: Iterable[ProblemEntry]) -> list[ProblemCode]:
-    """The codes of problems that are not in the journal, as those of a file; the most frequent first."""
+    """Count the codes of problems outside the journal, such as those of a file; most frequent first."""
     groups: dict[str, list[ProblemEntry]] = {}
     for entry in entries:
         groups.setdefault(entry.code or entry.problem.code, []).append(entry)

@@ -1,4 +1,4 @@
-"""Problems met from this machine, from the local journal."""
+"""Problems met by this machine, from the local journal."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _code(entry: ProblemEntry, context: RenderContext) -> CellText:
 
 
 def find_error_code(entry: ProblemEntry) -> str | None:
-    """The error code of a row: the journal's, else that of the Problem's type."""
+    """Return the error code in the journal, else that of the problem's type."""
     return entry.code or entry.problem.code or None
 
 
 def _head(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
-    """One line that says what went wrong (console-anchors C6)."""
+    """Describe what went wrong in one line (manual: decisions, "Interface conventions")."""
     status = entry.status if entry.status is not None else entry.problem.status
     parts = [line(find_error_code(entry) or "no code")]
     if status is not None:

@@ -44,9 +44,9 @@ def _status(receipt: Receipt, context: RenderContext) -> CellText:
 def _model(receipt: Receipt, context: RenderContext) -> CellText:
     model = find_selected_option(receipt).model_key
     if model is not None:
-        # The publisher's name in front would push the model's own out of a narrow column.
+        # Drop the publisher, which would push the model's name out of a narrow column.
         return line(model.rpartition("/")[2] or model)
-    # A receipt that names its slices and no selected option says that no model was called.
+    # A receipt with slices but without a selected option means that no model was called.
     return StyledText(line("none called" if receipt.slices else context.glyphs.unknown), Role.QUIET)
 
 
@@ -69,7 +69,7 @@ def _check_kind(receipt: Receipt) -> str | None:
 
 
 def _score(receipt: Receipt) -> list[Decimal]:
-    """Every quality score that stands in the receipt for a verdict."""
+    """Return every quality score in the receipt."""
     found = (part.verifier and part.verifier.quality_score for part in receipt.slices or ())
     return [number for number in found if isinstance(number, Decimal)]
 

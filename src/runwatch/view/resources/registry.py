@@ -1,6 +1,6 @@
 """Every resource with its specification, loaded from :mod:`runwatch.view.resources.resource_index`.
 
-Tabs, palette, help, list and show commands and tests follow from these.
+Tabs, palette, help, list and show commands and tests are derived from these.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _BY_KIND: Final = {spec.kind: spec for spec in RESOURCES}
 
 
 def mutation_for_operation(operation: str) -> Mutation[Any] | None:
-    """What an operation means to the first action that declares it; ``None`` where none does."""
+    """Return the mutation of the first action that declares an operation; ``None`` if there is none."""
     return _BY_OPERATION.get(operation)
 
 
 def _mutations() -> Iterator[Mutation[Any]]:
-    """Everything that actions declare, with what comes after private pages."""
+    """Yield all mutations of actions, including those that follow private pages."""
     for spec in RESOURCES:
         for action in (*spec.create_actions, *spec.actions):
             mutation = action.mutation
@@ -40,29 +40,29 @@ for _mutation in _mutations():
 
 
 def resource_named(name: str) -> ResourceSpec[Any]:
-    """The resource of that noun.
+    """Return the resource with this name.
 
     Raises:
-        KeyError: there is none.
+        KeyError: There is none.
     """
     return _BY_NAME[name]
 
 
 def resource_for_kind(kind: str) -> ResourceSpec[Any]:
-    """The resource whose records are of that kind.
+    """Return the resource for this kind of record.
 
     Raises:
-        KeyError: there is none.
+        KeyError: There is none.
     """
     return _BY_KIND[kind]
 
 
 PAGES: Final = ("overview", "settings", "tail", "around", "codes", "account", "usage", "compliance")
-"""Screens that show no list of one resource."""
+"""Screens other than the list of one resource."""
 
 
 def screen_names() -> tuple[str, ...]:
-    """Every name that ``--open`` and the setting ``home_screen`` take."""
+    """Return every name accepted by ``--open`` and the setting ``home_screen``."""
     from runwatch.view.resources.registry import RESOURCES
 
     return tuple(dict.fromkeys((*(spec.name for spec in RESOURCES if spec.has_screen), *PAGES)))

@@ -1,4 +1,4 @@
-"""HTTP requests sent from this machine, from the local journal."""
+"""HTTP requests sent by this machine, from the local journal."""
 
 from __future__ import annotations
 

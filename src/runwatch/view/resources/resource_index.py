@@ -1,6 +1,6 @@
-"""Every resource in one list: its name, where its specification is, and the words behind its name on the command line.
+"""The index of all resources: name, location of the specification, and subcommands.
 
-Cheap to import, because ``runwatch --help`` and shell completion read it. The specifications themselves are loaded by
+Cheap to import, because ``runwatch --help`` and shell completion read it. Specifications are loaded by
 :mod:`runwatch.view.resources.registry`, or one at a time by :meth:`ResourceEntry.load`.
 """
 
@@ -17,11 +17,11 @@ class ResourceEntry(NamedTuple):
     """One resource.
 
     Attributes:
-        name: Its name in the plural, which is also the first word of its commands.
+        name: Plural name, also the first word of its commands.
         spec: Its specification: ``module:NAME`` below :mod:`runwatch.view.resources`.
-        summary: What ``runwatch --help`` says of its commands; empty for a resource without commands of its own.
-        commands: The words behind its name. ``list`` and ``show`` follow from the specification, the name of another
-            resource lists that one, and other words are the commands of the specification's actions.
+        summary: Text for its commands in ``runwatch --help``; empty for a resource without commands.
+        subcommands: ``list`` and ``show`` follow from the specification, the name of another resource lists that one,
+            and other words are commands of the specification's actions.
     """
 
     name: str
@@ -86,4 +86,4 @@ RESOURCE_INDEX: Final = (
     ResourceEntry("requests", "requests:REQUESTS", "HTTP requests sent, kept on this machine", "list"),
     ResourceEntry("account", "account:ACCOUNT"),
 )  # fmt: skip
-"""Every resource, in the order of the console's screens and of the help."""
+"""All resources, in the order of the console's screens and of the help."""

@@ -27,7 +27,7 @@ from runwatch.view.text.status_format import detail_status, status_cell
 
 
 def _its_repository(agent: ReviewAgent, _: object) -> LineTarget | None:
-    """The GitHub connection of the repository that the agent works on."""
+    """Return a link to the GitHub connection of the agent's repository."""
     kept = build_field_filter("repository", agent.repository) if agent.repository else ""
     return LineTarget(ViewState("github", filter=kept), line("GitHub connection")) if kept else None
 

@@ -76,7 +76,7 @@ def _run(facts: RunFacts, context: RenderContext) -> CellText:
 
 
 def _age(facts: RunFacts, context: RenderContext) -> CellText:
-    """How long a live run has been under way, and how long an ended one took."""
+    """Format how long a live run has been running, or how long an ended one took."""
     if facts.is_final:
         took = facts.took_s.value
         return line(context.glyphs.unknown) if took is None else elapsed_clock(took)
@@ -101,7 +101,7 @@ def _packet(facts: RunFacts) -> DecisionPacket:
 
 
 def _cost(facts: RunFacts, context: RenderContext) -> CellText:
-    """What was spent; a gauge against the cap while that can still change."""
+    """Format the spend, with a gauge against the cap while the run is live."""
     if facts.is_test:
         return no_charge_cell()
     cost = facts.known_cost_usd.value
@@ -118,7 +118,7 @@ def _cost(facts: RunFacts, context: RenderContext) -> CellText:
 
 
 def _last(facts: RunFacts, context: RenderContext) -> CellText:
-    """The newest event and its age; for an ended run how long ago that was."""
+    """Format the newest event and its age, or how long ago an ended run ended."""
     event, ended = facts.last_event, facts.ended_at.value
     if facts.is_final and ended is not None:
         return age(ended, context.now)
@@ -129,7 +129,7 @@ def _last(facts: RunFacts, context: RenderContext) -> CellText:
 
 
 def _reason(facts: RunFacts, context: RenderContext) -> CellText:
-    """Why the run ended, or what a review comes to; a live or completed one needs no reason."""
+    """Format why the run ended, or the result of a review. Live and completed runs need no reason."""
     reason, decided = facts.reason.value, decision_reason_cell(facts.packet.value, context.glyphs)
     if decided is not None and not reason:
         return decided
@@ -153,7 +153,7 @@ def _verdict(facts: RunFacts, _: object, context: RenderContext) -> CellText | N
 
 
 def _known(fact: SourcedValue[Any], text: CellText, context: RenderContext) -> CellText:
-    """A fact with its source, or the sign for unknown."""
+    """Format a value with its source, or the glyph for unknown."""
     if fact.source == NO_SOURCE:
         return StyledText(line(context.glyphs.unknown), Role.QUIET)
     drawn, role = text if isinstance(text, StyledText) else StyledText(text)
@@ -161,14 +161,14 @@ def _known(fact: SourcedValue[Any], text: CellText, context: RenderContext) -> C
 
 
 def _told(name: str, path: str, draw: Callable[[Any], CellText] = line) -> ComputedLine:
-    """A line for one fact; ``path`` is the run's own member for it."""
+    """Return a line for one value; ``path`` is the run's member for it."""
 
     def shown(facts: RunFacts, _: object, context: RenderContext) -> CellText:
         fact: SourcedValue[Any] = getattr(facts, name)
         return _known(fact, draw(fact.value), context)
 
     def shows(facts: RunFacts) -> str:
-        # A member that is null tells as little as a missing one, and the line says so.
+        # A null member is like a missing one, and the line shows that.
         is_told = (
             getattr(facts, name).source == FROM_RUN or json_paths.get_at(facts.raw, json_paths.parse_path(path)) is None
         )
@@ -188,7 +188,7 @@ def _cost_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
 
 
 def _shows_cost(facts: RunFacts) -> str:
-    """The member whose value the cost line shows: a number in ``spend_usd``, or else the known part beside it."""
+    """Return the member shown by the cost line: ``spend_usd`` if it is a number, else the known part."""
     if facts.known_cost_usd.source == FROM_RUN and facts.run.spend_usd is None:
         return "known_spend_usd"
     return "" if facts.run.spend_usd is None and facts.raw.get("spend_usd") is not None else "spend_usd"
@@ -219,7 +219,9 @@ def _took(facts: RunFacts, _: object, context: RenderContext) -> CellText | None
 
 
 def _own_status(facts: RunFacts) -> str:
-    """The run's own status is listed again where its final event or receipt is newer, and where it is no text."""
+    """Return ``status`` unless it should be listed again, because the final event or receipt is newer or it is not
+    text.
+    """
     own = facts.run.status
     return "status" if own is not None and own == facts.status else ""
 

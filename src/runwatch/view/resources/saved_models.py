@@ -1,4 +1,4 @@
-"""What uses a model: the saved ones made of its deployment, as lines that lead to them. Pure."""
+"""Saved models that use a deployment, as lines with links."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from runwatch.view.text.styled_text import with_role
 def saved_model_sections(
     deployment_id: str, arms: Iterable[Arm], context: RenderContext, *, is_known: bool
 ) -> list[DetailSection]:
-    """The saved models of a deployment; none where they are not known.
+    """Return the saved models of a deployment; empty if they are unknown.
 
     Args:
-        deployment_id: The id of the model deployment.
-        arms: Every saved model.
-        context: What it is drawn with.
+        deployment_id: Model deployment id.
+        arms: All saved models.
         is_known: Whether the list of saved models was read.
     """
     if not is_known or not deployment_id:

@@ -16,7 +16,9 @@ from runwatch.view.text.styled_text import CellText, StyledText
 
 
 def _standing(connection: SourceConnection) -> str | None:
-    """One word for what the rule on usable connections says (wire reference 2.6)."""
+    """Return the status of a connection in one word (manual: interface, "Sources, connections and credential
+    handoffs").
+    """
     if connection.is_usable:
         return "ready"
     if connection.revoked_at is not None or connection.status == "revoked":

@@ -1,4 +1,4 @@
-"""Tenant templates: whether each can be applied, its blockers and next actions, and the catalog row it stands on."""
+"""Tenant templates: eligibility, blockers, next actions, and the catalog row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _verdict(facts: TemplateFacts, _: object, __: RenderContext) -> CellText | N
 
 
 def _next(facts: TemplateFacts, _: object) -> LineTarget | None:
-    """An eligible template waits for its plan to be looked at."""
+    """Return the step to review the plan of an eligible template."""
     if not facts.template.eligible:
         return None
     return find_action_target(NextAction({"type": "approve_plan"}), facts.id)
@@ -58,7 +58,7 @@ def _blocker_lead(facts: Any, blocker: Blocker) -> LineTarget | None:
     action = blocker.next_action
     step = find_step(action)
     if step is not None and step.kind == "plan":
-        # The plan of another template is what clears it, because this one is blocked.
+        # This template is blocked, so the plan of another one clears the blocker.
         other = next((plan.template_id for plan in facts.template.alternative_plans or () if plan.template_id), None)
         return find_action_target(action, other or facts.id, blocker)
     return find_action_target(action, facts.id, blocker)

@@ -1,4 +1,4 @@
-"""Output checks, what their tests found, and their protected connections."""
+"""Output checks, their test results, and their protected connections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runwatch.view.text.status_format import detail_status, joined_cell, status_
 from runwatch.view.text.styled_text import CellText, StyledText
 
 SOON_DAYS: Final = 14
-"""From so many days on before a key stops, it is shown as something to see to."""
+"""A key that stops within this many days is shown as a warning."""
 
 
 def _connection(verifier: Verifier) -> ConnectionSummary:
@@ -36,14 +36,16 @@ def _days(verifier: Verifier, context: RenderContext) -> CellText:
 
 
 def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
-    """What a probe found; nothing at all where the record has none."""
+    """Return the lines for a probe's result; nothing is shown if the record has none."""
 
     def probe_of(record: Record) -> Probe | None:
         raw = record.raw.get(member)
         return Probe(raw) if isinstance(raw, dict) else None
 
     def headline(record: Record, _: object, context: RenderContext) -> CellText | None:
-        """Whether the check can be used, as the official clients conclude it (wire reference 2.4)."""
+        """Format whether the check can be used, by the rule of the official clients (manual: interface, "Probing a
+        check").
+        """
         probe = probe_of(record)
         if probe is None:
             return None
@@ -52,7 +54,7 @@ def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
         return StyledText(line(f"{context.glyphs.bad} the check cannot be used yet"), Role.BAD)
 
     def verdict(record: Record, _: object, __: RenderContext) -> CellText | None:
-        """A word on the verdict of the reserved probe, which looks bad and is right."""
+        """Explain the verdict of a probe, which looks negative but is as expected."""
         probe = probe_of(record)
         contract = None if probe is None else probe.contract
         result = None if contract is None else contract.verifier_result
@@ -179,12 +181,12 @@ VERIFIER_TEST: Final[ResourceSpec[Any]] = ResourceSpec[VerifierTest](
         _DECLARATION,
     ),
 )
-"""What a test found; it is printed and has no screen."""
+"""The result of a test. It is only printed and has no screen."""
 
 VERIFIER_OUTCOME: Final[ResourceSpec[Any]] = replace(
     VERIFIERS, sections=(SectionSpec("Probe", _probe_lines("preflight")), *VERIFIERS.sections), note="", actions=()
 )
-"""What came of registering a check: the check as far as the service tells of it, and its first probe."""
+"""The result of registering a check: the check as far as known, and its first probe."""
 
 KEY_CONNECTION: Final[ResourceSpec[Any]] = ResourceSpec[KeyConnection](
     record=KeyConnection,
@@ -232,4 +234,4 @@ KEY_CONNECTION: Final[ResourceSpec[Any]] = ResourceSpec[KeyConnection](
     ),
     note="Handles name keys; no key is ever shown.",
 )  # fmt: skip
-"""A protected connection of an output check or a review agent; it is printed and has no screen."""
+"""A protected connection of an output check or a review agent. It is only printed and has no screen."""

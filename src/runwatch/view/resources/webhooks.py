@@ -1,4 +1,4 @@
-"""Webhooks, and what was delivered to them."""
+"""Webhooks and their deliveries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runwatch.view.text.styled_text import with_role
 
 
 def _ends(value: tuple[str, ...], _: RenderContext) -> SafeText:
-    """What a webhook is told of, without the word that all of them begin with."""
+    """Format the events of a webhook without their common prefix."""
     return line(", ".join(word.removeprefix("execution.") for word in value))
 
 
@@ -116,11 +116,10 @@ DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
 
 
 def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *, more: bool) -> list[DetailSection]:
-    """What was delivered, the newest first; a line that is opened delivers it again.
+    """Return the deliveries, newest first. Opening a line delivers it again.
 
     Args:
-        deliveries: The newest ones.
-        context: What they are drawn with.
+        deliveries: The newest deliveries.
         more: Whether there are older ones.
     """
     if not deliveries:

@@ -1,4 +1,4 @@
-"""The settings as rows: what holds, where it comes from, what it means, and what may be written in its place."""
+"""The settings as rows: effective value, source, meaning, and allowed values."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _SWITCH = {"true": "", "false": ""}
 
 
 def settings_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: SettingsContext) -> list[SettingsRow]:
-    """What is wrong with the file, every setting, every profile with its own settings, then the tables.
+    """Return rows for problems of the file, every setting, every profile with its own settings, and the tables.
 
     Raises:
-        SettingsError: a flag or a variable holds what its setting does not take, or a profile is not known.
+        SettingsError: A flag or a variable has an invalid value, or a profile is unknown.
     """
     profiles = loaded.settings.profiles
     rows = [_problem(number, problem, around) for number, problem in enumerate(loaded.problems)]
@@ -65,11 +65,10 @@ def settings_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: Se
 
 
 def search_rows(rows: list[SettingsRow], words: str) -> list[SettingsRow]:
-    """The rows that hold every one of some words, in the key, the value or what is said of them, below their headings.
+    """Return the rows that contain all words in their key, value or description, below their headings.
 
     Args:
-        rows: All rows.
-        words: What is looked for, in any order and however it is written; empty keeps every row.
+        words: Words in any order, ignoring case; empty keeps every row.
     """
     sought = words.casefold().split()
     if not sought:
@@ -89,10 +88,10 @@ def search_rows(rows: list[SettingsRow], words: str) -> list[SettingsRow]:
 
 
 def parse_edit(row: SettingsRow, text: str) -> tuple[str, str | None]:
-    """What a typed text means for a row: the dotted key to write, and its value; ``None`` puts the default back.
+    """Return the dotted key and the value to write for typed text; ``None`` restores the default.
 
     Raises:
-        Unfit: the setting does not take it; the message never holds the text.
+        InvalidValueError: The setting does not accept it. The message never contains the text.
     """
     text = text.strip()
     if row.adds:
@@ -198,7 +197,7 @@ def _of_profile(
 
 
 def _choices(setting: Setting[Any], loaded: LoadedSettings, around: SettingsContext) -> Mapping[str, str]:
-    """What may be chosen for a setting, with a word about each; empty where anything fitting is typed."""
+    """Return the choices of a setting with a short description each; empty for free text."""
     if setting is Settings.theme:
         return around.themes
     if setting is Settings.home_screen:

@@ -1,4 +1,4 @@
-"""One row of the table of settings, and what the rows are made with."""
+"""Rows of the settings table, and the context for building them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from runwatch.view.text.styled_text import StyledText
 EFFECTIVE_AT_ONCE: Final = frozenset(
     {"theme", "time", "bell", "notice", "clipboard", "keys", "filters", "columns", "restore"}
 )
-"""Settings and tables that hold as soon as they are written; the others wait for the next start."""
+"""Settings and tables that take effect as soon as they are written; the others need a restart."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsColumn:
-    """A column of the table of settings."""
+    """A column of the settings table."""
 
     id: str
     title: str
@@ -47,16 +47,16 @@ class SettingsRow:
     """One row.
 
     Attributes:
-        key: Names the row.
-        cells: What stands in the columns, by their ids.
-        about: What is said of it below the table.
-        edits: The dotted key that is written; of a table for a row that adds to it; empty where nothing is.
+        key: Id of the row.
+        cells: Cells by column id.
+        about: Description below the table.
+        edits: Dotted key to write; that of a table if the row adds to it; empty for none.
         adds: Whether ``NAME = VALUE`` is typed, for a new entry of a table.
-        text: What editing begins with.
-        choices: The values there are, each with a word about it, where nothing else is taken.
-        removes: The dotted key that can be taken out of the file; empty where there is none.
-        profile: The profile whose connection can be tested; empty where none can.
-        is_heading: Whether it stands above a part of the table.
+        text: Initial text for editing.
+        choices: Allowed values with a short description each; empty for free text.
+        removes: Dotted key that can be removed from the file; empty for none.
+        profile: Profile whose connection can be tested; empty for none.
+        is_heading: Whether it is the heading of a part of the table.
     """
 
     key: str
@@ -71,21 +71,21 @@ class SettingsRow:
     is_heading: bool = False
 
     def cell(self, column: Any) -> StyledText:
-        """The text of a column and its role."""
+        """Return the cell of a column."""
         return self.cells[column.id]
 
 
 @dataclass(frozen=True, slots=True)
 class KeyedAction:
-    """Something the user can do with a key.
+    """A key action.
 
     Attributes:
-        id: Names it in the settings.
-        keys: The keys that hold, with spaces between them.
-        usual: The keys that hold where nobody has chosen others.
+        id: Name in the settings.
+        keys: Effective keys, separated by spaces.
+        usual: Default keys.
         help: What it does, in a sentence.
-        where: Where it works, in words.
-        refused: Why the keys that the file gives it do not hold; empty where they do.
+        where: Where it works.
+        refused: Why the keys in the file are not effective; empty if they are.
     """
 
     id: str
@@ -98,18 +98,16 @@ class KeyedAction:
 
 @dataclass(frozen=True, slots=True)
 class SettingsContext:
-    """What the rows are made with beside the settings themselves.
+    """Data for building rows besides the settings.
 
     Attributes:
-        in_use: The profile that the console works with.
+        in_use: Current profile.
         address: Its address.
-        key_sources: Where the key of each profile comes from, never the key; a profile that is missing is being
-            looked up.
-        tests: What came of the last test of a profile's connection.
-        themes: Names of the themes there are, each with its title.
-        screens: Names of the screens there are.
-        actions: Everything that can be done with a key.
-        glyphs: The signs.
+        key_sources: Source of each profile's key, never the key itself; a missing profile is still being looked up.
+        tests: Results of the last connection test by profile.
+        themes: Titles of the themes by name.
+        screens: Names of the screens.
+        actions: All key actions.
     """
 
     in_use: str = LOCAL
@@ -123,13 +121,13 @@ class SettingsContext:
 
 
 def heading_row(title: str, doc: str) -> SettingsRow:
-    """A row above a part of the table."""
+    """Return the heading of a part of the table."""
     cells = {"key": StyledText(line(title), Role.LIVE), "value": quiet_cell(doc), "source": quiet_cell("")}
     return SettingsRow(f"part {title}", cells, (DetailLine(line("part"), line(doc)),), is_heading=True)
 
 
 def add_entry_row(table: str, doc: str, example: str, *, raw_key: str) -> SettingsRow:
-    """The row that adds an entry to a table."""
+    """Return the row that adds an entry to a table."""
     about = (
         DetailLine(line("about"), line(doc)),
         DetailLine(line("new one"), line(f"enter, then {example}")),
@@ -141,7 +139,7 @@ def add_entry_row(table: str, doc: str, example: str, *, raw_key: str) -> Settin
 
 
 def describe_setting(key: str, setting: Setting[Any], resolved: ResolvedSetting) -> tuple[DetailLine, ...]:
-    """What a setting means, what it takes, where its value comes from, and when a change holds."""
+    """Describe a setting: meaning, allowed values, source, and when a change takes effect."""
     made = [DetailLine(line("about"), line(setting.doc))]
     if not setting.is_table:
         default = value_text(setting.default) or "nothing"
@@ -157,19 +155,19 @@ def describe_setting(key: str, setting: Setting[Any], resolved: ResolvedSetting)
 
 
 def effect_line(key: str) -> DetailLine:
-    """When a change of a setting holds."""
+    """Return the line for when a change of a setting takes effect."""
     return DetailLine(
         line("holds"), line("at once" if takes_effect_at_once(key) else "from the next start"), Role.QUIET
     )
 
 
 def takes_effect_at_once(key: str) -> bool:
-    """Whether a setting holds as soon as it is written."""
+    """Whether a setting takes effect as soon as it is written."""
     return key.partition(".")[0] in EFFECTIVE_AT_ONCE
 
 
 def setting_cells(key: str, resolved: ResolvedSetting, glyphs: Glyphs) -> dict[str, StyledText]:
-    """Key, value and source of a setting."""
+    """Return the cells of a setting: key, value and source."""
     text = value_text(resolved.value)
     return {
         "key": data_cell(key),
@@ -179,14 +177,14 @@ def setting_cells(key: str, resolved: ResolvedSetting, glyphs: Glyphs) -> dict[s
 
 
 def source_cell(resolved: ResolvedSetting) -> StyledText:
-    """Which kind of place a value comes from."""
+    """Format the kind of source of a value."""
     return StyledText(
         line(resolved.source.value), Role.QUIET if resolved.source is SettingSource.DEFAULT else Role.PLAIN
     )
 
 
 def value_text(value: object) -> str:
-    """A value as the user types it."""
+    """Format a value as the user types it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
@@ -195,16 +193,16 @@ def value_text(value: object) -> str:
 
 
 def data_cell(text: str) -> StyledText:
-    """Text that is data."""
+    """Return a cell with data."""
     return StyledText(line(text))
 
 
 def quiet_cell(text: str) -> StyledText:
-    """Text around the data."""
+    """Return a cell with secondary text."""
     return StyledText(line(text), Role.QUIET)
 
 
 def about_line(label: str, text: str, role: Role = Role.PLAIN) -> DetailLine:
-    """A line of what is said about a row, however long."""
+    """Return a description line of any length."""
     drawn: SafeText = line(text, None)
     return DetailLine(line(label), drawn, role)

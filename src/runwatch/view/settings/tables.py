@@ -1,4 +1,4 @@
-"""Rows for the tables of the settings: named filters, columns of lists, keys."""
+"""Rows for the tables in the settings: named filters, list columns, keys."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 
 NO_LIST: Final = "names no list"
-"""What is said of columns for a list that there is none of."""
+"""Shown for columns of an unknown list."""
 
 _KEYS_CELLS: Final = 14
-"""How wide the keys stand before what they do."""
+"""Width of the keys before their action's description, in cells."""
 
 
 def find_table_problems(settings: Settings) -> Iterator[tuple[str, str]]:
-    """What is wrong with named filters and columns beyond their form, each with its dotted key."""
+    """Yield semantic errors of named filters and columns, each with its dotted key."""
     for name, text in settings.filters.items():
         problem = find_lists_accepting(name, text, settings.filters)[1]
         if problem:
@@ -59,7 +59,7 @@ def find_table_problems(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def filter_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[SettingsRow]:
-    """Every named filter with the lists that it can be used on, and the row that adds one."""
+    """Yield every named filter with the lists that accept it, and the row that adds one."""
     setting = Settings.filters
     yield heading_row(
         "Named filters", "each is used as :NAME where filters are typed, and by its name in the command line"
@@ -85,10 +85,10 @@ def _about_filter(name: str, named: Mapping[str, str]) -> DetailLine:
 
 
 def find_lists_accepting(name: str, text: str, named: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
-    """The lists that a named filter can be used on; where there is none, what is wrong with it.
+    """Return the lists that accept a named filter; if there are none, also what is wrong with it.
 
     Args:
-        name: Its own name, which it must not lead back to.
+        name: Its own name, which the filter must not contain.
         text: The filter.
         named: The other named filters.
     """
@@ -105,7 +105,7 @@ def find_lists_accepting(name: str, text: str, named: Mapping[str, str]) -> tupl
 
 
 def column_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: SettingsContext) -> Iterator[SettingsRow]:
-    """The columns of every list, chosen or its own."""
+    """Yield the columns of every list, chosen or default."""
     yield heading_row(
         "Columns", "which columns a list has, and in which order; those of a narrow window leave by themselves"
     )
@@ -156,7 +156,7 @@ def _columns(
 
 
 def key_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[SettingsRow]:
-    """Every action with its keys; entries of the file that are no action come last, to be removed."""
+    """Yield every action with its keys, then entries of the file that are not actions and can be removed."""
     yield heading_row(
         "Keys", f"{len(around.actions)} actions; a key that another action has at the same place is refused"
     )
