@@ -1,7 +1,7 @@
-"""The commands: the console's work without a screen, for pipes, scripts and screen readers.
+"""The commands: the console's functions without a screen, for pipes, scripts and screen readers.
 
-:mod:`runwatch.commands.cli.grammar` declares every command and flag in one table; each command's module is imported
-when it runs.
+:mod:`runwatch.commands.cli.grammar` declares every command and option. Each handler's module is imported only when it
+runs.
 """
 
 from __future__ import annotations
@@ -9,4 +9,4 @@ from __future__ import annotations
 from typing import Final
 
 COMPLETE: Final = "__complete"
-"""The word by which completion scripts ask for names; no command, so that help and completion do not offer it."""
+"""The word with which completion scripts request names. Not a command, so help and completion do not list it."""

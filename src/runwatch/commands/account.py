@@ -1,4 +1,4 @@
-"""``account``: who the service thinks the caller is, and what is left to spend."""
+"""``account``: identity, quota and balance of the caller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOP_UP: Final = "postAccountTopUpIntents"
 
 
 def account(call: Invocation) -> int:
-    """``account``: print the account behind the key, or begin to add sample credit to it."""
+    """``account``: print the account of the key, or start adding sample credit."""
     if call.options.top_up is not None:
         return _top_up(call, call.options.top_up)
 

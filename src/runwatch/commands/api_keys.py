@@ -1,4 +1,4 @@
-"""``keys create``: make an API key of the organization (wire reference 2.11)."""
+"""``keys create``: create an API key of the organization (manual: interface, "API keys")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runwatch.records.record import Record
 
 
 def create(call: Invocation) -> int:
-    """``keys create``: make a key and print it, this once; it is kept nowhere on this machine."""
+    """``keys create``: create a key and print it once; it is not stored on this machine."""
     return run_write(call, finish=_warn_of_no_expiry)
 
 

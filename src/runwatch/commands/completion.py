@@ -1,4 +1,6 @@
-"""Completion scripts for bash, zsh and fish, made from the grammar; for ids and names they ask :mod:`.complete`."""
+"""Completion scripts for bash, zsh and fish, generated from the grammar. They get ids and names from
+:mod:`runwatch.commands.completion_names`.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,13 @@ from runwatch.commands.cli.invocation import Invocation
 
 
 def print_script(call: Invocation) -> int:
-    """``print_script``: print the script for one shell."""
+    """``completion``: print the script for one shell."""
     call.output.text(SCRIPTS[call.options.shell]())
     return 0
 
 
 def _nodes() -> dict[tuple[str, ...], dict[str, str]]:
-    """Every path of words that something follows, with the words and what they mean."""
+    """Return every incomplete path of words with the possible next words and their summaries."""
     nodes: dict[tuple[str, ...], dict[str, str]] = {}
     for verb in list_commands():
         for depth in range(len(verb.path)):
@@ -33,7 +35,7 @@ def _flag_words(verb: CommandSpec | None) -> dict[str, str]:
 
 
 def _offers() -> dict[str, dict[str, str]]:
-    """What may follow each path of words: further words, choices of arguments, and flags."""
+    """Return what may follow each path of words: next words, choices of arguments, and options."""
     offers: dict[str, dict[str, str]] = {}
     for path, words in _nodes().items():
         offers[" ".join(path)] = words if path else {**words, **_flag_words(None)}
@@ -44,7 +46,7 @@ def _offers() -> dict[str, dict[str, str]]:
 
 
 def _values() -> dict[str, tuple[str, ...]]:
-    """The accepted values of each flag that has a fixed set."""
+    """Return the accepted values of each option with fixed choices."""
     return {flag.name: flag.choices for verb in list_commands() for flag in verb.flags if flag.choices}
 
 
@@ -53,13 +55,13 @@ def _valued() -> list[str]:
 
 
 def _named_flags() -> list[str]:
-    """The flags whose values are asked for."""
+    """Return the options whose values are completed with names."""
     every = (CONSOLE, *(verb.flags for verb in list_commands()))
     return sorted({flag.name for flags in every for flag in flags if flag.names})
 
 
 def _named_verbs() -> list[str]:
-    """The commands whose arguments are asked for."""
+    """Return the commands whose arguments are completed with names."""
     return [verb.name for verb in list_commands() if any(argument.names for argument in verb.arguments)]
 
 

@@ -1,7 +1,7 @@
-"""``runwatch __complete WORDS``: what may stand in the place of the last word, for the scripts of ``completion``.
+"""``runwatch __complete WORDS``: candidates for the last word, for the completion scripts.
 
-The scripts know the grammar by themselves and ask here only for names that are not in it: ids, profiles, themes and
-screens. The answer comes from the settings file and the console's database; nothing is written, started or called.
+The scripts know the grammar and request only other names: ids, profiles, themes and screens. These come from the
+settings file and the console's database; nothing is written, started or called.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from runwatch.settings.declarations import LOCAL, UNNAMED
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 
 _SAFE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}", re.ASCII)
-"""Names that every shell takes as they are. The others came from a service too, and are not offered."""
+"""Names that are safe in every shell without quotes. Others, which may come from a service, are not offered."""
 
 _SEVERAL: Final = "profiles"
 _ALL: Final = "all"
@@ -28,12 +28,12 @@ _ALL: Final = "all"
 
 @dataclass(slots=True)
 class _Typed:
-    """What stands before the word that is completed.
+    """The words before the one to complete.
 
     Attributes:
-        path: The words of the command.
+        path: Words of the command.
         arguments: Its arguments.
-        flags: The options that have a value, and the switches, which have an empty one.
+        flags: Options with their values; empty values for switches.
         pending: The option whose value comes next; empty for none.
     """
 
@@ -49,18 +49,18 @@ class _Typed:
 
 
 def print_names(words: Sequence[str]) -> int:
-    """Print one name a line; what cannot be read offers nothing, because a message would end up in the command."""
+    """Print one candidate per line. On errors print nothing, because a message would end up in the command line."""
     sys.stdout.write("".join(f"{name}\n" for name in find_names(words, os.environ, find_paths())))
     return 0
 
 
 def find_names(words: Sequence[str], environment: Mapping[str, str], paths: Paths) -> list[str]:
-    """The names that may stand in the place of the last word and begin with it.
+    """Return the names that may replace the last word and begin with it.
 
     Args:
-        words: The command line behind the program's name, up to the word that is completed.
-        environment: The process's environment.
-        paths: Where settings and data are.
+        words: The command line after the program's name, up to the word to complete.
+        environment: Environment of the process.
+        paths: Locations of settings and data.
     """
     *before, begun = words or ("",)
     typed = _read(before)
@@ -102,7 +102,7 @@ def _read(words: Sequence[str]) -> _Typed:
 
 
 def _named(typed: _Typed) -> str:
-    """What the word that is completed names, as the table of commands says; empty for nothing of ours."""
+    """Return what the word to complete names, as declared in the grammar; empty for nothing known."""
     verb = typed.verb
     if typed.pending:
         flags = CONSOLE if verb is None else verb.flags
@@ -118,10 +118,10 @@ def _named(typed: _Typed) -> str:
 def _names(
     names: str, head: str, typed: _Typed, loaded: LoadedSettings, environment: Mapping[str, str], paths: Paths
 ) -> Iterable[str]:
-    """Everything that could be meant, the most likely first.
+    """Return all candidates, most likely first.
 
     Raises:
-        RunwatchError: the words before name a profile that is not there, or an address that is none.
+        RunwatchError: The earlier words name an unknown profile, or an invalid address.
     """
     if names in {"profile", _SEVERAL}:
         several = (_ALL,) if names == _SEVERAL and not head else ()
@@ -155,10 +155,10 @@ def _names(
 def _profiles(
     typed: _Typed, loaded: LoadedSettings, environment: Mapping[str, str], paths: Paths
 ) -> Sequence[str] | None:
-    """The profiles that the call would use; ``None`` where all of them, or where nothing says which.
+    """Return the profiles that the command would use; ``None`` for all, or if unknown.
 
     Raises:
-        RunwatchError: a profile that is named is not there, or an address is none.
+        RunwatchError: A named profile does not exist, or an address is invalid.
     """
     from runwatch.settings.resolver import SettingOptions, SettingsResolver
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def path(call: Invocation) -> int:
-    """``config path``: the settings file alone, so that an editor can take it; in the other forms every place."""
+    """``config path``: print the settings file alone, for use with an editor; in other formats all locations."""
     if call.output.form == "table":
         call.output.clean_block(clean_line(str(call.paths.settings_file)))
         return SUCCESS
@@ -39,7 +39,7 @@ def path(call: Invocation) -> int:
 
 
 def show(call: Invocation) -> int:
-    """``config show``: every setting with its value and the place that won; the address in use comes last."""
+    """``config show``: print every setting with its value and source, then the effective address."""
     from runwatch.commands.shared.session import load_settings, make_resolver
 
     chosen = make_resolver(call, load_settings(call))
@@ -57,7 +57,7 @@ def _row(item: ResolvedSetting) -> dict[str, Any]:
 
 
 def get(call: Invocation) -> int:
-    """``config get``: the value of one setting, whatever place it comes from."""
+    """``config get``: print the effective value of one setting."""
     from runwatch.commands.shared.session import load_settings, make_resolver
     from runwatch.settings.declarations import find_closest_key, find_setting
     from runwatch.view.text.safe_text import line
@@ -78,7 +78,7 @@ def get(call: Invocation) -> int:
 
 
 def set_value(call: Invocation) -> int:
-    """``config set``: write one setting into the settings file; comments in it stay."""
+    """``config set``: write one setting to the settings file. Comments are preserved."""
     from runwatch.settings import settings_file
 
     settings_file.write_setting(call.paths.settings_file, call.options.name, call.options.value)
@@ -95,7 +95,7 @@ def unset(call: Invocation) -> int:
 
 
 def validate(call: Invocation) -> int:
-    """``config validate``: name everything that is wrong with the settings file; exit 2 when a setting is."""
+    """``config validate``: print all problems of the settings file; exit 2 if a setting is invalid."""
     from runwatch.settings.declarations import split_key
     from runwatch.settings.settings_file import load_settings_file
     from runwatch.view.settings.tables import find_table_problems
@@ -123,11 +123,11 @@ def validate(call: Invocation) -> int:
 
 
 def header(call: Invocation) -> int:
-    """``config header``: the Authorization header of the service that the options choose, for ``curl -H @-``.
+    """``config header``: print the Authorization header of the selected service, for ``curl -H @-``.
 
     Raises:
-        UsageError: standard output is a terminal, and ``--show`` does not ask for the key there.
-        SettingsError: no source gives a key, or the key serves another address.
+        UsageError: Standard output is a terminal and ``--show`` is not given.
+        SettingsError: No source has a key, or the key belongs to another address.
     """
     from runwatch.commands.shared.session import choose_service
     from runwatch.settings.declarations import RESERVED_NAMES
@@ -151,7 +151,7 @@ def _is_terminal() -> bool:
 
 
 def key_set(call: Invocation) -> int:
-    """``config key set``: store a profile's API key for the profile's address."""
+    """``config key set``: store a profile's API key, bound to the profile's address."""
     from runwatch.base.secret import Secret
     from runwatch.settings.key_sources import store_key
 
@@ -169,7 +169,7 @@ def key_set(call: Invocation) -> int:
 
 
 def key_forget(call: Invocation) -> int:
-    """``config key forget``: remove a profile's stored key from every place."""
+    """``config key forget``: remove a profile's stored key from every location."""
     from runwatch.settings.key_sources import forget_key
 
     removed = forget_key(call.options.profile, call.paths.key_file)

@@ -1,8 +1,9 @@
-"""``sources connect``: from an address and a key to a model that runs can use, step by step (wire reference 2.6).
+"""``sources connect``: from an address and a key to a usable model, step by step (manual: interface, "Sources,
+connections and credential handoffs").
 
-Handoff, private entry, connection, test, models, saved model: each step is told on stderr when it is done. A source
-that is connected already keeps its connection, and what the options give anew is changed on it. A new connection whose
-test fails, or whose first model is refused, is removed again; what was made stays when another step fails.
+Steps: handoff, private entry, connection, test, models, saved model. Each is reported on stderr when done. For a source
+that is already connected, its connection is kept and updated from the options. A new connection whose test fails, or
+whose first model is refused, is removed again; if another step fails, what was created stays.
 """
 
 from __future__ import annotations
@@ -59,29 +60,31 @@ COMPATIBLE: Final[Mapping[str, tuple[str, str]]] = {
     "openai_compatible": ("openai_compatible", "openai_chat"),
     "anthropic_compatible": ("anthropic_compatible", "anthropic_messages"),
 }
-"""Source and protocol of servers at any address, by the option that names the address; the source ids are ours."""
+"""Source and protocol of servers at custom addresses, by the option for the address. The source ids are not in the
+specification.
+"""
 
 ESTIMATED: Final = "estimated"
-"""The pricing basis of a model whose price the service does not know."""
+"""Pricing basis of a model whose price the service does not know."""
 
 _NOT_OFFERED: Final = (404, 405, 501)
-"""The statuses with which a service says that it has no such list."""
+"""Statuses that mean the service does not offer a list."""
 
 _R = TypeVar("_R", bound=Record)
 
 NAMED: Final = 5
-"""How many models are named when none was."""
+"""Maximum number of models to list if the user named none."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRequest:
-    """What is to be connected.
+    """What to connect.
 
     Attributes:
-        source_id: The source; empty until the profiles are read where no address was given.
-        auth_scheme: How it is authorised; ``None`` takes the source's usual way.
+        source_id: The source id.
+        auth_scheme: Auth scheme; ``None`` for the source's default.
         endpoint: Address, protocol and prices, for a source without an address of its own.
-        name: What a new connection is called.
+        name: Name for a new connection.
     """
 
     source_id: str
@@ -96,7 +99,7 @@ class SourceRequest:
 
 
 def connect(call: Invocation) -> int:
-    """``sources connect``: connect a source, test it, read its models, and save the one that was meant."""
+    """``sources connect``: connect a source, test it, read its models, and save the intended one."""
     order = parse_source_options(call)
     choice = require_write_access(call, HANDOFF)
     key = None if order.auth_scheme == KEYLESS else read_secret(call, order.name)
@@ -110,10 +113,10 @@ def connect(call: Invocation) -> int:
 
 
 def parse_source_options(call: Invocation) -> SourceRequest:
-    """What the options ask for.
+    """Read the source from the options.
 
     Raises:
-        UsageError: they name no source, or several, half a price, or too many models.
+        UsageError: They name no source or several, only one price, or too many models.
     """
     options = call.options
     if len(set(options.model or ())) > NAMED_MODELS:
@@ -144,10 +147,10 @@ def parse_source_options(call: Invocation) -> SourceRequest:
 
 
 def check_data_classes(order: SourceRequest, data_classes: Sequence[str] | None) -> None:
-    """Refuse data classes that the local service grants no model at the address, before anything is sent.
+    """Refuse data classes that the local service does not grant at the address, before anything is sent.
 
     Raises:
-        UsageError: there is one among them.
+        UsageError: One is not allowed.
     """
     if order.base_url is None:
         return
@@ -164,7 +167,7 @@ def check_data_classes(order: SourceRequest, data_classes: Sequence[str] | None)
 
 
 def _prices(call: Invocation) -> dict[str, Any] | None:
-    """The price of every model of the source, in US dollars per million tokens, as decimal texts."""
+    """Return the price for every model of the source, in US dollars per million tokens, as decimal text."""
     given, taken = call.options.price_input, call.options.price_output
     if (given is None) != (taken is None):
         raise UsageError("--price-input and --price-output go together")
@@ -178,7 +181,7 @@ def _prices(call: Invocation) -> dict[str, Any] | None:
 
 
 async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceRequest:
-    """The order with the auth scheme that the source takes: a key where it takes one."""
+    """Return the request with the source's auth scheme: a key if the source accepts one."""
     if order.auth_scheme is not None:
         return order
     profiles: list[SourceProfile] = []
@@ -200,11 +203,11 @@ async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceR
 async def complete_handoff(
     session: CommandSession, source_id: str, auth_scheme: str, endpoint: Mapping[str, Any] | None, key: Secret | None
 ) -> Handoff:
-    """Have a key entered for a source, and give the completed handoff.
+    """Enter a key for a source, and return the completed handoff.
 
     Raises:
-        RunwatchError: the handoff ended without a key.
-        ApiError: a step failed.
+        RunwatchError: The handoff ended without a key.
+        ApiError: A step failed.
     """
     body = merge_options({"source_id": source_id, "auth_scheme": auth_scheme}, {"endpoint": endpoint})
     begun = parse_record_of_kind(Handoff, await send_write(session, HANDOFF, f"key for {source_id}", body=body))
@@ -233,10 +236,10 @@ def _handoff(value: object) -> Handoff:
 
 
 async def test_connection(session: CommandSession, connection_id: str) -> SourceConnection:
-    """Test a connection, and give it as it is then, whatever the test found.
+    """Test a connection, and return its state after the test, even if the test failed.
 
     Raises:
-        ApiError: the test could not be made, or the source could not be reached.
+        ApiError: The test could not be run, or the source could not be reached.
     """
     path = {"connection_id": connection_id}
     record = parse_record_of_kind(SourceConnection, await send_write(session, TEST, "", path=path, is_kept=False))
@@ -250,13 +253,11 @@ async def sync_models(
     """Read which models a connection serves.
 
     Args:
-        session: The open session.
-        connection_id: The connection.
-        names: Models that are called once each; the source need not list them.
-        prices: Prices that are added to the connection.
+        names: Models to call once each; the source need not list them.
+        prices: Prices to add to the connection.
 
     Raises:
-        ApiError: the connection is not usable, or the source does not tell.
+        ApiError: The connection is not usable, or the source does not list its models.
     """
     path = {"connection_id": connection_id}
     body = merge_options({}, {"models": list(names) or None, "prices": prices})
@@ -266,7 +267,7 @@ async def sync_models(
 
 
 class _Connecting:
-    """The steps behind the key, each told when it is done."""
+    """The steps after the key, each reported when done."""
 
     def __init__(
         self, session: CommandSession, order: SourceRequest, key: Secret | None, data_classes: list[str] | None
@@ -281,7 +282,7 @@ class _Connecting:
         self._arms: list[Any] = []
 
     async def go(self) -> int:
-        """Do them all; print what there is by then, also when one fails."""
+        """Run all steps, and print the result even if one fails."""
         try:
             code = await self._steps()
         except RunwatchError as error:
@@ -296,7 +297,7 @@ class _Connecting:
         return code
 
     async def _read_again(self, connection_id: str) -> None:
-        """Learn what the step that failed made of the connection; what was known stays where that cannot be read."""
+        """Read the connection again after a failed step; if that fails, keep what was known."""
         with contextlib.suppress(ApiError):
             found = await read_record(self._session, SOURCES, connection_id)
             assert isinstance(found, SourceConnection)
@@ -332,9 +333,9 @@ class _Connecting:
         self._session.call.output.note(text)
 
     async def _find_connected(self) -> SourceConnection | None:
-        """The open connection to the same source and address, if there is one, whatever its name and key are.
+        """Return an open connection to the same source and address, regardless of its name and key.
 
-        Only another name that is given makes it another one. Of several, the newest that can be used.
+        Only another explicit name makes it a different one. Of several, the newest usable one is chosen.
         """
         order, options = self._order, self._session.call.options
         found = [
@@ -379,7 +380,7 @@ class _Connecting:
         return code
 
     async def _test_new(self, connection: SourceConnection) -> int:
-        """Test a connection that no test has seen; a source that gives no answer is a failed test."""
+        """Test a connection that was never tested; an unreachable source counts as a failed test."""
         try:
             return await self._test(connection)
         except ApiError as error:
@@ -396,10 +397,10 @@ class _Connecting:
         self._note("The connection was removed again, with its key. Correct this and connect again.")
 
     async def _use(self, known: SourceConnection) -> int:
-        """Give a connection that there is already the key of this call, if there is one, and test it.
+        """Use an existing connection: give it the key of this invocation, if any, and test it.
 
-        A connection without any test is what a command left that was stopped before its test. It is finished like a new
-        one, so that a failed test removes it.
+        A connection that was never tested was left by an interrupted command. It is treated as new, so a failed test
+        removes it.
         """
         session, order = self._session, self._order
         self._connection = known
@@ -436,9 +437,9 @@ class _Connecting:
         self._note(f"        {advice}")
 
     async def _sync(self, connection: SourceConnection, prices: Mapping[str, Any] | None) -> list[Deployment]:
-        """What the connection serves; a named model that no test has called is called first.
+        """Return the served models. Named models that were never tested are called first.
 
-        Where that call fails, the prices are not changed either.
+        If such a call fails, the prices are not changed either.
         """
         served = await sync_models(self._session, connection.id)
         listed = [one for one in served if one.status == "listed"]
@@ -483,7 +484,7 @@ class _Connecting:
         return SUCCESS
 
     async def _granted(self, arm: Arm) -> Any:
-        """A saved model with the data classes that were asked for besides those that it has."""
+        """Add the requested data classes to a saved model."""
         granted = [str(name) for name in arm.data_class_grants or ()]
         added = [name for name in dict.fromkeys(self._data_classes or ()) if name not in granted]
         if not added:
@@ -519,7 +520,7 @@ class _Connecting:
 
 
 async def _listed(session: CommandSession, kind: type[_R]) -> list[_R]:
-    """All records of a kind; none where the service does not offer the list."""
+    """Return all records of a kind; empty if the service does not offer the list."""
     found: list[_R] = []
     try:
         async for page in session.client.pages(list_operation(kind)):
@@ -531,12 +532,12 @@ async def _listed(session: CommandSession, kind: type[_R]) -> list[_R]:
 
 
 def _is_same_address(asked: str | None, kept: object) -> bool:
-    """Whether a connection is at the address that was asked for; always where the source has one of its own."""
+    """Whether a connection has the requested address; always true for a source with an address of its own."""
     return asked is None or (isinstance(kept, str) and server_identity(kept) == server_identity(asked))
 
 
 def _new_prices(asked: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The prices that were asked for, where the connection has others."""
+    """Return the requested prices if they differ from those of the connection."""
     prices: dict[str, Any] | None = asked.get("prices")
     had = kept.get("prices")
     had = had if isinstance(had, Mapping) else {}
@@ -554,11 +555,11 @@ def _amounts(price: object) -> dict[str, Decimal] | None:
 
 
 def _is_unreachable(error: ApiError) -> bool:
-    """Whether a test has failed because its source gave no answer."""
+    """Whether a test failed because the source did not respond."""
     return isinstance(error, ApiProblem) and error.code == "upstream_unavailable"
 
 
 def _named(names: Sequence[str], served: list[Deployment]) -> list[Deployment]:
-    """The models that are meant by some names; a name without a tag also means the one with the tag ``latest``."""
+    """Return the models with these names; a name without a tag also matches the tag ``latest``."""
     wanted = {*names, *(f"{name}:latest" for name in names)}
     return [one for one in served if {one.upstream_ref, one.model_key} & wanted]

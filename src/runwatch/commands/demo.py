@@ -1,4 +1,4 @@
-"""``demo``: a test run from beginning to end on a local service that is thrown away afterwards."""
+"""``demo``: a complete test run on a temporary local service."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REQUEST: Final = {
     "task": {"objective": "Show what a run looks like from beginning to end"},
     "policy": {"data_classes": ["public"], "budget": {"max_cost_usd": 1, "max_runtime_s": 60}},
 }
-"""The run that the demo submits; a test run calls no model and costs nothing."""
+"""The run of the demo: a test run, which calls no model and costs nothing."""
 
 
 def demo(call: Invocation) -> int:
@@ -42,7 +42,7 @@ async def _demo(call: Invocation) -> int:
     call.output.note(f"A local service, for this demo alone, listens on {service.base_url}.")
     async with open_session(call, service.target(), Settings()) as session:
         run = await submit_run(session, encode_body(REQUEST), str(uuid.uuid4()))
-        # The service goes with the demo, and no later command can follow the run.
+        # The service ends with the demo, so no later command can follow the run.
         call.accepted_run = None
         call.output.note(f"The test run {run.id} is accepted; these are its events as they happen.")
         code = await Watcher(session, [run.id]).watch()

@@ -1,6 +1,6 @@
-"""``doctor``: everything between this terminal and the service, checked one after another, with the next step for each.
+"""``doctor``: check everything between this terminal and the service, with the next step for each problem.
 
-Nothing is changed and no secret is shown. A check that fails does not stop those after it.
+Changes nothing and shows no secret. A failed check does not stop the following ones.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from runwatch.view.text.glyphs import UNICODE
 from runwatch.view.text.safe_text import line
 
 SKEW_S: Final = 30.0
-"""A difference between two clocks that spoils ages and waits, in seconds."""
+"""Clock difference in seconds from which ages and waits are wrong."""
 
 
 class DoctorResult(NamedTuple):
-    """What one check found.
+    """Result of one check.
 
     Attributes:
-        check: What was looked at.
-        found: What is there.
+        check: What was checked.
+        found: What was found.
         state: ``ok``, ``warn`` or ``fail``.
-        next: What to do about it; empty when nothing.
-        code: The exit code that a failure asks for.
+        next: What to do about it; empty for nothing.
+        code: Exit code for a failure.
     """
 
     check: str
@@ -61,7 +61,7 @@ class DoctorResult(NamedTuple):
 
 
 def doctor(call: Invocation) -> int:
-    """``doctor``: print one finding a check, and answer the worst exit code."""
+    """``doctor``: print one result per check, and return the highest exit code."""
     findings = asyncio.run(_all(call))
     if call.output.form == "table":
         for finding in findings:
@@ -73,7 +73,7 @@ def doctor(call: Invocation) -> int:
 
 
 def _lines(finding: DoctorResult) -> Iterator[str]:
-    """A finding for people: the state, the check and what it found, a line each for what has several."""
+    """Format a result as text: state, check and findings, one line each."""
     found = finding.found.splitlines() or [""]
     step = [f"next: {finding.next}"] if finding.next else []
     heads = [f"{finding.state:<5} {finding.check:<10}"]
@@ -109,7 +109,7 @@ def _settings(loaded: LoadedSettings) -> Iterator[DoctorResult]:
 
 
 def _data(directory: Path) -> DoctorResult:
-    """The data directory: there, ours alone, and writable."""
+    """Check that the data directory exists, is private and is writable."""
     try:
         mode = stat.S_IMODE(directory.stat().st_mode)
     except FileNotFoundError:
@@ -151,7 +151,7 @@ async def _database(path: Path) -> DoctorResult:
 
 
 def _terminal(environment: Mapping[str, str]) -> Iterator[DoctorResult]:
-    """What the terminal can show, as far as the environment tells."""
+    """Describe what the terminal supports, as far as the environment shows."""
     if not sys.stdout.isatty():
         yield DoctorResult("terminal", "standard output is no terminal")
         return
@@ -217,7 +217,7 @@ def _where(chosen: SettingsResolver) -> str:
 
 
 async def _answers(session: CommandSession, target: Target) -> AsyncIterator[DoctorResult]:
-    """One authenticated read, and what its answer tells."""
+    """Make one authenticated request, and report on its response."""
     try:
         answer = await _read(session)
     except NoResponseError as error:
@@ -249,7 +249,7 @@ def _refusal(error: ApiError) -> str:
 
 
 async def _read(session: CommandSession) -> CallResult:
-    """The account; where the service does not offer it, the list of runs."""
+    """Read the account; if the service does not offer it, the list of runs."""
     try:
         return await session.client.request("getAccount")
     except ApiProblem as problem:
@@ -265,7 +265,7 @@ def _reached(target: Target) -> DoctorResult:
 
 
 def _skew(session: CommandSession, answer: CallResult) -> DoctorResult:
-    """How far the two clocks are apart, by the answer's ``Date``."""
+    """Compare the two clocks by the response's ``Date``."""
     try:
         at = parsedate_to_datetime(answer.reply.headers.get("date", ""))
         seconds = (session.call.clock.now() - at).total_seconds()
@@ -279,7 +279,7 @@ def _skew(session: CommandSession, answer: CallResult) -> DoctorResult:
 
 
 def _secrets(account: Account) -> Iterator[DoctorResult]:
-    """What cannot be used, because the local service has not the master key that sealed its secret."""
+    """Report secrets that the local service cannot open because their master key is missing."""
     closed = account.closed_secrets or ()
     if closed:
         found = [f"{len(closed)} cannot be opened, because their master key is missing:"]

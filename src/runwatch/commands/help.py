@@ -23,8 +23,8 @@ def help_page(call: Invocation) -> int:
     """``help``: print a page of the manual, or list the pages.
 
     Raises:
-        UsageError: there is no such page; the nearest one is named.
-        RunwatchError: the installation lacks the page.
+        UsageError: There is no such page; the nearest one is named.
+        RunwatchError: The page is missing from the installation.
     """
     topic = call.options.topic
     if topic is None:
@@ -54,7 +54,7 @@ def _nearest(topic: str) -> str | None:
 
 
 def _page(text: str, command: str) -> bool:
-    """Show a text in the user's pager; answer whether that was possible. No shell is involved."""
+    """Show text in the user's pager, without a shell; return whether that was possible."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -70,7 +70,7 @@ def _page(text: str, command: str) -> bool:
         pager.stdin.write(text)
         pager.stdin.close()
     while pager.poll() is None:
-        # The pager handles ctrl+c itself, and goes on.
+        # The pager handles Ctrl+C itself and continues.
         with contextlib.suppress(KeyboardInterrupt):
             pager.wait()
     return True

@@ -1,4 +1,4 @@
-"""``models save``: save a model of the catalog so that runs can use it."""
+"""``models save``: save a model of the catalog for use in runs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from runwatch.view.resources.arms import ARMS
 SAVE = "postArms"
 
 KNOWN: Final = ("public", "sandbox", "tenant_internal")
-"""The data classes that the specification shows; a service may have others."""
+"""Data classes in the specification; a service may have others."""
 
 DEFAULT_CLASS: Final = "public"
-"""The data class that a saved model is granted besides those that are named."""
+"""Data class granted to every saved model in addition to those named."""
 
 
 def save(call: Invocation) -> int:
-    """``models save``: as the catalog says, with the data classes that were asked for."""
+    """``models save``: save as described by the catalog, with the requested data classes."""
     options, key = call.options, read_idempotency_key(call)
     data_classes = ask_data_classes(call)
 
@@ -44,15 +44,15 @@ def save(call: Invocation) -> int:
 
 
 def print_outcome(session: CommandSession, value: object) -> None:
-    """Print what came of saving a model, as the service answered it."""
+    """Print the saved model as returned by the service."""
     print_record(session, ARMS, parse_record_of_kind(Arm, value))
 
 
 def ask_data_classes(call: Invocation) -> list[str] | None:
-    """The data classes that a model is to be granted, from ``--data-class`` or from a user at the terminal.
+    """Return the data classes to grant, from ``--data-class`` or a prompt.
 
     Returns:
-        The classes, or ``None`` when neither names any.
+        The classes, or ``None`` if neither names any.
     """
     given: list[str] | None = call.options.data_class
     if given or not (call.stdin.isatty() and sys.stderr.isatty()):
@@ -64,10 +64,10 @@ def ask_data_classes(call: Invocation) -> list[str] | None:
 
 
 def with_data_classes(call: Invocation, entry: CatalogEntry, data_classes: list[str] | None) -> dict[str, Any]:
-    """The body that saves a catalog entry with ``public``, where it may have that, and the data classes asked for.
+    """Return the body that saves a catalog entry with ``public``, if allowed, and the requested data classes.
 
     Raises:
-        RunwatchError: the entry has no such body, or may not be given ``public`` and no class was asked for.
+        RunwatchError: The entry has no such body, or does not allow ``public`` and no class was requested.
     """
     body = build_save_body(entry)
     allowed = [str(name) for name in body.get("data_class_grants") or ()]
@@ -87,10 +87,10 @@ def with_data_classes(call: Invocation, entry: CatalogEntry, data_classes: list[
 
 
 def build_save_body(entry: CatalogEntry) -> dict[str, Any]:
-    """The body that saves a catalog entry as it is.
+    """Return the body that saves a catalog entry unchanged.
 
     Raises:
-        RunwatchError: the entry has none.
+        RunwatchError: The entry has none.
     """
     template = entry.arm_registration_template
     if template is None:
@@ -99,10 +99,10 @@ def build_save_body(entry: CatalogEntry) -> dict[str, Any]:
 
 
 async def read_catalog(session: CommandSession) -> list[CatalogEntry]:
-    """The whole catalog.
+    """Read the whole catalog.
 
     Raises:
-        ApiError: it cannot be read.
+        ApiError: It cannot be read.
     """
     return [entry async for page in session.client.pages(list_operation(CatalogEntry)) for entry in page.records]
 

@@ -1,4 +1,4 @@
-"""``open FILE``: show records that somebody kept in a file, without any service."""
+"""``open FILE``: show records from a file, without a service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runwatch.view.resources.registry import resource_for_kind
 
 
 def open_file(call: Invocation) -> int:
-    """``open``: a record, a list or lines of records, drawn as the command that reads them would."""
+    """``open``: print a record, a list or NDJSON in the same way as the command that reads them."""
     values = _values(call)
     settings = load_settings(call).settings
     whole = values[0] if len(values) == 1 else None
@@ -42,15 +42,15 @@ def open_file(call: Invocation) -> int:
 
 
 def parse_record(value: Any) -> Record | None:
-    """The record that a JSON value is; ``None`` for a list, and for what runwatch does not know."""
+    """Return the record for a JSON value; ``None`` for a list and for unknown values."""
     return record_from_json(value) if isinstance(value, dict) else None
 
 
 def _values(call: Invocation) -> list[Any]:
-    """The one JSON value of the file, or one for each of its lines.
+    """Read one JSON value from the file, or one from each line.
 
     Raises:
-        UsageError: the file cannot be read, or is neither JSON nor lines of JSON.
+        UsageError: The file cannot be read, or is neither JSON nor NDJSON.
     """
     content = call.read_input(call.options.file).removeprefix(b"\xef\xbb\xbf").strip()
     try:

@@ -1,4 +1,4 @@
-"""``problems find --at WHEN``: problems, requests and ended runs around a moment; and the local service's own store."""
+"""``problems find --at WHEN``: activity around a time, from the journal and the local service's store."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from runwatch.view.problems.time_query import DEFAULT_RADIUS_S, TimeQuery, build
 
 
 def find_by_time(call: Invocation) -> int:
-    """``problems find --at``: what this machine and the local service keep of the time around a moment.
+    """``problems find --at``: print what this machine and the local service have for a time range.
 
     Raises:
-        UsageError: the time, the span or the zone cannot be read.
-        RunwatchError: nothing is kept from that time; what was searched, and the neighbours in time, are told.
+        UsageError: The time, the radius or the zone is invalid.
+        RunwatchError: Nothing was found; the message says what was searched and lists the nearest entries.
     """
     given = call.options
     settings = load_settings(call).settings
@@ -58,7 +58,9 @@ def find_by_time(call: Invocation) -> int:
 
 
 def find_in_service(call: Invocation, text: str) -> tuple[ServiceProblems | None, str]:
-    """The Problems of a text's whole instances in the local service's store; or ``None``, and why it was not asked."""
+    """Find problems in the local service's store by the whole instances in a text; or ``None`` and why it was not
+    asked.
+    """
     instances: Sequence[str] = find_instances(text)
     if not instances:
         return None, "it finds whole instances only, and none stands in the text"
@@ -66,7 +68,7 @@ def find_in_service(call: Invocation, text: str) -> tuple[ServiceProblems | None
 
 
 async def _look(call: Invocation, asked: TimeQuery) -> tuple[ActivityResult, ServiceProblems | None, str]:
-    """What the journal has; what the service's store has, or why it was not asked."""
+    """Return the journal's activity; the service's problems; or why it was not asked."""
     async with open_journal(call) as journal:
         nearby = await find_activity(journal, asked.windows, asked.text)
     return nearby, *(await _ask(call, lambda client: find_service_problems(client, asked.windows)))
@@ -75,7 +77,7 @@ async def _look(call: Invocation, asked: TimeQuery) -> tuple[ActivityResult, Ser
 async def _ask(
     call: Invocation, question: Callable[[Client], Awaitable[ServiceProblems]]
 ) -> tuple[ServiceProblems | None, str]:
-    """The answer of the local service's store, or ``None`` and why there is none."""
+    """Query the local service's store; ``None`` and the reason if that is not possible."""
     try:
         async with connect_running_service(call.paths, call.clock) as client:
             return (None, NOT_RUNNING) if client is None else (await question(client), "")

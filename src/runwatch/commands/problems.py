@@ -1,4 +1,4 @@
-"""``problems list|find|show|explain``: what went wrong, kept on this machine, and what it means."""
+"""``problems list|find|show|explain``: problems kept on this machine, and what they mean."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EVERYTHING: Final = 1_000_000_000
 
 
 def list_problems(call: Invocation) -> int:
-    """``problems list``: the latest problems, of one profile, of several or of all; each names its profile itself."""
+    """``problems list``: print the latest problems of one, several or all profiles. Each one names its profile."""
     one, several = call.options.profile, is_multi_profile(call)
     profiles = parse_profiles(call) if several else None if one is None else (one,)
 
@@ -47,11 +47,11 @@ def list_problems(call: Invocation) -> int:
 
 
 def find(call: Invocation) -> int:
-    """``problems find``: the problems whose instance stands in a text, or what happened around a time.
+    """``problems find``: print problems by the instances in a text, or activity around a time.
 
     Raises:
-        UsageError: neither a text nor a time is given, or what goes with a time comes without one.
-        RunwatchError: nothing is found; what was searched is told.
+        UsageError: Neither a text nor a time is given, or an option for a time is given without one.
+        RunwatchError: Nothing was found; the message says what was searched.
     """
     given = call.options
     if given.at is not None:
@@ -74,7 +74,7 @@ def find(call: Invocation) -> int:
 
 
 def show(call: Invocation) -> int:
-    """``problems show``: one problem, with what it means and what to do next."""
+    """``problems show``: print one problem with its meaning and next step."""
     found, kept, without = _search(call, call.options.instance)
     if not found:
         raise RunwatchError(
@@ -92,9 +92,10 @@ def show(call: Invocation) -> int:
 
 
 def _search(call: Invocation, text: str) -> tuple[list[ProblemEntry], int, str]:
-    """What was found in the journal and in the local service's store, how many the journal has, and why not the store.
+    """Search the journal and the local service's store.
 
-    A problem that both have is one, with the cause that the service keeps of it.
+    Returns the problems found, the size of the journal, and why the store was not searched. A problem in both is one
+    entry, with the service's cause.
     """
     from runwatch.commands.problem_search import find_in_service
 
@@ -109,7 +110,7 @@ def _search(call: Invocation, text: str) -> tuple[list[ProblemEntry], int, str]:
 
 
 def _searched(kept: int, without: str) -> str:
-    """What was looked through."""
+    """Describe what was searched."""
     store = "its own store was searched too" if not without else f"its own store was not searched: {without}"
     return f"searched: the {kept} problems of this machine's journal; of the local service {store}"
 
@@ -133,7 +134,7 @@ def _entry(line: JournalProblem) -> ProblemEntry:
 
 
 def explain(call: Invocation) -> int:
-    """``problems explain``: what a code or reason means; needs neither settings nor a service."""
+    """``problems explain``: explain a code or reason. Needs neither settings nor a service."""
     word = call.options.code
     found = explaining.all_explanations() if word is None else explaining.explain_code_or_reason(word)
     if word is not None and not any(item.is_known for item in found):
@@ -176,11 +177,11 @@ def _paragraph(item: explaining.Explanation) -> str:
 
 
 def write_bundle(call: Invocation, problem: ProblemEntry) -> None:
-    """Write the bundle of a problem, and name the file.
+    """Write the support bundle of a problem, and print the file's path.
 
     Raises:
-        UsageError: the file is there already.
-        RunwatchError: the file cannot be written.
+        UsageError: The file exists.
+        RunwatchError: The file cannot be written.
     """
     name = str(Path(call.options.bundle).expanduser().absolute())
     check_not_existing(call, name)

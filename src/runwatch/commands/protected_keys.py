@@ -1,7 +1,8 @@
-"""``verifiers connect|promote|revoke|connection`` and ``agents connect``: keys of endpoints (wire reference 2.4, 2.13).
+"""``verifiers connect|promote|revoke|connection`` and ``agents connect``: protected keys of endpoints (manual:
+interface, "Verifiers"; manual: interface, "Review agents").
 
-A key is entered on a private page, waits there, is tested against its endpoint and only then used. Whether that
-happened is read back from the connection; no answer to a write is taken for it.
+A key is entered on a private page, is then pending, is tested against its endpoint, and is used only if the test
+passes. The result is read back from the connection; the response to a write is not enough.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from runwatch.view.actions.verifiers import CONNECTION as VERIFIER
 from runwatch.view.resources.verifiers import KEY_CONNECTION
 
 DAYS: Final = (30, 90, 180, 365)
-"""The spans after which a key may stop by itself (wire reference 2.4)."""
+"""Days after which a key may stop automatically (manual: interface, "Verifiers")."""
 
 
 def connect_verifier(call: Invocation) -> int:
@@ -66,7 +67,7 @@ def _connect(call: Invocation, endpoint: KeyedEndpoint) -> int:
 
 
 def promote(call: Invocation) -> int:
-    """``verifiers promote``: test the key that was entered, and use it when the test passes."""
+    """``verifiers promote``: test the entered key, and use it if the test passes."""
     return run_write(call, VERIFIER.promote, lambda session: _promote(session, VERIFIER, call.options.id, None))
 
 
@@ -96,7 +97,7 @@ async def _promote(session: CommandSession, endpoint: KeyedEndpoint, record_id: 
 
 
 def revoke(call: Invocation) -> int:
-    """``verifiers revoke``: stop using the key; exit 1 when it is still in use afterwards."""
+    """``verifiers revoke``: stop using the key; exit 1 if it is still in use afterwards."""
     record_id = call.options.id
 
     async def work(session: CommandSession) -> int:
@@ -111,7 +112,7 @@ def revoke(call: Invocation) -> int:
 
 
 def connection(call: Invocation) -> int:
-    """``verifiers connection``: the connection in full, and one operation on it where its key is given."""
+    """``verifiers connection``: print the whole connection, and one operation on it if its key is given."""
 
     async def work(session: CommandSession) -> int:
         query = {"operation_key": call.options.operation}
@@ -131,10 +132,10 @@ async def _read(
 
 
 def _stop_choice(call: Invocation) -> dict[str, Any]:
-    """When the key shall stop by itself; never, unless an option says so.
+    """Return when the key should stop automatically; by default never.
 
     Raises:
-        UsageError: the options contradict each other, or the span is none of those there are.
+        UsageError: The options contradict each other, or the number of days is not allowed.
     """
     options = call.options
     if options.days is not None and options.until is not None:

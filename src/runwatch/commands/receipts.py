@@ -22,12 +22,12 @@ from runwatch.view.resources.receipts import RECEIPTS
 
 
 def list_receipts(call: Invocation) -> int:
-    """``receipts list``: every receipt that the service lists."""
+    """``receipts list``: print the receipts that the service lists."""
     return read_named_list(call, RECEIPTS)
 
 
 def show(call: Invocation) -> int:
-    """``receipts show``: the receipt of one run."""
+    """``receipts show``: print the receipt of one run."""
 
     async def work(session: CommandSession) -> int:
         receipt = await session.client.get_receipt(call.options.id)
@@ -38,7 +38,7 @@ def show(call: Invocation) -> int:
 
 
 def compare(call: Invocation) -> int:
-    """``receipts compare``: every value in which the receipts of two runs differ, by its path."""
+    """``receipts compare``: print every value that differs between the receipts of two runs, by its path."""
 
     async def work(session: CommandSession) -> int:
         left = await session.client.get_receipt(call.options.id)
@@ -56,17 +56,17 @@ def compare(call: Invocation) -> int:
 
 
 def _row(difference: Difference) -> Mapping[str, Any]:
-    """A difference for people: what a side does not have is told, and is not ``null``."""
+    """Format a difference; a missing value is shown as such, unlike ``null``."""
     raw = difference.raw
     texts = {name: dumps(raw[name]) if name in raw else "(none)" for name in ("left", "right")}
     return {"path": difference.path, **texts}
 
 
 def export(call: Invocation) -> int:
-    """``receipts export``: NDJSON to stdout, or a file whose ending says how it is written.
+    """``receipts export``: write NDJSON to stdout, or a file in the format of its extension.
 
     Raises:
-        UsageError: the file's name ends in nothing that is known.
+        UsageError: The file's extension is unknown.
     """
     name = call.options.output
     form = "ndjson" if name is None else format_from_name(name)

@@ -1,4 +1,6 @@
-"""``usage``, ``evals`` and ``compliance export``: what was used, judged and decided (wire reference 2.9 and 2.12)."""
+"""``usage``, ``evals`` and ``compliance export``: reports on a period (manual: interface, "Usage"; manual: interface,
+"Evaluation summary and compliance export").
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,14 @@ from runwatch.view.spec.resource import ResourceSpec
 
 
 def usage(call: Invocation) -> int:
-    """``usage``: runs, tokens and money of a period, by option, key and day; of several profiles side by side."""
+    """``usage``: print runs, tokens and money of a period by arm, key and day; for several profiles side by side."""
     if is_multi_profile(call) and call.output.form == "table" and call.options.fields is None:
         return _side_by_side(call)
     return _report(call, "getUsage", Usage, USAGE)
 
 
 def _side_by_side(call: Invocation) -> int:
-    """A row for each profile, as the console shows them, and below them what they add up to."""
+    """Print a row for each profile, as in the console, and their total."""
     from runwatch.view.reports.profile_usage import PROFILE_USAGE, ProfileUsage, combined_total_text
 
     query = _query(call)
@@ -41,7 +43,7 @@ def _side_by_side(call: Invocation) -> int:
         try:
             account = await session.client.get_account()
         except ApiError as error:
-            # What was used is told all the same; the column of the quota stays empty.
+            # Print the usage anyway; the quota column stays empty.
             session.call.output.warn(f"the quota cannot be read: {error.title}")
             account = None
         return ProfileUsage(session.client.target.profile, used, account)
@@ -57,7 +59,7 @@ def _side_by_side(call: Invocation) -> int:
 
 
 def evals(call: Invocation) -> int:
-    """``evals``: how output checks have judged, day by day."""
+    """``evals``: print the daily results of output checks."""
     return _report(call, "getEvalSummary", EvalSummary, EVALS)
 
 
@@ -82,7 +84,7 @@ def _report(call: Invocation, operation: str, kind: type[Record], spec: Resource
 
 
 def export(call: Invocation) -> int:
-    """``compliance export``: receipts, usage and decisions of a period, to stdout or into a file."""
+    """``compliance export``: write receipts, usage and decisions of a period to stdout or a file."""
     query, name = _query(call), call.options.output
 
     check_not_existing(call, name)
@@ -102,7 +104,9 @@ def export(call: Invocation) -> int:
 
 
 def _tell_digest(call: Invocation, exported: ComplianceExport) -> None:
-    """Say whether the digest is that of the receipts; a service may attest other bytes (wire reference 2.12)."""
+    """Report whether the digest matches the receipts. A service may attest other bytes (manual: interface, "Evaluation
+    summary and compliance export").
+    """
     agrees = digest_agrees(exported)
     if agrees:
         call.output.note(DIGEST_MATCHES)
@@ -111,10 +115,10 @@ def _tell_digest(call: Invocation, exported: ComplianceExport) -> None:
 
 
 def _query(call: Invocation) -> dict[str, str | None]:
-    """The period of the options; a name such as ``7d`` becomes the days that it means now.
+    """Return the period of the options. A name such as ``7d`` becomes the current dates.
 
     Raises:
-        UsageError: the options contradict each other.
+        UsageError: The options contradict each other.
     """
     options = call.options
     start, end, period = options["from"], options.to, options.period

@@ -1,4 +1,4 @@
-"""``requests list``: the HTTP requests sent from this machine."""
+"""``requests list``: HTTP requests sent by this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runwatch.view.resources.requests import REQUESTS
 
 
 def list_requests(call: Invocation) -> int:
-    """``requests list``: the latest requests, or the curl commands that repeat them."""
+    """``requests list``: print the latest requests, or the curl commands that repeat them."""
 
     async def read() -> JournalPage:
         limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
@@ -31,7 +31,7 @@ def list_requests(call: Invocation) -> int:
     kept = (request_from_journal(line) for line in sent.requests if since is None or line.at >= since)
     found = attach_problems(kept, map(problem_from_journal, sent.problems))
     if call.options.curl:
-        # Only read: a service that does not run is not started for a command that nobody may ever use.
+        # Only read the file: the local service is not started for a command that may never be used.
         socket = None
         try:
             written = read_service_file(call.paths.local_service_dir)

@@ -1,7 +1,6 @@
-"""Commands that change records, made from the mutations of the resources' specifications
-(:mod:`runwatch.view.spec.action`).
+"""Commands that change records, derived from the mutations of specifications (:mod:`runwatch.view.spec.action`).
 
-The same declaration gives the console its form; here its fields are options.
+The console builds its forms from the same declarations; here the fields are options.
 """
 
 from __future__ import annotations
@@ -32,20 +31,19 @@ Finish = Callable[[CommandSession, Record, Mapping[str, Any]], None]
 
 
 def run(call: Invocation) -> int:
-    """``NOUN VERB``: do the write of that command, and print the answer as a record."""
+    """``NOUN VERB``: send the command's write, and print the response as a record."""
     return run_write(call)
 
 
 def run_write(call: Invocation, *, shown: ResourceSpec[Any] | None = None, finish: Finish | None = None) -> int:
-    """Do the write that the call's words name, and print the answer.
+    """Send the write named by the invocation's words, and print the response.
 
     Args:
-        call: The call.
-        shown: How the answer is printed, where that is not as the resource's record.
-        finish: Says more about the answer; gets the record and the body that was sent.
+        shown: Specification for printing the response, if it is not the resource's.
+        finish: Prints more about the response; gets the record and the body that was sent.
 
     Raises:
-        UsageError: options are missing, contradict each other or cannot be read.
+        UsageError: Options are missing, contradictory or invalid.
     """
     spec, actions = find_command_actions(call.words)
     record_id = call.options.id
@@ -56,7 +54,7 @@ def run_write(call: Invocation, *, shown: ResourceSpec[Any] | None = None, finis
     subject = None if record_id is None else _bare_record(spec, record_id)
     content = _content(call, mutation, subject, body)
     if record_id is None and not content:
-        # What makes something may need no member at all, and the public clients send no body then.
+        # A create request without members has no body, as in the official clients.
         content = None
     path, key = mutation.path(subject), read_idempotency_key(call)
     if call.options.dry_run:
@@ -85,13 +83,13 @@ def _mutation(action: ResourceAction[Any]) -> Mutation[Any]:
 
 
 def _bare_record(spec: ResourceSpec[Any], record_id: str) -> Record:
-    """A record of which nothing but the id is known."""
+    """Return a record with nothing but its id."""
     assert spec.record.WIRE is not None
     return spec.record({spec.record.WIRE.id: record_id})
 
 
 def _label(action: ResourceAction[Any], record_id: str | None) -> str:
-    """What is written, for people who find it among the kept writes: ``change arm_1``."""
+    """Return the label for the list of unconfirmed writes: ``change arm_1``."""
     label = action.label[:1].lower() + action.label[1:]
     return label if record_id is None else re.sub(r"\bit\b", lambda _: record_id, label, count=1)
 
@@ -119,12 +117,12 @@ def _destroy_each(call: Invocation, spec: ResourceSpec[Any], action: ResourceAct
 def _action_and_body(
     call: Invocation, actions: Sequence[ResourceAction[Any]]
 ) -> tuple[ResourceAction[Any], dict[str, Any]]:
-    """The action that the call means, and the members that its options and ``--from`` give.
+    """Return the action of the invocation, and the body from its options and ``--from``.
 
-    Several actions have one command where their fixed members tell them apart, as the ``kind`` of what is saved does.
+    Several actions may share a command if their fixed members tell them apart, such as ``kind``.
 
     Raises:
-        UsageError: an option cannot be read, contradicts another one, or is missing.
+        UsageError: An option is invalid, contradictory or missing.
     """
     body = read_body_option(call)
     asks = {ask.path: ask for action in actions for ask in _mutation(action).option_fields}
@@ -148,7 +146,7 @@ def _action_and_body(
 
 
 def _fits(mutation: Mutation[Any], body: Mapping[str, Any]) -> bool:
-    """Whether no member of a body says something else than a fixed text of the mutation."""
+    """Whether a body does not contradict the fixed text members of a mutation."""
     fixed = {} if mutation.members is None else mutation.members(None)
     return all(body.get(name, value) == value for name, value in fixed.items() if isinstance(value, str))
 
@@ -161,10 +159,10 @@ def _member(body: Mapping[str, Any], path: str) -> Any:
 
 
 def _given(call: Invocation, ask: FormField) -> Any:
-    """The value that an option gives a field; ``None`` where it is left out.
+    """Return the value that an option gives a field; ``None`` if it is not given.
 
     Raises:
-        UsageError: the option cannot be read, or contradicts another one.
+        UsageError: The option is invalid, or contradicts another.
     """
     option = ask.option
     if option is None:
@@ -204,7 +202,7 @@ def _seconds(option: str, text: str, max_s: int) -> int:
 def _content(
     call: Invocation, mutation: Mutation[Any], subject: Record | None, body: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """The body as it is sent: with what nobody types and what is usual; ``None`` where the write has no body."""
+    """Return the body to send, with fixed members and defaults; ``None`` if the write has no body."""
     if not has_body(mutation):
         return None
     members = {} if mutation.members is None else mutation.members(subject)
@@ -225,10 +223,10 @@ def _print_request(
     content: dict[str, Any] | None,
     key: str | None,
 ) -> int:
-    """Print what would be sent, once it keeps the rules that the console's form keeps.
+    """Print the request without sending it, after the same validation as the console's form.
 
     Raises:
-        UsageError: it breaks one; every field is named, by its option where it has one.
+        UsageError: It is invalid; every field is named, by its option if it has one.
     """
     form = build_form(mutation, subject)
     options = {ask.id: ask.option.name for ask in mutation.option_fields if ask.option}

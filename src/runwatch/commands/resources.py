@@ -1,4 +1,4 @@
-"""``list`` and ``show`` of every resource: the noun among a command's words says which (DESIGN 3, A new resource)."""
+"""``list`` and ``show`` of every resource, which is named by the command's words."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from runwatch.view.table.profile_column import RecordProfiles
 
 
 def find_resource(call: Invocation) -> ResourceSpec[Any]:
-    """The resource of a command: the last of its words that is the noun of one, as in ``models deployments``."""
+    """Return the resource of a command: the last of its words that names one, as in ``models deployments``."""
     nouns = {spec.name for spec in RESOURCES}
     return resource_named(next(word for word in reversed(call.words) if word in nouns))
 
 
 def list_records(call: Invocation) -> int:
-    """``NOUN list``: every record that the service lists, filtered there where it can and here always."""
+    """``NOUN list``: print the listed records, filtered by the service if possible and always locally."""
     return read_named_list(call, find_resource(call))
 
 
 def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
-    """List the records of one resource, whatever the command's words are; of several profiles where they are named."""
+    """Print the records of a resource regardless of the command's words; of several profiles if requested."""
     if is_multi_profile(call):
         from runwatch.commands.shared.profile_printer import ProfilePrinter
 
-        # Filters may ask for the profile.
+        # The filter may refer to the profile.
         asked = RecordProfiles().add_column(spec)
         each = read_profiles(call, lambda session: _read_values(session, asked))
         ProfilePrinter(call, each.settings, spec).print_lists(each)
@@ -50,7 +50,7 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
 
 
 async def _read_values(session: CommandSession, spec: ResourceSpec[Any]) -> list[Any]:
-    """The items that the options of the session's call ask for."""
+    """Read the items selected by the options."""
     call = session.call
     query = build_query(call, spec, session.settings.filters)
     try:
@@ -63,7 +63,7 @@ async def _read_values(session: CommandSession, spec: ResourceSpec[Any]) -> list
 
 
 def show(call: Invocation) -> int:
-    """``NOUN show ID``: one record, read by its id or found in its list."""
+    """``NOUN show ID``: print one record, read by its id or found in its list."""
     spec = find_resource(call)
 
     async def work(session: CommandSession) -> int:
@@ -74,11 +74,11 @@ def show(call: Invocation) -> int:
 
 
 async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_id: str) -> Record:
-    """One record by its id; where the service reads single ones not at all, it is looked for in the list.
+    """Read one record by id; if the service has no such operation, search the list.
 
     Raises:
-        RunwatchError: no record is called so.
-        ApiError: it could not be read.
+        RunwatchError: There is no such record.
+        ApiError: It could not be read.
     """
     operation = read_operation(spec.record)
     if operation is not None:
@@ -95,17 +95,17 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
 
 
 def list_record_names(record: Record) -> set[str]:
-    """What the user may call a record: its id and, of a model, its key."""
+    """Return the names that the user may use for a record: its id and, for a model, its key."""
     model = record.raw.get("model")
     key = model.get("model_key") if isinstance(model, Mapping) else None
     return {record.id} | ({key} if isinstance(key, str) else set())
 
 
 def parse_record_of_kind(kind: type[Record], value: object) -> Record:
-    """A decoded answer as a record.
+    """Return a decoded response as a record.
 
     Raises:
-        RunwatchError: it is no JSON object.
+        RunwatchError: It is not a JSON object.
     """
     if not isinstance(value, dict):
         raise RunwatchError(
@@ -117,5 +117,5 @@ def parse_record_of_kind(kind: type[Record], value: object) -> Record:
 
 
 def print_record(session: CommandSession, spec: ResourceSpec[Any], record: Record) -> None:
-    """Print one record in the form of the call."""
+    """Print one record in the format of the invocation."""
     RecordPrinter(session.call, session.settings, spec).record(record, record.raw)

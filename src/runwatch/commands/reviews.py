@@ -1,4 +1,6 @@
-"""``github connect``: connect a repository for review agents (wire reference 2.14)."""
+"""``github connect``: connect a repository for review agents (manual: interface, "Credentials, GitHub connections and
+webhooks").
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ CONNECT: Final = "postGithubConnectionsIntents"
 
 
 def connect(call: Invocation) -> int:
-    """``github connect``: begin to connect a repository; the user completes it on a private page."""
+    """``github connect``: start connecting a repository; the user completes it on a private page."""
     repository, key = call.options.repository, read_idempotency_key(call)
 
     async def work(session: CommandSession) -> int:

@@ -32,7 +32,7 @@ CANCEL = "postExecutionsByExecutionIdCancel"
 
 
 def list_runs(call: Invocation) -> int:
-    """``runs list``: every run the service lists, or those on the watch list where it lists none."""
+    """``runs list``: print the runs that the service lists, or those on the watch list if it offers no list."""
 
     async def work(session: CommandSession) -> int:
         printer = RecordPrinter(call, session.settings, RUNS)
@@ -45,7 +45,7 @@ def list_runs(call: Invocation) -> int:
             call.output.note("this service has no list of runs; these are the runs on your watch list")
             values = await _watched(session)
         values = filter_by_options(call, values)
-        # What goes beyond the records is drawn and filtered by, and in no exact output.
+        # Data beyond the records is used for tables and filters, never in exact output.
         is_drawn = call.output.form == "table" or call.options.filter
         printer.records(values, await _facts(session, values) if is_drawn else {})
         return 0
@@ -54,7 +54,7 @@ def list_runs(call: Invocation) -> int:
 
 
 async def _watched(session: CommandSession) -> list[Any]:
-    """The runs on the watch list, read one by one; one that cannot be read is told and left out."""
+    """Read the runs on the watch list one by one. Those that do not exist are reported and omitted."""
     watched = await session.watch_list.list(await session.scope())
     runs: list[Run] = []
     for item in watched[: parse_limit(session.call)]:
@@ -68,7 +68,7 @@ async def _watched(session: CommandSession) -> list[Any]:
 
 
 async def _facts(session: CommandSession, values: Sequence[Any]) -> Mapping[int, RunFacts]:
-    """What is known of listed runs beside their records: the requests that were sent from here."""
+    """Return facts of listed runs from local data: submitted requests and labels."""
     watched = await session.watch_list.list(await session.scope())
     requests = {item.run_id: item.request for item in watched if item.request is not None}
     labels = await _labels(session)
@@ -82,13 +82,13 @@ async def _facts(session: CommandSession, values: Sequence[Any]) -> Mapping[int,
 
 
 async def _labels(session: CommandSession, purpose: NotePurpose = "label") -> Mapping[str, str]:
-    """What people call runs on this machine, or wrote about them, by id."""
+    """Return the local labels or notes of runs by id."""
     notes = await session.notes.list_for(await session.scope(), Run.KIND)
     return {note.record_id: note.text for note in notes if note.purpose == purpose}
 
 
 def show(call: Invocation) -> int:
-    """``runs show``: one run, with what its receipt and our own request say of it."""
+    """``runs show``: print one run, with facts from its receipt and its submitted request."""
 
     async def work(session: CommandSession) -> int:
         printer = RecordPrinter(call, session.settings, RUNS)
@@ -101,7 +101,7 @@ def show(call: Invocation) -> int:
 
 
 async def load_run_facts(session: CommandSession, run: Run) -> RunFacts:
-    """A run with everything that goes with it; a receipt that cannot be read is left out."""
+    """Return a run with all related data. A receipt that cannot be read is omitted."""
     scope = await session.scope()
     request = parse_submitted_request(await session.watch_list.request_of(scope, run.id))
     last = await session.events.window(scope, run.id, -1, 1)
@@ -116,7 +116,7 @@ async def load_run_facts(session: CommandSession, run: Run) -> RunFacts:
 
 
 def events(call: Invocation) -> int:
-    """``runs events``: what the service has now, read once."""
+    """``runs events``: print the current events, read once."""
 
     async def work(session: CommandSession) -> int:
         page = await session.client.list_events(call.options.id, after=call.options.after)
@@ -127,12 +127,12 @@ def events(call: Invocation) -> int:
 
 
 def cancel(call: Invocation) -> int:
-    """``runs cancel``: one outcome a run; the exit code is the worst of them."""
+    """``runs cancel``: print one outcome per run, and return the highest exit code."""
     ids: list[str] = list(dict.fromkeys(call.options.id))
     choice = choose_service(call)
     choice.check_may_write(CANCEL)
     named = f"run {ids[0]}" if len(ids) == 1 else f"{len(ids)} runs ({', '.join(ids)})"
-    # Asked before the event loop begins, which would not let Ctrl+C end the question.
+    # Ask before the event loop starts, because Ctrl+C could not end the prompt inside it.
     if not call.confirm(f"Cancel {named} on {choice.target.profile} ({choice.target.host})?"):
         call.output.note("nothing was cancelled")
         return REFUSED
@@ -146,7 +146,7 @@ def cancel(call: Invocation) -> int:
                 outcomes.append(outcome)
                 codes.append(code)
         finally:
-            # Whoever interrupts this has to see what was done by then.
+            # After an interruption the user has to see what was done.
             print_outcomes(call, outcomes)
         return max(codes)
 
@@ -170,7 +170,7 @@ async def _cancel(session: CommandSession, run_id: str) -> tuple[dict[str, Any],
 
 
 async def _state_after_refusal(session: CommandSession, run_id: str, error: ApiError) -> str | None:
-    """The final status of a run whose cancel was refused because of its state."""
+    """Return the final status of a run whose cancel was refused because of its state."""
     if not isinstance(error, ApiProblem) or error.status != 409:
         return None
     try:
@@ -181,7 +181,9 @@ async def _state_after_refusal(session: CommandSession, run_id: str, error: ApiE
 
 
 def result(call: Invocation) -> int:
-    """``runs result``: the model output. A test run has none, and it is not asked for (specification, rule 9)."""
+    """``runs result``: print the model output. It is not requested for a test run, which has none (manual: interface,
+    "What the service does").
+    """
     run_id = call.options.id
 
     async def work(session: CommandSession) -> int:
@@ -207,7 +209,7 @@ def result(call: Invocation) -> int:
 
 
 async def _is_test_run(session: CommandSession, run_id: str, run: Run) -> bool:
-    """Whether a run is known to be a test run: by its record, by what was sent from here, or by its receipt."""
+    """Whether a run is known to be a test run, by its record, its submitted request or its receipt."""
     facts = RunFacts(
         run, request=parse_submitted_request(await session.watch_list.request_of(await session.scope(), run_id))
     )
@@ -217,7 +219,7 @@ async def _is_test_run(session: CommandSession, run_id: str, run: Run) -> bool:
 
 
 def add(call: Invocation) -> int:
-    """``runs add``: put runs on the watch list, read first so that a mistyped id is not watched for ever."""
+    """``runs add``: put runs on the watch list. They are read first, so a mistyped id is not watched forever."""
     ids = _ids(call)
 
     async def work(session: CommandSession) -> int:
@@ -241,7 +243,7 @@ def add(call: Invocation) -> int:
 
 
 def _ids(call: Invocation) -> list[str]:
-    """The ids given; ``-`` stands for the first word of every line of standard input."""
+    """Return the ids given; ``-`` reads the first word of every line of standard input."""
     ids: list[str] = []
     for word in call.options.id:
         if word != "-":

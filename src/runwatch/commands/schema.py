@@ -1,4 +1,4 @@
-"""``schema KIND``: the JSON schema of what is sent, and the declared members of what is read."""
+"""``schema KIND``: the JSON schema of a request, or the declared members of a record."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from runwatch.records.record import Record
 
 REQUESTS: Final[Mapping[str, str]] = {"run-request": "RunRequest"}
-"""Bodies that are sent, with their model in :mod:`runwatch.records.requests`."""
+"""Request bodies, with their model in :mod:`runwatch.records.requests`."""
 
 
 def records() -> Iterator[type[Record]]:
-    """Records that are read, one of a kind: those of the resources, what else operations answer, and problems.
+    """Yield each record class once per kind: those of resources, of other responses, and problems.
 
-    Specifications are loaded one by one, so that who stops early has loaded few.
+    Specifications are loaded one by one, so a caller that stops early loads few.
     """
     seen: set[str] = set()
     for record in _every_record():
@@ -41,7 +41,7 @@ def _every_record() -> Iterator[type[Record]]:
 
 
 def record_of_kind(kind: str) -> type[Record] | None:
-    """The record of a kind, or ``None``."""
+    """Return the record class of a kind, or ``None``."""
     return next((record for record in records() if kind == record.KIND), None)
 
 
@@ -71,7 +71,7 @@ def _request_schema(kind: str) -> dict[str, Any]:
 
 
 def _record_schema(kind: str) -> dict[str, Any]:
-    """What is declared of a record; nothing is required and more members may come, because reading is tolerant."""
+    """Return the declared members of a record. None is required and others may occur, because reading is tolerant."""
     record = record_of_kind(kind)
     assert record is not None
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": record.__name__, **_object(record)}

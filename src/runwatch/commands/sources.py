@@ -1,4 +1,6 @@
-"""``sources list|test|sync|rotate``: connections to model sources (wire reference 2.6)."""
+"""``sources list|test|sync|rotate``: connections to model sources (manual: interface, "Sources, connections and
+credential handoffs").
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ from runwatch.view.resources.sources import PROFILES, SOURCES
 
 
 def list_sources(call: Invocation) -> int:
-    """``sources list``: the connections, or with ``--available`` what can be connected."""
+    """``sources list``: print the connections, or with ``--available`` the sources that can be connected."""
     return read_named_list(call, PROFILES if call.options.available else SOURCES)
 
 
 def test(call: Invocation) -> int:
-    """``sources test``: call the source with its key; exit 1 when the connection cannot be used."""
+    """``sources test``: call the source with its key; exit 1 if the connection cannot be used."""
     return run_write(call, TEST, lambda session: _test(session, call.options.id))
 
 

@@ -1,4 +1,4 @@
-"""``runs submit``: checked here, kept before it is sent, one key one run."""
+"""``runs submit``: validated locally, stored before it is sent, one run per key."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LABEL_CELLS: Final = 60
 
 
 def submit(call: Invocation) -> int:
-    """``runs submit``: send a new request, send a kept one again, or show what would be sent."""
+    """``runs submit``: send a new request, retry an unconfirmed one, or print what would be sent."""
     options = call.options
     if options.resend is not None:
         _refuse_parts(call)
@@ -67,18 +67,17 @@ async def _submit(session: CommandSession, body: bytes, key: str) -> int:
 
 
 async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: bool = True) -> Run:
-    """Submit a run through the outbox, and give it in its present state.
+    """Submit a run through the outbox, and return it in its current state.
 
     Args:
-        session: The open session.
-        body: The exact bytes of the request.
-        key: The idempotency key.
-        is_new: Whether nobody can have used the key before.
+        body: Exact bytes of the request.
+        key: Idempotency key.
+        is_new: Whether the key cannot have been used before.
 
     Raises:
-        ApiError: it failed; where its outcome is unknown, the request is kept under its key.
-        UsageError: the key belongs to another kept request.
-        DataError: it cannot be kept; nothing was sent.
+        ApiError: It failed. If the outcome is unknown, the request is kept under its key.
+        UsageError: The key belongs to another unconfirmed request.
+        DataError: It cannot be stored; nothing was sent.
     """
     session.call.pending_key = key
     order = WriteRequest(SUBMIT, {}, body, key, _label(body))
@@ -106,19 +105,20 @@ def _kept(kept: list[UnconfirmedWrite]) -> str:
 
 
 def _label(body: bytes) -> str:
-    """What the run is, in one line for people: the beginning of its objective."""
+    """Return the beginning of the objective as a one-line label."""
     task = loads(body).get("task")
     objective = task.get("objective") if isinstance(task, dict) else None
     return str(line(objective or "", LABEL_CELLS))
 
 
 async def _accepted(session: CommandSession, value: object, key: str, *, may_be_old: bool) -> Run:
-    """The run that a submit was answered with.
+    """Return the run in the response to a submit.
 
-    The answer to a key that was used before is the first one, however old; the run is read then (wire reference 1.5).
+    The response for a reused key is the original one, however old, so the run is then read (manual: interface,
+    "Idempotency").
 
     Raises:
-        UnusableAnswer: the answer names no run.
+        UnusableResponseError: The response names no run.
     """
     run = Run(value) if isinstance(value, dict) else Run({})
     if not run.id:
@@ -151,7 +151,7 @@ async def _go_on(session: CommandSession, run: Run, body: bytes) -> int:
     watcher = Watcher(session, [run.id])
     code = await watcher.watch()
     call.output.note(await _summary(session, run.id, watcher.statuses.get(run.id)))
-    # A line of its own: what the service says of the run is in the line above, and users copy whole lines.
+    # On its own line, because users copy whole lines and the line above has text from the service.
     call.output.note(f"receipt: {call.command('receipts show', run.id)}")
     if body and loads(body).get("mode") == "live" and watcher.statuses.get(run.id) == "completed":
         call.output.note(f"result: {call.command('runs result', run.id)}")
@@ -159,7 +159,7 @@ async def _go_on(session: CommandSession, run: Run, body: bytes) -> int:
 
 
 async def _summary(session: CommandSession, run_id: str, status: str | None) -> str:
-    """The end of a run in one line, from its receipt."""
+    """Describe the end of a run in one line, from its receipt."""
     try:
         receipt = await session.client.get_receipt(run_id)
     except ApiError as error:

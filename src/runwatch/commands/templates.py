@@ -1,4 +1,6 @@
-"""``templates show|report|plan|apply|resume|select``: from a template to a proved model (wire reference 2.7)."""
+"""``templates show|report|plan|apply|resume|select``: from a template to a proved model (manual: interface, "Tenant
+templates").
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ SELECT: Final = "postTenantModelSelection"
 
 
 def show(call: Invocation) -> int:
-    """``templates show``: a template with its blockers and next actions, or an application by its id."""
+    """``templates show``: print a template with its blockers and next actions, or an application."""
     wanted = call.options.id
 
     async def work(session: CommandSession) -> int:
@@ -75,7 +77,7 @@ def show(call: Invocation) -> int:
 
 
 def report(call: Invocation) -> int:
-    """``templates report``: what blocks each template, what clears it, and what was decided on it on this machine."""
+    """``templates report``: print what blocks each template, what clears it, and the local decisions."""
     check_not_existing(call, call.options.output)
 
     async def read(session: CommandSession) -> list[TemplateFacts]:
@@ -87,7 +89,7 @@ def report(call: Invocation) -> int:
     if is_multi_profile(call):
         each = read_profiles(call, read)
         reports = [ProfileTemplates(got.profile, got.value) for got in each.got]
-        # A file that people decide by says what is missing from it.
+        # The report is a basis for decisions, so it states what is missing.
         reports += [ProfileTemplates(profile, (), failure=str(error)) for profile, error in each.failed.items()]
         _report(
             call,
@@ -112,7 +114,7 @@ def _report(
     flat: Iterable[tuple[str | None, ...]],
     header: Sequence[str],
 ) -> None:
-    """Print the report, or write it into the file that the options name."""
+    """Print the report, or write it to the file named by the options."""
     name = call.options.output
     form = format_from_name(name) if name is not None else None
     if call.output.is_json and name is None:
@@ -127,7 +129,7 @@ def _report(
 
 
 def plan(call: Invocation) -> int:
-    """``templates plan``: what applying would do and cost at most; exit 1 when something stands in its way."""
+    """``templates plan``: print what applying would do and its maximum cost; exit 1 if there are blockers."""
 
     async def work(session: CommandSession) -> int:
         made = await _plan(session, _subject(call))
@@ -138,7 +140,7 @@ def plan(call: Invocation) -> int:
 
 
 def apply(call: Invocation) -> int:
-    """``templates apply``: plan, approve and apply; an approved plan is named by --digest and --issued-at."""
+    """``templates apply``: plan, approve and apply. ``--digest`` and ``--issued-at`` identify an approved plan."""
     options, key = call.options, read_idempotency_key(call) or str(uuid.uuid4())
     if (options.digest is None) != (options.issued_at is None):
         raise UsageError("--digest and --issued-at go together", detail="both stand in the plan that they approve")
@@ -174,7 +176,7 @@ def apply(call: Invocation) -> int:
 
 
 def resume(call: Invocation) -> int:
-    """``templates resume``: do what the application waits for; a live proof spends money and is confirmed."""
+    """``templates resume``: do what the application waits for. A live proof spends money and needs confirmation."""
     options, application_id = call.options, call.options.id
     choice = require_write_access(call, RESUME)
     found: list[Application] = []
@@ -207,7 +209,7 @@ def resume(call: Invocation) -> int:
 
 
 def select(call: Invocation) -> int:
-    """``templates select``: make the model of a proved application the selected one; without one, show which is."""
+    """``templates select``: select the model of a proved application; without an id, print the selected one."""
     application_id = call.options.id
     if application_id is None:
 
@@ -233,10 +235,10 @@ def select(call: Invocation) -> int:
 
 
 def _subject(call: Invocation) -> dict[str, Any]:
-    """What is planned or applied.
+    """Return what to plan or apply.
 
     Raises:
-        UsageError: the parts of an offering are not all given.
+        UsageError: The options for an offering are incomplete.
     """
     options = call.options
     offering = {
@@ -263,7 +265,7 @@ async def _plan(session: CommandSession, subject: dict[str, Any]) -> Plan:
 
 
 def _sentences(made: Plan) -> list[str]:
-    """What the user approves, in sentences."""
+    """Describe in sentences what the user approves."""
     spend = "unknown" if made.maximum_spend_usd is None else f"{plain_decimal(made.maximum_spend_usd)} USD"
     said = [f"this spends at most: {spend}; a paid run is asked about once more"]
     said += [f"it does: {effect.description}" for effect in made.effects or () if effect.description]
@@ -283,10 +285,10 @@ def _application(value: object) -> Application:
 
 
 def _action_of(application: Application) -> str:
-    """The resume action for what the application waits for.
+    """Return the resume action for what the application waits for.
 
     Raises:
-        RunwatchError: it waits for nothing that a resume does.
+        RunwatchError: It waits for nothing that a resume does.
     """
     action = resume_action(application)
     if action is None:
@@ -300,7 +302,7 @@ def _action_of(application: Application) -> str:
 
 
 def _key(call: Invocation) -> Any:
-    """The key of a source that the application may ask for; nobody is asked before it does."""
+    """Read the source key that the application may require, without a prompt."""
     return read_secret(call, "the model source", may_ask=False)
 
 
@@ -323,7 +325,7 @@ async def _go_on(session: CommandSession, application: Application, secret: Any)
 
 
 def _print(session: CommandSession, application: Application) -> None:
-    """Print an application; for people the address of a private page stands on stderr, apart from the data."""
+    """Print an application. In text output the address of a private page goes to stderr, separate from the data."""
     consent = application.consent
     if consent is not None and consent.continue_url and not session.call.output.is_json:
         print_page_address(session.call, consent.continue_url)

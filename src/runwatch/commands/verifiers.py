@@ -21,7 +21,7 @@ TEST: Final = "postVerifiersByVerifierIdTest"
 
 
 def register(call: Invocation) -> int:
-    """``verifiers register``: register an endpoint; a failing probe is told and still leaves a check."""
+    """``verifiers register``: register an endpoint. A failed probe is reported, but the check is still registered."""
     return run_write(call, shown=VERIFIER_OUTCOME, finish=_tell_unusable)
 
 
@@ -33,7 +33,7 @@ def _tell_unusable(session: CommandSession, check: Record, _: Mapping[str, Any])
 
 
 def test(call: Invocation) -> int:
-    """``verifiers test``: probe the endpoint; exit 1 when the check cannot be used."""
+    """``verifiers test``: probe the endpoint; exit 1 if the check cannot be used."""
     verifier_id = call.options.id
 
     async def work(session: CommandSession) -> int:

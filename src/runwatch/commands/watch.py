@@ -1,4 +1,4 @@
-"""``runs watch``: events of runs as they happen, one finished line an event, to the end of each run."""
+"""``runs watch``: print events of runs as they happen, one line each, until each run ends."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from runwatch.view.text.format import duration, short_id
 from runwatch.view.text.safe_text import line
 
 GIVE_UP_S: Final = 900.0
-"""How long a service may be silent before following ends, in seconds; a wait that a 429 asks for is no silence."""
+"""Time without a response after which following stops, in seconds. Waiting for a 429 does not count."""
 
 QUIET_S: Final = 5.0
-"""How long nothing more is said about a service that does not answer, at least, in seconds."""
+"""Minimum time between two notes about a service that does not respond, in seconds."""
 
 
 def watch(call: Invocation) -> int:
-    """``runs watch``: follow the named runs, or all that are live."""
+    """``runs watch``: follow the named runs, or all live ones."""
     ids: list[str] = list(dict.fromkeys(call.options.id))
     if bool(ids) == bool(call.options.all):
         raise UsageError("Name the runs to watch, or all of them with --all", hint="runwatch runs watch --help")
@@ -51,7 +51,7 @@ def watch(call: Invocation) -> int:
 
 
 async def _live_runs(session: CommandSession) -> list[str]:
-    """The runs that are not final now, the oldest first."""
+    """Return the runs that are not final now, oldest first."""
     runs: list[Run] = []
     try:
         async for page in session.client.pages("getExecutions", limit=DEFAULT_LIMIT):
@@ -66,12 +66,7 @@ async def _live_runs(session: CommandSession) -> list[str]:
 
 
 class Watcher:
-    """Follows runs and prints their events.
-
-    Args:
-        session: The open session.
-        ids: The runs.
-    """
+    """Follows runs and prints their events."""
 
     def __init__(self, session: CommandSession, ids: Sequence[str]) -> None:
         self._session = session
@@ -83,13 +78,14 @@ class Watcher:
         self._has_head = False
 
     async def watch(self) -> int:
-        """Print events until every run is final, and answer the exit code.
+        """Print events until every run is final, and return the exit code.
 
-        With one run its failure is the command's; with several each failure is told, and the others go on.
+        With one run, its failure is the command's failure; with several, each failure is reported and the others
+        continue.
 
         Raises:
-            ApiError: the only run cannot be followed.
-            DataError: the database is not usable.
+            ApiError: The only run cannot be followed.
+            DataError: The database is not usable.
         """
         self._call.on_interrupt = "The runs themselves go on; watching them again starts with the events seen so far."
         await self._session.forget_old_events()
@@ -101,7 +97,7 @@ class Watcher:
         try:
             return self._exit_code(await asyncio.gather(*tasks))
         finally:
-            # One that is not told but raised, such as a closed pipe, ends all of them.
+            # An error that is raised instead of reported, such as a closed pipe, ends all of them.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -159,7 +155,7 @@ class Watcher:
             self._output.line(render_event(event, context).plain(run))
 
     def _tell_trouble(self, failure: ReadFailure, seconds: float) -> None:
-        """Say once for all runs what holds the events up, and again when it lasts."""
+        """Print once for all runs why events are delayed, and again if it continues."""
         is_held = failure.trouble is ReadInterruption.RATE_LIMITED
         if is_held:
             self._session.client.note_limited()

@@ -1,4 +1,4 @@
-"""``webhooks deliveries``: what was delivered to an address that gets final runs."""
+"""``webhooks deliveries``: deliveries of a webhook."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIST: Final = "getWebhooksByWebhookIdDeliveries"
 
 
 def deliveries(call: Invocation) -> int:
-    """``webhooks deliveries``: what was delivered to a webhook, and what came of it, the newest first."""
+    """``webhooks deliveries``: print the deliveries of a webhook with their results, newest first."""
 
     async def work(session: CommandSession) -> int:
         limit = parse_limit(call)

@@ -1,1 +1,1 @@
-"""Grammar, parser, dispatch, output, exit codes and error reports of the commands. Calls no service."""
+"""Grammar, parser, dispatch, output, exit codes and error reports of the commands. Makes no service calls."""

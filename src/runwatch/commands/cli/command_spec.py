@@ -1,4 +1,4 @@
-"""What the table of commands is made of, and the options that many commands share; cheap to import on purpose."""
+"""Building blocks of the command table, and options shared by many commands. Cheap to import."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ class OptionSpec(NamedTuple):
     """One option.
 
     Attributes:
-        name: The long name with its dashes.
+        name: Long name with dashes.
         help: One line for the help text.
-        metavar: The placeholder of its value; empty for a switch.
-        kind: ``switch``, ``text``, ``texts`` (may be repeated), ``count`` (whole number, 0 or more) or ``number``.
-        choices: The accepted values; empty accepts any.
-        hidden: Whether the help text leaves it out.
-        names: What its value names, so that a shell can offer it: the ``KIND`` of a record, ``profile``, ``profiles``
-            (several may be joined), ``theme``, ``screen`` or ``topic``; empty for anything else.
+        metavar: Placeholder of its value; empty for a switch.
+        kind: ``switch``, ``text``, ``texts`` (repeatable), ``count`` (whole number, 0 or more) or ``number``.
+        choices: Accepted values; empty accepts any.
+        hidden: Whether to leave it out of the help text.
+        names: What its value names, for shell completion: the ``KIND`` of a record, ``profile``, ``profiles`` (may be a
+            comma-separated list), ``theme``, ``screen`` or ``topic``; empty for anything else.
     """
 
     name: str
@@ -32,11 +32,11 @@ class ArgumentSpec(NamedTuple):
     """One positional argument.
 
     Attributes:
-        name: The placeholder, which is also its attribute in lower case.
+        name: Placeholder; in lower case also the attribute name.
         help: One line for the help text.
-        takes: ``1``, ``?`` (may be left out), ``+`` (at least one) or ``*`` (any number).
-        choices: The accepted values; empty accepts any.
-        names: What it names, as that of :class:`OptionSpec`.
+        takes: ``1``, ``?`` (optional), ``+`` (at least one) or ``*`` (any number).
+        choices: Accepted values; empty accepts any.
+        names: What it names, as in :class:`OptionSpec`.
     """
 
     name: str
@@ -47,15 +47,14 @@ class ArgumentSpec(NamedTuple):
 
 
 class CommandSpec(NamedTuple):
-    """One thing the command line can do.
+    """One command or subcommand.
 
     Attributes:
-        path: The words that call it.
+        path: Words of the command.
         summary: One line for lists of commands.
-        run: ``module:function`` below :mod:`runwatch`; the function takes the call and answers the exit code.
-        arguments: Positional arguments in order.
-        flags: Its options, the shared ones included.
-        notes: Further paragraphs of its help.
+        run: ``module:function`` below :mod:`runwatch`; the function takes the invocation and returns the exit code.
+        flags: All options, including shared ones.
+        notes: Additional paragraphs of help.
     """
 
     path: tuple[str, ...]
@@ -67,7 +66,7 @@ class CommandSpec(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The words as they are typed."""
+        """The words as typed."""
         return " ".join(self.path)
 
 
@@ -84,7 +83,7 @@ PROFILES_OPTION = OptionSpec(
     "the profile to use; A,B or all reads several, and JSON then has an object {profile, record} for each record",
     "NAME", "text", names="profiles",
 )  # fmt: skip
-"""For commands that read several profiles at once."""
+"""For commands that can read several profiles at once."""
 
 MULTI_PROFILE_TARGET = (PROFILES_OPTION, *TARGET[1:])
 CONSOLE = (
@@ -94,7 +93,7 @@ CONSOLE = (
         "--open", "the screen to begin with, and the id of what to show there", "SCREEN[/ID]", "text", names="screen"
     ),
 )
-"""The options of the console itself, which has no command."""
+"""Options of the console, which has no command."""
 
 FORMAT = (
     OptionSpec("--format", "how data is printed (default: table)", "FORMAT", "text", FORMATS),

@@ -1,4 +1,4 @@
-"""Runs one command, and turns whatever it raises into a message and an exit code."""
+"""Run one command, and turn any exception into a message and an exit code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _JSON_PAIRS: Final = (("--format", "json"), ("--format", "ndjson"))
 
 
 def run_command(verb: CommandSpec, options: CommandOptions) -> int:
-    """Do what a call asks for and answer its exit code; what stopped it has been told on stderr then.
+    """Run a command and return its exit code. Errors are reported on stderr.
 
     Raises:
         OSError: stdout is closed or its disk is full.
@@ -45,7 +45,7 @@ def _code_of(verb: CommandSpec, call: Invocation) -> int:
         return _tell(error, call.output, exit_code(error), call=call)
     except KeyboardInterrupt:
         if sys.stderr.isatty() and not call.output.is_json:
-            call.output.error("\n")  # behind the terminal's ^C
+            call.output.error("\n")  # after the terminal's ^C
         return _tell(_interruption(call), call.output, INTERRUPTED, call.pending_key, call)
     except Exception as error:
         return _tell(_defect(error, call.paths), call.output, INTERNAL_ERROR, call.pending_key, call)
@@ -58,7 +58,7 @@ def _function(verb: CommandSpec) -> Callable[[Invocation], int]:
 
 
 def report_usage_error(error: RunwatchError, words: Sequence[str]) -> int:
-    """Tell about words that could not be read, in the form that they seem to ask for, and answer the exit code."""
+    """Report a command line error in the format that the words seem to request, and return the exit code."""
     wants_json = any(word in _JSON_WORDS for word in words) or any(pair in _JSON_PAIRS for pair in pairwise(words))
     return _tell(error, CommandOutput("json" if wants_json else "table"), exit_code(error))
 
@@ -88,7 +88,7 @@ def _interruption(call: Invocation) -> RunwatchError:
 
 
 def _defect(error: Exception, paths: Paths) -> RunwatchError:
-    """What the user is told about an exception that nobody foresaw; its trace goes to the log, without any secret."""
+    """Return the message for an unexpected exception. The traceback goes to the log, with secrets redacted."""
     import logging
 
     from runwatch.base.log import redact, start_log

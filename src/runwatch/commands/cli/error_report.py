@@ -1,4 +1,4 @@
-"""How a failure is told: in a block of plain lines for people, in one JSON line for scripts (DESIGN 2)."""
+"""Report errors: as plain lines for users, as one JSON line for scripts (manual: decisions, "Command line")."""
 
 from __future__ import annotations
 
@@ -24,12 +24,10 @@ MAY_HAVE_CHANGED: Final = "Unknown: it may have taken effect; asking again is sa
 
 
 def report_error(error: RunwatchError, output: CommandOutput, profile: str | None = None) -> int:
-    """Tell about a failure in the form of the call, and answer its exit code.
+    """Report an error in the format of the invocation, and return its exit code.
 
     Args:
-        error: What happened.
-        output: Where to.
-        profile: Of which profile, where the call asks for several.
+        profile: The failed profile, if the invocation reads several.
     """
     code = exit_code(error)
     output.error(error_json_line(error, code, profile=profile) if output.is_json else error_text(error, profile))
@@ -38,11 +36,11 @@ def report_error(error: RunwatchError, output: CommandOutput, profile: str | Non
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a call knows about its failure beyond the error.
+    """What an invocation knows about its failure besides the error.
 
     Attributes:
         is_key_given: Whether the user chose the idempotency key of the write.
-        accepted_run: The run that the service accepted from this call before the failure.
+        accepted_run: The run that the service accepted from this invocation before the failure.
         follow: The command that follows that run.
     """
 
@@ -52,7 +50,7 @@ class Circumstances:
 
     @property
     def goes_on(self) -> str | None:
-        """What the user has to know about the accepted run, instead of any advice to ask again."""
+        """What to say about the accepted run, in place of any advice to retry."""
         if self.accepted_run is None:
             return None
         return f"The run {self.accepted_run} is accepted and goes on. Follow it again: {self.follow}"
@@ -62,7 +60,7 @@ NO_CIRCUMSTANCES: Final = Circumstances()
 
 
 def find_circumstances(call: Invocation) -> Circumstances:
-    """What a call knows about a failure that ends it."""
+    """Return what an invocation knows about the failure that ends it."""
     options, run_id = call.options, call.accepted_run
     is_key_given = bool(options.idempotency_key or options.resend)
     return Circumstances(is_key_given, run_id, call.command("runs watch", run_id) if run_id else "")
@@ -76,14 +74,13 @@ def error_json_line(
     profile: str | None = None,
     circumstances: Circumstances = NO_CIRCUMSTANCES,
 ) -> str:
-    """The failure as one line of ASCII JSON.
+    """Format an error as one line of ASCII JSON.
 
     Args:
-        error: What happened.
         code: The exit code.
-        pending: The idempotency key of a write that was under way and whose outcome is therefore unknown.
-        profile: Of which profile, where the call asks for several.
-        circumstances: What the call knows beyond the error. An accepted run is named as ``execution_id``.
+        pending: The idempotency key of a write that was in progress, whose outcome is therefore unknown.
+        profile: The failed profile, if the invocation reads several.
+        circumstances: What is known besides the error. An accepted run is included as ``execution_id``.
     """
     api = error if isinstance(error, ApiError) else None
     is_known = pending is None and (api is None or api.outcome_known)
@@ -109,7 +106,7 @@ def error_json_line(
 def error_text(
     error: RunwatchError, profile: str | None = None, circumstances: Circumstances = NO_CIRCUMSTANCES
 ) -> str:
-    """The failure as lines of clean text: what happened, why, what to do next, and the id that support asks for."""
+    """Format an error as clean lines: what happened, why, what to do next, and the instance id for support."""
     of = "" if profile is None else f"{clean_line(profile)}: "
     return "\n".join([f"runwatch: {of}{clean_line(error.title)}", *_lines(error, circumstances)]) + "\n"
 
@@ -144,10 +141,10 @@ def _labelled(label: str, text: str) -> str:
 
 
 def next_step_text(error: RunwatchError, circumstances: Circumstances = NO_CIRCUMSTANCES) -> str | None:
-    """What to do next: what the error's code asks for, unless an unknown outcome has to be settled first.
+    """Return what to do next: the advice for the error's code, unless an unknown outcome has to be resolved first.
 
-    Once a run is accepted, the advice of a call that failed would start a second run or deny the first. How to follow
-    the run replaces it, and precedes the advice of any other error.
+    After a run was accepted, the advice for a failed call would start a second run or deny the first. How to follow the
+    run replaces it, and precedes the advice of any other error.
     """
     if circumstances.goes_on is not None:
         own = None if isinstance(error, ApiError) else error.hint
@@ -160,7 +157,7 @@ def next_step_text(error: RunwatchError, circumstances: Circumstances = NO_CIRCU
 
 
 def _seconds(error: RunwatchError) -> int | None:
-    """The seconds to wait, rounded up; ``None`` for an error that asks for no wait."""
+    """Return the seconds to wait, rounded up; ``None`` if the error requires no wait."""
     if isinstance(error, ApiProblem):
         wait = error.wait_s
     elif isinstance(error, RateLimitedError):
@@ -171,7 +168,7 @@ def _seconds(error: RunwatchError) -> int | None:
 
 
 def _effect(error: ApiError) -> str:
-    """What became of a write."""
+    """Describe the outcome of a write."""
     from runwatch.view.problems.explanations import KEY_WAS_USED, NOTHING_ACCEPTED, OUTCOME_UNKNOWN
 
     if error.operation != SUBMIT:

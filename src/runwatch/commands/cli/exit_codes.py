@@ -1,4 +1,4 @@
-"""Exit codes, and how a failure is told: in sentences for people, in one JSON line for scripts (DESIGN 2)."""
+"""Exit codes (manual: decisions, "Command line")."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ RATE_LIMITED: Final = 5
 INTERRUPTED: Final = 130
 
 INTERNAL_ERROR: Final = 1
-"""Something that runwatch did not foresee; the message says that it is a defect."""
+"""An unexpected error; the message says that it is a bug."""
 
 EXIT_BY_STATUS: Final[Mapping[str, int]] = {"failed": 10, "expired": 12, "cancelled": 11}
-"""With ``--exit-status``; of several runs the first of this order counts."""
+"""For ``--exit-status``; with several runs, the first match in this order applies."""
 
 
 def exit_code(error: RunwatchError) -> int:
-    """The exit code of an error."""
+    """Return the exit code of an error."""
     if isinstance(error, (UsageError, SettingsError, DataError)):
         return USAGE
     if isinstance(error, LocalServiceError):
@@ -49,10 +49,10 @@ def exit_code(error: RunwatchError) -> int:
 
 
 def problem_exit_code(status: int, code: str) -> int:
-    """The exit code of an error answer.
+    """Return the exit code of an error response.
 
-    A 403 is "not permitted" unless its code says that something else than the key is the reason. A 408 is no refusal:
-    what became of the request is unknown.
+    A 403 is "not permitted" unless its code gives a reason other than the key. A 408 is not a refusal: the outcome of
+    the request is unknown.
     """
     from runwatch.records.error_codes import CODES
 
@@ -66,5 +66,5 @@ def problem_exit_code(status: int, code: str) -> int:
 
 
 def status_exit_code(statuses: list[str | None]) -> int:
-    """The exit code of ``--exit-status`` for the final states of the watched runs."""
+    """Return the exit code of ``--exit-status`` for the final states of the watched runs."""
     return next((code for status, code in EXIT_BY_STATUS.items() if status in statuses), SUCCESS)

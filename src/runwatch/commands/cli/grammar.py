@@ -1,8 +1,8 @@
-"""The command line: every command with its arguments, flags and the function that does it.
+"""The command line: every command with its arguments, options and handler.
 
-Parser, help, completion and tests are made from this module, so a command is declared once: here, or by the
-specification of a resource that :mod:`runwatch.view.resources.resource_index` names. The module is cheap to import,
-because ``runwatch --help`` needs it (DESIGN 7); a specification is loaded when its command is asked for.
+Parser, help, completion and tests are derived from this module, so a command is declared once: here, or by the
+specification of a resource in :mod:`runwatch.view.resources.resource_index`. Cheap to import, because ``runwatch
+--help`` needs it (manual: measurements, "Targets"); specifications are loaded only for their commands.
 """
 
 from __future__ import annotations
@@ -318,7 +318,7 @@ _DECLARED = (
         (ArgumentSpec("SHELL", "the shell", choices=("bash", "zsh", "fish")),),
     ),
 )  # fmt: skip
-"""The commands that do not follow from a specification."""
+"""Commands that are not derived from a specification."""
 
 _GROUPS = {
     "compliance": "what auditors ask for",
@@ -331,17 +331,17 @@ _BY_PATH = {verb.path: verb for verb in _DECLARED}
 
 @cache
 def list_paths() -> tuple[tuple[str, ...], ...]:
-    """The words of every command, in the order in which help lists them; loads no specification."""
+    """Return the words of every command in help order. Loads no specification."""
     nouns = [(entry.name, word) for entry in RESOURCE_INDEX if entry.summary for word in entry.subcommands.split()]
     return tuple(dict.fromkeys((*_FIRST, *nouns, *_BY_PATH)))
 
 
 @cache
 def command_at(path: tuple[str, ...]) -> CommandSpec | None:
-    """The command of these words, or ``None``; loads at most the specification that it follows from.
+    """Return the command with these words, or ``None``. Loads at most the specification it is derived from.
 
     Raises:
-        LookupError: the resource index names a command that nothing gives.
+        LookupError: The resource index names a command that does not exist.
     """
     if path in _BY_PATH:
         return _BY_PATH[path]
@@ -353,18 +353,18 @@ def command_at(path: tuple[str, ...]) -> CommandSpec | None:
 
 @cache
 def list_commands() -> tuple[CommandSpec, ...]:
-    """Every command, in the order in which help lists them; loads every specification."""
+    """Return every command in help order. Loads every specification."""
     return tuple(verb for verb in map(command_at, list_paths()) if verb is not None)
 
 
 def find_option(name: str) -> OptionSpec | None:
-    """An option by its name, of whatever command; a name takes a value everywhere or nowhere."""
+    """Find an option of any command by name. The same name takes a value in all commands or in none."""
     return _COMMON.get(name) or all_options().get(name)
 
 
 @cache
 def all_options() -> dict[str, OptionSpec]:
-    """Every option of every command by its name; loads every specification."""
+    """Return every option of every command by name. Loads every specification."""
     return {flag.name: flag for flags in (CONSOLE, *(verb.flags for verb in list_commands())) for flag in flags}
 
 
@@ -372,6 +372,6 @@ _COMMON = {flag.name: flag for flags in (CONSOLE, *(verb.flags for verb in _DECL
 
 
 def group_summary(path: tuple[str, ...]) -> str:
-    """What the words mean that further words of commands are behind."""
+    """Return the summary of a group of subcommands."""
     name = " ".join(path)
     return _GROUPS.get(name) or next(entry.summary for entry in RESOURCE_INDEX if entry.name == name)

@@ -1,4 +1,4 @@
-"""One call of the command line: what was asked, by whom, and where the answer goes."""
+"""One invocation of the command line: options, environment and output."""
 
 from __future__ import annotations
 
@@ -18,19 +18,17 @@ from runwatch.commands.cli.parser import CommandOptions
 
 @dataclass(slots=True)
 class Invocation:
-    """What every command is given.
+    """The context passed to every handler.
 
     Attributes:
-        options: The parsed options of the command.
-        environment: The process's environment.
-        paths: Where settings and data are.
-        output: Where data, notes and warnings go.
-        clock: Time and sleep.
-        stdin: Standard input.
-        words: The words of the command.
-        pending_key: The idempotency key of a submit under way, for the message of an interruption.
-        accepted_run: The run that the service accepted from this call; it goes on whatever fails here afterwards.
-        on_interrupt: What the user should know who interrupts the command now.
+        options: Parsed options of the command.
+        environment: Environment of the process.
+        paths: Locations of settings and data.
+        output: Output for data, notes and warnings.
+        words: Words of the command.
+        pending_key: Idempotency key of a submit in progress, for the message after an interruption.
+        accepted_run: Run that the service accepted from this invocation; it continues even if a later step fails.
+        on_interrupt: Message if the user interrupts the command now.
     """
 
     options: CommandOptions
@@ -45,11 +43,10 @@ class Invocation:
     on_interrupt: str | None = None
 
     def command(self, words: str, *arguments: str, **options: str | bool | None) -> str:
-        """A command for the service of this call: with the flags by which the call chose it.
+        """Format a command for the same service, with the options that selected it.
 
         Args:
-            words: The command's own words.
-            arguments: Its arguments.
+            words: Words of the command.
             options: Its other options.
         """
         given = self.options
@@ -57,10 +54,10 @@ class Invocation:
         return runwatch_command(words, *arguments, **chosen, **options)
 
     def read_input(self, name: str) -> bytes:
-        """The content of a file, or of standard input for ``-``.
+        """Read a file, or standard input for ``-``.
 
         Raises:
-            UsageError: the file cannot be read.
+            UsageError: The file cannot be read.
         """
         if name == "-":
             return self.stdin.buffer.read()
@@ -71,10 +68,10 @@ class Invocation:
             raise UsageError(f"'{clean_line(name)}' cannot be read", detail=error.strerror) from None
 
     def confirm(self, question: str) -> bool:
-        """Ask on the terminal before something is destroyed; ``--yes`` answers for it.
+        """Ask on the terminal before a destructive action; ``--yes`` confirms it.
 
         Raises:
-            ConfirmationRequired: there is no terminal to ask on and no ``--yes``.
+            ConfirmationRequired: There is no terminal and no ``--yes``.
         """
         if self.options.yes:
             return True

@@ -1,4 +1,4 @@
-"""Where a command writes: data to stdout, everything else to stderr, in a form that any terminal or pipe takes."""
+"""Output of a command: data to stdout, everything else to stderr, in a form that is safe for any terminal or pipe."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from runwatch.base.text import clean_block, clean_line
 
 
 class OutputClosedError(Exception):
-    """Standard output takes nothing more: its reader is gone, or its disk is full.
+    """Standard output cannot be written: its reader is gone, or its disk is full.
 
     Attributes:
-        reason: What the system said.
+        reason: The system error.
     """
 
     def __init__(self, reason: OSError) -> None:
@@ -23,12 +23,12 @@ class OutputClosedError(Exception):
 
 
 class CommandOutput:
-    """The two streams of one call.
+    """The two streams of one invocation.
 
     Args:
         form: ``table``, ``json``, ``ndjson`` or ``csv``.
-        stdout: The stream for data; the process's own when left out.
-        stderr: The stream for the rest; the process's own when left out.
+        stdout: Stream for data; by default that of the process.
+        stderr: Stream for everything else; by default that of the process.
     """
 
     def __init__(self, form: str = "table", stdout: TextIO | None = None, stderr: TextIO | None = None) -> None:
@@ -38,14 +38,14 @@ class CommandOutput:
 
     @property
     def is_json(self) -> bool:
-        """Whether data are printed as JSON, so that the rest is too."""
+        """Whether data is printed as JSON; notes and warnings are then JSON too."""
         return self.form in {"json", "ndjson"}
 
     def text(self, text: str) -> None:
-        """Print data as they are.
+        """Print data unchanged.
 
         Raises:
-            Unwritable: the stream is closed or its disk is full.
+            OutputClosedError: The stream is closed or its disk is full.
         """
         try:
             self._stdout.write(text)
@@ -53,18 +53,18 @@ class CommandOutput:
             raise OutputClosedError(error) from None
 
     def clean_block(self, text: str) -> None:
-        """Print text of the service, of any number of lines, cleaned.
+        """Print multi-line text of the service, cleaned.
 
         Raises:
-            Unwritable: the stream is closed or its disk is full.
+            OutputClosedError: The stream is closed or its disk is full.
         """
         self.text(clean_block(text).rstrip("\n") + "\n")
 
     def line(self, text: str) -> None:
-        """Print one line of data at once, so that who reads a pipe sees it when it happens.
+        """Print one line of data and flush, so the reader of a pipe sees it at once.
 
         Raises:
-            Unwritable: the stream is closed or its disk is full.
+            OutputClosedError: The stream is closed or its disk is full.
         """
         self.text(text + "\n")
         self._flush()
@@ -73,23 +73,23 @@ class CommandOutput:
         """Print one value as ASCII JSON.
 
         Raises:
-            Unwritable: the stream is closed or its disk is full.
+            OutputClosedError: The stream is closed or its disk is full.
         """
         self.text(dumps(value, indent=indent) + "\n")
 
     def note(self, text: str) -> None:
-        """Tell the reader something that is no data; in JSON formats as one JSON line."""
+        """Print information that is not data; in JSON formats as one JSON line."""
         self._say("notice", text, "")
 
     def warn(self, text: str) -> None:
-        """Tell the reader something to be put right; in JSON formats as one JSON line."""
+        """Print a warning; in JSON formats as one JSON line."""
         self._say("warning", text, "runwatch: ")
 
     def error(self, text: str) -> None:
-        """Write text that is clean already to stderr, behind all data before it; a closed stderr loses it.
+        """Write clean text to stderr after flushing all data. If stderr is closed, the text is lost.
 
         Raises:
-            Unwritable: the stream is closed or its disk is full.
+            OutputClosedError: Standard output is closed or its disk is full.
         """
         self._flush()
         with contextlib.suppress(OSError, ValueError):

@@ -1,8 +1,8 @@
-"""From words to a command with its options: a walk over the grammar, then argparse for the one command that was meant.
+"""Parse words to a command with options: walk the grammar, then use argparse for the one command.
 
-Options may stand before, between and after the command's words and arguments, and a word nobody knows is answered with
-the nearest one that exists. argparse reads the options; the arguments are dealt out here, because it would not take
-them from between options.
+Options may be before, between and after the command's words and arguments, and for an unknown word the nearest known
+one is suggested. argparse parses the options; arguments are assigned here, because argparse does not accept them
+between options.
 """
 
 from __future__ import annotations
@@ -31,31 +31,30 @@ PROGRAM = "runwatch"
 
 _HELP = ("-h", "--help")
 
-# Flags of other tools that would put a secret where every process of the machine can read it.
+# Flags of other tools that would expose a secret to every process of the machine.
 _SECRET_NAMES = ("--api-key", "--key", "--token", "--secret", "--password", "--bearer", "--credential")
 
 
 class CommandOptions(argparse.Namespace):
-    """The options of one call; what was not given, or what the command does not have, reads as ``None``."""
+    """The options of one invocation. Missing or undeclared ones are ``None``."""
 
     def __getattr__(self, name: str) -> Any:
-        """What was not given reads as ``None``; argparse sets no default of its own then."""
+        """Return ``None`` for missing options; argparse then sets no default."""
         if name.startswith("_"):
             raise AttributeError(name)
         return None
 
     def __getitem__(self, name: str) -> Any:
-        """The option of this name, for names that are words of Python."""
+        """Return an option by name, for names that are Python keywords."""
         return getattr(self, name)
 
 
 class ParsedCommand(NamedTuple):
-    """What the command line asks for.
+    """The parsed command line.
 
     Attributes:
-        command: The command, or ``None`` for the console.
-        options: Its options.
-        help: The help text to print instead, or ``None``.
+        verb: The command, or ``None`` for the console.
+        help: Help text to print instead, or ``None``.
     """
 
     verb: CommandSpec | None
@@ -64,10 +63,10 @@ class ParsedCommand(NamedTuple):
 
 
 def parse_command_line(words: Sequence[str]) -> ParsedCommand:
-    """Read the command line, the program's name left out.
+    """Parse the command line without the program's name.
 
     Raises:
-        UsageError: a command, flag or value is unknown or missing; the nearest existing one is named.
+        UsageError: A command, option or value is unknown or missing; the nearest known one is suggested.
     """
     path, rest = _split(words)
     verb = command_at(path)
@@ -85,7 +84,7 @@ def parse_command_line(words: Sequence[str]) -> ParsedCommand:
 
 
 def _split(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """The command's words, and all that is left without them."""
+    """Split into the command's words and the rest."""
     path: tuple[str, ...] = ()
     rest: list[str] = []
     position = 0
@@ -242,7 +241,7 @@ def _width() -> int:
 
 
 def format_command_help(verb: CommandSpec) -> str:
-    """The help of one command."""
+    """Return the help of one command."""
     parser = _build(verb)
     for argument in verb.arguments:
         parser.add_argument(
@@ -255,7 +254,7 @@ def format_command_help(verb: CommandSpec) -> str:
 
 
 def group_help(path: tuple[str, ...]) -> str:
-    """The help of a word that commands stand behind."""
+    """Return the help of a group of subcommands."""
     shown = " ".join((PROGRAM, *path))
     lines = [f"usage: {shown} VERB [OPTIONS]", "", f"{_sentence(group_summary(path))}.", "", "verbs:"]
     verbs = [verb for words in list_paths() if words[: len(path)] == path and (verb := command_at(words)) is not None]
@@ -264,7 +263,7 @@ def group_help(path: tuple[str, ...]) -> str:
 
 
 def top_help() -> str:
-    """The help of the program."""
+    """Return the help of the program."""
     lines = [
         f"usage: {PROGRAM} [OPTIONS] [VERB ...]",
         "",

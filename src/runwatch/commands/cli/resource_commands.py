@@ -1,6 +1,6 @@
-"""The commands of the resources beside runs and receipts: models, checks, templates, sources, keys and the like.
+"""Commands of the resources other than runs and receipts: models, checks, templates, sources, keys and so on.
 
-``list``, ``show`` and the writes that a resource's specification declares are made from it when they are asked for.
+``list``, ``show`` and the writes declared by a specification are derived from it on demand.
 """
 
 from __future__ import annotations
@@ -243,20 +243,20 @@ RESOURCE_COMMANDS = (
         flags=(*PERIOD, OUTPUT, FORCE, FIELDS, *TARGET, *FORMAT),
     ),
 )  # fmt: skip
-"""Those of them that do not follow from a specification."""
+"""Commands that are not derived from a specification."""
 
 _RUN: dict[tuple[str, ...], str] = {
     ("verifiers", "register"): "commands.verifiers:register",
     ("keys", "create"): "commands.api_keys:create",
 }
-"""What does those writes of a specification that say more of an answer than the record."""
+"""Handlers of derived writes that print more than the record."""
 
 
 def find_resource_command(entry: ResourceEntry, word: str) -> CommandSpec:
-    """The command behind a resource's name that its specification gives: ``list``, ``show``, a list or a write.
+    """Return the command that a resource's specification defines: ``list``, ``show``, another list or a write.
 
     Raises:
-        LookupError: nothing gives it.
+        LookupError: There is none.
     """
     path = (entry.name, word)
     if word == "show":
@@ -279,12 +279,12 @@ def _show_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> CommandSpec:
 
 
 def find_command_actions(words: tuple[str, ...]) -> tuple[ResourceSpec[Any], list[ResourceAction[Any]]]:
-    """The resource and the actions that a command does.
+    """Return the resource and the actions of a command.
 
-    The actions are the resource's own, or those of a resource that is listed behind its name.
+    The actions belong to the resource itself, or to one that is listed as its subcommand.
 
     Raises:
-        LookupError: no action has the command.
+        LookupError: No action has this command.
     """
     verb, noun = " ".join(words), words[0]
     entries = {entry.name: entry for entry in RESOURCE_INDEX}
@@ -301,7 +301,7 @@ def find_command_actions(words: tuple[str, ...]) -> tuple[ResourceSpec[Any], lis
 
 
 def _write_verb(path: tuple[str, ...]) -> CommandSpec:
-    """The command of a write: the fields of its form are options."""
+    """Return the command of a write, with its form fields as options."""
     spec, actions = find_command_actions(path)
     action, is_made = actions[0], actions[0] in spec.create_actions
     mutations = [each.mutation for each in actions if each.mutation is not None]
@@ -331,7 +331,7 @@ def _write_verb(path: tuple[str, ...]) -> CommandSpec:
 
 
 def _field_flags(ask: FormField) -> Iterator[OptionSpec]:
-    """The options that give a field its value."""
+    """Yield the options that set a field."""
     option = ask.option
     assert option is not None
     kind = {"list": "texts", "switch": "switch"}.get(ask.kind, "text")
@@ -345,12 +345,12 @@ def _field_flags(ask: FormField) -> Iterator[OptionSpec]:
 
 
 def option_attribute(name: str) -> str:
-    """What an option or an argument is called among the parsed options."""
+    """Return the attribute name of an option or argument in the parsed options."""
     return name.lstrip("-").replace("-", "_").lower()
 
 
 def _server_flags(spec: ResourceSpec[Any]) -> Iterator[OptionSpec]:
-    """The options by which a list is narrowed, beside ``--filter``."""
+    """Yield the options of a list for server filters, besides ``--filter``."""
     wire = spec.record.WIRE
     filters = () if wire is None else wire.filters
     for name in filters:
@@ -374,6 +374,6 @@ def _option_name(parameter: str) -> str:
 
 
 def _title(spec: ResourceSpec[Any]) -> str:
-    """What the records are called within a sentence."""
+    """Return the name of the records for use in a sentence."""
     title = spec.title.partition(" · ")[0]
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]

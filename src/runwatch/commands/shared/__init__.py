@@ -1,1 +1,1 @@
-"""What handlers share: session, writes, printers, profiles and secrets."""
+"""Code shared by handlers: session, writes, printers, profiles and secrets."""

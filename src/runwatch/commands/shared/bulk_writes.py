@@ -1,4 +1,4 @@
-"""Commands that destroy several things at once: asked about together, done one by one, one outcome each."""
+"""Destructive commands on several records: one confirmation, then one request and one outcome for each."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def run_for_each_id(
     member: str,
     done: str,
 ) -> int:
-    """Do something to every id of the call; the exit code is the worst of them.
+    """Run an action on every id of the invocation, and return the highest exit code.
 
     Args:
-        call: The call; its ``ID`` argument holds the ids.
-        operation: What is done.
-        one: Does it to one id and answers the status that the service tells, if it tells one.
-        asks: The beginning of the question: ``Disable``.
-        singular: What one of them is called.
-        member: The member that holds the id in what is printed.
-        done: The outcome's word when it was done.
+        call: The invocation; its ``ID`` argument holds the ids.
+        operation: Operation id.
+        one: Runs the action on one id and returns the resulting status, if any.
+        asks: First word of the question: ``Disable``.
+        singular: Singular noun of the records.
+        member: Member with the id in the printed rows.
+        done: Outcome word for success.
     """
     ids: list[str] = list(dict.fromkeys(call.options.id))
     named = f"{singular} {ids[0]}" if len(ids) == 1 else f"{len(ids)} {singular}s ({', '.join(ids)})"
@@ -52,7 +52,7 @@ def run_for_each_id(
                 codes.append(0)
                 rows.append({member: record_id, "outcome": done, "status": status})
         finally:
-            # Whoever interrupts this has to see what was done by then.
+            # After an interruption the user has to see what was done.
             print_rows(call.output, rows, (member, "outcome"))
         return max(codes)
 

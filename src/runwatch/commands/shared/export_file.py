@@ -1,4 +1,4 @@
-"""The file that a command writes its data into (manual, Security: Files and directories)."""
+"""Output files of commands (manual: security, "Files and directories")."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from runwatch.commands.cli.invocation import Invocation
 
 
 def check_not_existing(call: Invocation, name: str | None) -> None:
-    """Refuse a file that is there already before anything is read for it; ``--force`` replaces it.
+    """Refuse an existing file before reading any data for it, unless ``--force`` is given.
 
     Args:
-        call: The call of the command line.
-        name: The file as it was given; ``None`` where none is.
+        name: The file name as given, or ``None``.
 
     Raises:
-        UsageError: the file is there, or cannot be replaced.
+        UsageError: The file exists, or cannot be replaced.
     """
     if name is None:
         return
@@ -33,19 +32,17 @@ def _not_free(call: Invocation, name: str, why: str) -> UsageError:
 
 
 def save_export(call: Invocation, name: str, content: bytes | str | Iterable[bytes], said: str = "written to") -> None:
-    """Write a file whole or not at all, for this user alone, and say where it is.
+    """Write a file atomically, readable only by this user, and print its path.
 
-    A file that is there already is replaced with ``--force`` alone; a link is never followed.
+    An existing file is replaced only with ``--force``; links are never followed.
 
     Args:
-        call: The call of the command line.
-        name: The file as it was given.
-        content: What is in it.
-        said: What is said before its path.
+        name: The file name as given.
+        said: Text before the path.
 
     Raises:
-        UsageError: the file is there already.
-        RunwatchError: the file cannot be written.
+        UsageError: The file exists.
+        RunwatchError: The file cannot be written.
     """
     path = Path(name).expanduser()
     try:

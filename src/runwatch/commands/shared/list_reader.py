@@ -1,4 +1,4 @@
-"""Lists of the service: pages up to a limit, filtered by the service where it can and here always."""
+"""Read lists of the service: pages up to a limit, filtered by the service if possible and always locally."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.values import parse_time, parse_value, value_to_time
 
 DEFAULT_LIMIT: Final = 1000
-"""How many records a list command reads unless it is told otherwise (DESIGN 2)."""
+"""Default number of records that a list command reads (manual: decisions, "Command line")."""
 
 NOT_OFFERED: Final = frozenset({404, 405, 501})
-"""Statuses by which a collection says that the service does not have it (DESIGN 4, Lists)."""
+"""Statuses that mean the service does not offer a collection (manual: decisions, "Lists")."""
 
 
 def parse_limit(call: Invocation) -> int | None:
-    """How many records to read; ``None`` for all."""
+    """Return the number of records to read; ``None`` for all."""
     limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit
     return limit or None
 
 
 def parse_since(call: Invocation) -> datetime | None:
-    """The moment that ``--since`` means, or ``None``.
+    """Return the time given by ``--since``, or ``None``.
 
     Raises:
-        UsageError: it is neither a moment nor a span of time.
+        UsageError: It is neither a time nor a duration.
     """
     text = call.options.since
     if text is None:
@@ -49,10 +49,10 @@ def parse_since(call: Invocation) -> datetime | None:
 
 
 def build_query(call: Invocation, spec: ResourceSpec[Any], named: Mapping[str, str]) -> dict[str, Any]:
-    """The part of the options that the service filters by.
+    """Return the query parameters for the options that the service can filter by.
 
     Raises:
-        UsageError: ``--since`` or ``--filter`` cannot be read.
+        UsageError: ``--since`` or ``--filter`` is invalid.
     """
     assert spec.record.WIRE is not None
     query: dict[str, Any] = {}
@@ -66,10 +66,10 @@ def build_query(call: Invocation, spec: ResourceSpec[Any], named: Mapping[str, s
 
 
 async def read_list(session: CommandSession, operation: str | Operation, query: Mapping[str, Any]) -> list[Any]:
-    """Every item of a list up to the limit; a notice says so when the limit has cut it.
+    """Read a list up to the limit, and print a note if it was cut.
 
     Raises:
-        ApiError: a page could not be read.
+        ApiError: A page could not be read.
     """
     limit = parse_limit(session.call)
     values: list[Any] = []
@@ -83,9 +83,9 @@ async def read_list(session: CommandSession, operation: str | Operation, query: 
 
 
 def filter_by_options(call: Invocation, values: Sequence[Any]) -> list[Any]:
-    """The items that ``--status``, ``--kind`` and ``--since`` ask for, whatever the service made of them.
+    """Filter by ``--status``, ``--kind`` and ``--since``, whether or not the service applied them.
 
-    An item that does not tell its moment stays, and so does one that is no record.
+    Items without a creation time and items that are not records are kept.
     """
     words = {name: call.options[name] for name in ("status", "kind") if call.options[name] is not None}
     since = parse_since(call)
@@ -101,5 +101,5 @@ def _meets(value: Mapping[str, Any], words: Mapping[str, str], since: datetime |
 
 
 def to_raw_objects(records: Sequence[Record]) -> list[Any]:
-    """The decoded objects of records."""
+    """Return the decoded objects of records."""
     return [dict(record.raw) for record in records]

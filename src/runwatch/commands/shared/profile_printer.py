@@ -1,7 +1,7 @@
-"""Printing what was read of several profiles: a column for the profile, and in JSON an object around each record.
+"""Print records of several profiles: with a profile column, or in JSON with an object around each record.
 
-JSON gives every value exactly as the service sent it, so that the profile stands beside the record and never in it:
-``{"profile": …, "record": …}``, in arrays and in lines alike.
+JSON has every value exactly as sent, so the profile is beside the record, never in it: ``{"profile": …, "record": …}``,
+in arrays and in lines.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ from runwatch.view.text.safe_text import line
 
 
 class ProfilePrinter(RecordPrinter):
-    """Prints the records of one resource, of several profiles.
+    """Prints records of one resource from several profiles.
 
     Args:
-        call: The call of the command line.
-        settings: How moments and states are shown.
-        spec: The resource.
+        settings: Determines how times and states are shown.
     """
 
     def __init__(self, call: Invocation, settings: Settings, spec: ResourceSpec[Any]) -> None:
@@ -41,7 +39,7 @@ class ProfilePrinter(RecordPrinter):
         """Print the lists of several profiles as one.
 
         Raises:
-            UsageError: the filter cannot be read.
+            UsageError: The filter is invalid.
         """
         values = [(got.profile, value) for got in each.got for value in got.value]
         subjects: dict[int, Any] = {}

@@ -1,7 +1,7 @@
-"""``--profile A,B`` and ``--profile all``: a command that reads does so for several profiles, each by itself.
+"""``--profile A,B`` and ``--profile all``: read from several profiles.
 
-Each profile is read with its own address, key and connection, all at the same time. One that fails is told on stderr
-with its name and never hides the others; the exit code is that of the first one that failed.
+Each profile is read with its own address, key and connection, all concurrently. A failure is reported on stderr with
+the profile's name and does not affect the others. The exit code is that of the first failed profile.
 """
 
 from __future__ import annotations
@@ -24,17 +24,12 @@ from runwatch.settings.resolver import ENVIRONMENT_URL
 T = TypeVar("T")
 
 ALL: Final = "all"
-"""What asks for every profile of the settings file."""
+"""Selects every profile of the settings file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileResult(Generic[T]):
-    """What was read of one profile.
-
-    Attributes:
-        profile: Its name.
-        value: What was read.
-    """
+    """What was read from one profile."""
 
     profile: str
     value: T
@@ -42,12 +37,12 @@ class ProfileResult(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ProfileResults(Generic[T]):
-    """What was read of several profiles.
+    """What was read from several profiles.
 
     Attributes:
-        got: Those that could be read, in the order in which they were asked for.
-        failed: Why each of the others could not.
-        settings: What holds for all of them, for printing.
+        got: Successful reads, in the order requested.
+        failed: Errors of the other profiles.
+        settings: Settings common to all, for printing.
         code: The exit code.
     """
 
@@ -58,16 +53,16 @@ class ProfileResults(Generic[T]):
 
 
 def is_multi_profile(call: Invocation) -> bool:
-    """Whether the words name several profiles; that alone decides the form of the answer, not how many there are."""
+    """Whether ``--profile`` asks for several profiles. This decides the output format, even if there is only one."""
     name = call.options.profile
     return name is not None and (name == ALL or "," in name)
 
 
 def parse_profiles(call: Invocation) -> tuple[str, ...] | None:
-    """The profiles that are named, each once; ``None`` for all.
+    """Return the distinct profiles named; ``None`` for all.
 
     Raises:
-        UsageError: none is named.
+        UsageError: None is named.
     """
     given = call.options.profile or ""
     if given == ALL:
@@ -79,10 +74,10 @@ def parse_profiles(call: Invocation) -> tuple[str, ...] | None:
 
 
 def read_profiles(call: Invocation, read: Callable[[CommandSession], Awaitable[T]]) -> ProfileResults[T]:
-    """Read something of every profile that is named, and tell about those of which it cannot be read.
+    """Read from every selected profile, and report those that fail.
 
     Raises:
-        UsageError: an address is given beside them, or there is no profile.
+        UsageError: An address is given too, or there is no profile.
     """
     if call.options.local or call.options.base_url or call.environment.get(ENVIRONMENT_URL, "").strip():
         raise UsageError(
@@ -130,13 +125,13 @@ async def _read_all(
 
 
 def _call_of(call: Invocation, profile: str | None) -> Invocation:
-    """The same call for one profile; what it notes names that profile."""
+    """Return the same invocation for one profile. Its notes name the profile."""
     options = CommandOptions(**{**vars(call.options), "profile": profile})
     return replace(call, options=options, output=call.output if profile is None else _Named(call.output, profile))
 
 
 class _Named(CommandOutput):
-    """An output whose notes and warnings name a profile."""
+    """Output whose notes and warnings name a profile."""
 
     def __init__(self, output: CommandOutput, profile: str) -> None:
         super().__init__(output.form)
@@ -150,5 +145,5 @@ class _Named(CommandOutput):
 
 
 def wrap_with_profile(profile: str, value: Any) -> dict[str, Any]:
-    """A value with the profile that it came by, for JSON: the value itself stays exactly as the service sent it."""
+    """Wrap a value with its profile for JSON. The value stays exactly as sent."""
     return {"profile": profile, "record": value}

@@ -1,4 +1,4 @@
-"""Following within the service's limit of requests a minute (DESIGN 4, Requests within the limit)."""
+"""Follow runs within the service's rate limit (manual: decisions, "Request budget")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget
 
 
 class RateLimitedClient(Client):
-    """A client whose reads of runs and events take turns once it was told the limit; until then none waits."""
+    """A client whose reads of runs and events wait for a request budget, once it is set."""
 
     def __init__(self, target: Target, **options: Any) -> None:
         super().__init__(target, **options)
@@ -26,21 +26,21 @@ class RateLimitedClient(Client):
         self._turns = asyncio.Lock()
 
     def pace(self, budget: RequestBudget) -> None:
-        """Keep within this budget from now on."""
+        """Set the request budget."""
         self._budget = budget
 
     def note_limited(self) -> None:
-        """Learn from a 429 that the limit is not all ours."""
+        """Note a 429, which means that other clients use part of the limit."""
         if self._budget is not None:
             self._budget.note_limited()
 
     async def get_run(self, execution_id: str) -> Run:
-        """As :meth:`Client.get_run`, when its turn has come."""
+        """Wait for the budget, then do the same as :meth:`Client.get_run`."""
         await self._turn()
         return await super().get_run(execution_id)
 
     async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]:
-        """As :meth:`Client.list_events`, when its turn has come."""
+        """Wait for the budget, then do the same as :meth:`Client.list_events`."""
         await self._turn()
         return await super().list_events(execution_id, after=after)
 
@@ -54,12 +54,12 @@ class RateLimitedClient(Client):
 
 
 async def apply_published_limit(client: RateLimitedClient, clock: Clock) -> None:
-    """Read the limit that the service publishes, and keep the client's reads within it.
+    """Read the published rate limit and set the client's budget.
 
-    A service that publishes none gets the assumption of the design: 60 a minute when it is remote, none when local.
+    If the service publishes none, 60 requests a minute are assumed for a remote service, and no limit for a local one.
     """
     limit = None if client.target.is_loopback else UNKNOWN_REMOTE_RPM
-    # Where the account cannot be read, what follows meets the same trouble and tells it.
+    # If the account cannot be read, later requests fail the same way and report it.
     with contextlib.suppress(ApiError):
         quota = (await client.get_account()).quota or Quota({})
         limit = quota.rate_limit_rpm or limit

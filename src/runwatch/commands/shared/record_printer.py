@@ -1,4 +1,4 @@
-"""Records on stdout, in the form that was asked for: drawn for people, exact for programs."""
+"""Print records to stdout in the requested format: as text, or exact for programs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,14 @@ from runwatch.view.text.format import RenderContext, TimeMode
 from runwatch.view.text.glyphs import ASCII, GLYPHS
 
 TIME_MODES: Final[Mapping[str, TimeMode]] = {"relative": "relative", "local": "local", "utc": "utc"}
-"""How moments are shown, by the word in the settings."""
+"""Time modes by their name in the settings."""
 
 
 class RecordPrinter:
-    """Prints the records of one resource for one call.
+    """Prints records of one resource for one invocation.
 
     Args:
-        call: The call of the command line.
-        settings: How moments and states are shown.
-        spec: The resource.
+        settings: Determines how times and states are shown.
     """
 
     def __init__(self, call: Invocation, settings: Settings, spec: ResourceSpec[Any]) -> None:
@@ -51,11 +49,11 @@ class RecordPrinter:
         """Print a list.
 
         Args:
-            values: The items as decoded; those that are no objects come out in JSON only.
-            subjects: What a row is about where that is more than its item, by the item's position.
+            values: Decoded items. Items that are not objects appear in JSON only.
+            subjects: Subjects of rows by position, for rows that show more than the item.
 
         Raises:
-            UsageError: the filter cannot be read.
+            UsageError: The filter is invalid.
         """
         rows = self._rows(values, subjects or {})
         kept = [row.subject.raw for row in rows]
@@ -74,8 +72,8 @@ class RecordPrinter:
         """Print one record.
 
         Args:
-            item: The record, or what is known about it.
-            raw: The record as decoded.
+            item: The record, or its subject.
+            raw: The decoded record.
         """
         match self._output.form:
             case "json":
@@ -128,7 +126,7 @@ class RecordPrinter:
 
 
 def _with_whole_ids(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
-    """The resource with its ids uncut, because people copy them from here into the next command."""
+    """Return the resource with uncut ids, because users copy them into the next command."""
 
     def whole(column: Column[Any]) -> Column[Any]:
         if "id" not in column.aliases:
@@ -139,10 +137,10 @@ def _with_whole_ids(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
 
 
 def parse_fields(call: Invocation) -> list[str] | None:
-    """The members that ``--fields`` names, or ``None`` for all.
+    """Return the members named by ``--fields``, or ``None`` for all.
 
     Raises:
-        UsageError: it names none.
+        UsageError: It names none.
     """
     if call.options.fields is None:
         return None
@@ -153,14 +151,14 @@ def parse_fields(call: Invocation) -> list[str] | None:
 
 
 def make_render_context(call: Invocation, settings: Settings) -> RenderContext:
-    """How moments and states are drawn for this call; without UTF-8 no glyph leaves ASCII."""
+    """Return the render context of the invocation, with ASCII glyphs unless stdout is UTF-8."""
     encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
     glyphs = GLYPHS[settings.glyphs] if encoding == "utf8" else ASCII
     return RenderContext(call.clock.now(), glyphs=glyphs, time=TIME_MODES.get(settings.time, "relative"))
 
 
 def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> None:
-    """Print a page of events: one line an event for people, one JSON object a line, or CSV."""
+    """Print a page of events: as text lines, NDJSON, or CSV."""
     fields = parse_fields(call)
     output = call.output
     if output.is_json:
@@ -178,7 +176,7 @@ def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> 
 
 
 def print_outcomes(call: Invocation, outcomes: Sequence[Mapping[str, Any]]) -> None:
-    """Print what became of each run that a command was given."""
+    """Print the outcome for each run that a command was given."""
     output = call.output
     match output.form:
         case "json":

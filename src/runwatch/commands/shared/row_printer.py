@@ -1,4 +1,4 @@
-"""Rows that are no records of the service: settings, checks, outcomes. Printed in the same four forms."""
+"""Print rows that are not records of the service, such as settings, checks and outcomes, in the same four formats."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ def print_rows(output: CommandOutput, rows: Sequence[Mapping[str, Any]], columns
     """Print rows with the same members.
 
     Args:
-        output: Where to.
-        rows: The rows; their values are text, numbers, switches or ``None``.
-        columns: The members of the form for people, the last one uncut; all of them when left out.
+        rows: Rows of text, numbers, booleans or ``None``.
+        columns: Columns of the table, the last one uncut; all members by default.
     """
     if output.form == "json":
         output.json(list(rows))

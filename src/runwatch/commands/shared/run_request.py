@@ -1,4 +1,4 @@
-"""The body of a submit: made from flags or taken from a file, and checked before anything is sent."""
+"""Build the body of a submit from options or a file, and validate it before anything is sent."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ BODY_FLAGS: Final = (
     "mode", "objective", "objective_file", "data_class", "max_cost_usd", "max_runtime_s", "verifier_id", "arm_id",
     "on_eval", "cost_coefficient", "inputs",
 )  # fmt: skip
-"""Options that make up the body; none goes with ``--from``, which brings a whole one."""
+"""Options for parts of the body; they exclude ``--from``, which gives the whole body."""
 
 REQUIRED: Final = ("mode", "data_class", "max_cost_usd", "max_runtime_s")
-"""Options that a body made from flags cannot do without."""
+"""Required options if the body is built from options."""
 
 _FLAG_OF: Final = {
     "mode": "--mode",
@@ -34,11 +34,11 @@ _FLAG_OF: Final = {
 
 
 def build_run_body(call: Invocation) -> bytes:
-    """The exact bytes of the request body that the options ask for.
+    """Return the exact bytes of the request body.
 
     Raises:
-        UsageError: options are missing or exclude each other, a file cannot be read, or the body breaks a rule of the
-            interface; nothing was sent then.
+        UsageError: Options are missing or exclude each other, a file cannot be read, or the body is invalid; nothing
+            was sent.
     """
     options = call.options
     if options["from"] is not None:
@@ -47,7 +47,7 @@ def build_run_body(call: Invocation) -> bytes:
 
 
 def _given(call: Invocation) -> bytes:
-    """A whole body from a file, sent with the bytes it has, so that every number keeps its digits."""
+    """Return a whole body from a file, byte for byte, so every number keeps its digits."""
     others = [_flag(name) for name in BODY_FLAGS if call.options[name] is not None]
     if others:
         raise UsageError(
@@ -127,10 +127,10 @@ def _inputs(call: Invocation) -> dict[str, Any]:
 
 
 def validate_run_body(body: dict[str, Any], *, named_by_flags: bool) -> dict[str, Any]:
-    """The body itself, once it keeps the interface's rules (wire reference 2.1).
+    """Return the body if it follows the interface's rules (manual: interface, "Runs").
 
     Raises:
-        UsageError: it breaks one; every field is named, by its flag where it came from one.
+        UsageError: It is invalid; every field is named, by its option if it came from one.
     """
     from pydantic import ValidationError
 
@@ -151,7 +151,7 @@ def validate_run_body(body: dict[str, Any], *, named_by_flags: bool) -> dict[str
 
 
 def warn_of_unknown_members(call: Invocation, body: dict[str, Any]) -> None:
-    """Name the members of a request that the interface does not know; a service takes them and may do nothing."""
+    """Warn about unknown members of a request; a service accepts them and may ignore them."""
     from runwatch.records.requests.run import RunRequest, unknown_members
 
     for path, known in unknown_members(RunRequest.model_validate(body)):

@@ -1,8 +1,8 @@
-"""Entering a secret: where it comes from, the private page it goes to, and waiting for somebody who opens that page.
+"""Enter a secret: read it, send it to its private page, or wait until the user opens that page.
 
-A secret comes from a hidden prompt, from standard input or from a command, never from an argument, and goes to the
-private page of the service alone (specification, What the service does, 7; wire reference 2.4 and 2.6). Where nobody
-gives one here, the page's address is told once, on stderr, for a browser.
+A secret comes from a hidden prompt, standard input or a command, never from an argument, and is sent only to the
+service's private page (manual: interface, "What the service does"; manual: security, "Private pages"). If none is
+given, the page's address is printed once, on stderr, for a browser.
 """
 
 from __future__ import annotations
@@ -25,16 +25,15 @@ from runwatch.view.actions.private_page import MAX_POLLS, POLL_S, build_tunnel_c
 
 
 def read_secret(call: Invocation, what: str, *, may_ask: bool = True) -> Secret | None:
-    """The secret that somebody gives here, or ``None`` when it is to be entered in a browser.
+    """Read a secret, or return ``None`` if it will be entered in a browser.
 
     Args:
-        call: The call of the command line.
-        what: Whose key it is, for the prompt.
-        may_ask: Whether the user at a terminal is asked without any option.
+        what: Owner of the key, for the prompt.
+        may_ask: Whether to prompt on a terminal without an option.
 
     Raises:
-        UsageError: the options contradict each other, or what was given is no key.
-        SettingsError: the key command does not give one.
+        UsageError: The options contradict each other, or the input is not a key.
+        SettingsError: The key command fails.
     """
     options = call.options
     if options.key_command is not None and options.key_stdin:
@@ -71,17 +70,16 @@ def _checked(text: str) -> Secret:
 async def enter_secret(
     session: CommandSession, intent: dict[str, Any], key: Secret | None, is_done: Callable[[], Awaitable[bool]]
 ) -> None:
-    """Have a secret entered on the page of an intent: send it there, or tell the address and wait.
+    """Send a secret to the private page of an intent, or print the page's address and wait.
 
     Args:
-        session: The open session.
-        intent: The decoded answer that holds ``continue_url``.
-        key: The secret; ``None`` waits for the user with a browser.
-        is_done: Looks whether it was entered by now; raises when it never will be.
+        intent: The decoded response with ``continue_url``.
+        key: The secret; ``None`` waits for the user's browser.
+        is_done: Returns whether it was entered; raises if it never will be.
 
     Raises:
-        RunwatchError: the answer names no page, the page is not the service's own, or the time is over.
-        ApiError: the page refused the secret.
+        RunwatchError: The response names no page, or the time is over.
+        ApiError: The page refused the secret.
     """
     address = find_page_address(intent)
     if address is None:
@@ -98,7 +96,7 @@ async def enter_secret(
 
 
 def print_page_address(call: Invocation, address: str) -> None:
-    """Tell the address of a private page, once and on stderr, with what makes it open from another machine."""
+    """Print the address of a private page once on stderr, with the command to open it from another machine."""
     call.output.note(f"open this private address to go on; it works once: {address}")
     tunnel = build_tunnel_command(address, platform.node())
     if tunnel is not None:
@@ -106,15 +104,14 @@ def print_page_address(call: Invocation, address: str) -> None:
 
 
 def print_intent(call: Invocation, intent: Record, after: str) -> None:
-    """Tell of something begun that the user completes on a private page, and leave it to them.
+    """Print an intent that the user completes on a private page.
 
     Args:
-        call: Where it is told.
-        intent: What the service answered.
-        after: What shows that it is done.
+        intent: The service's response.
+        after: Says how to see that it is done.
     """
     if call.output.is_json:
-        # A program opens the page itself, and this answer is the only place where its address ever stands.
+        # A program opens the page itself, and this output is the only place where the address appears.
         call.output.json(dict(intent.raw), indent=2 if call.output.form == "json" else None)
         return
     address = intent.raw.get("continue_url")

@@ -1,4 +1,4 @@
-"""What a command that calls the service opens and closes together: settings, target, database and client."""
+"""The command session: everything that a command opens for one service: settings, target, database and client."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class CommandSession:
     """An open session with one service. Made by :func:`open_session`.
 
     Attributes:
-        call: The call of the command line.
-        settings: The settings that hold.
-        client: Calls the service.
+        call: The invocation.
+        settings: The effective settings.
+        client: Client of the service.
         events: Events kept on this machine.
-        outbox: Writes that must not be forgotten.
-        watch_list: Runs submitted or added here.
-        notes: What people wrote about records on this machine.
+        outbox: Unconfirmed writes.
+        watch_list: Runs submitted or added on this machine.
+        notes: Local notes about records.
     """
 
     def __init__(self, call: Invocation, settings: Settings, client: RateLimitedClient, database: Database) -> None:
@@ -51,26 +51,26 @@ class CommandSession:
         self._scope: Scope | None = None
 
     async def scope(self) -> Scope:
-        """Whose data is read and kept; the account is read for it once for each key.
+        """Return the scope of local data. The account is read once per key to find it.
 
         Raises:
-            DataError: the database is not usable.
+            DataError: The database is not usable.
         """
         if self._scope is None:
             self._scope = await read_scope(self.client, self._database)
         return self._scope
 
     async def forget_old_events(self) -> None:
-        """Delete the kept events of runs that ended longer ago, or are more, than the settings say.
+        """Delete stored events of runs beyond the age and number in the settings.
 
         Raises:
-            DataError: the database is not usable.
+            DataError: The database is not usable.
         """
         await prune_events(self._database, RetentionPolicy.by(self.settings), self.call.clock.now())
 
 
 def load_settings(call: Invocation) -> LoadedSettings:
-    """The settings file; what is wrong with it goes to stderr and stops nothing."""
+    """Load the settings file. Problems are printed on stderr and are not fatal."""
     loaded = load_settings_file(call.paths.settings_file, clock=call.clock)
     for problem in loaded.problems:
         call.output.warn(str(problem))
@@ -78,7 +78,7 @@ def load_settings(call: Invocation) -> LoadedSettings:
 
 
 def make_resolver(call: Invocation, loaded: LoadedSettings) -> SettingsResolver:
-    """What decides which value of a setting wins for this call."""
+    """Return the settings resolver for this invocation."""
     given = call.options
     options = SettingOptions(
         profile=given.profile,
@@ -90,33 +90,33 @@ def make_resolver(call: Invocation, loaded: LoadedSettings) -> SettingsResolver:
 
 
 class ServiceChoice(NamedTuple):
-    """What flags, environment and settings file choose.
+    """The service chosen by options, environment and settings file.
 
     Attributes:
         target: The service to call.
-        settings: The settings that hold.
+        settings: The effective settings.
     """
 
     target: Target
     settings: Settings
 
     def check_may_write(self, operation: str) -> None:
-        """Refuse a write before anybody is asked about it.
+        """Refuse a write in read-only mode, before any prompt.
 
         Raises:
-            ReadOnlyRefused: these settings are read-only.
+            ReadOnlyError: The settings are read-only.
         """
         if self.settings.read_only:
             raise ReadOnlyError(operation=operation, what=OPERATIONS[operation].title)
 
 
 def choose_service(call: Invocation) -> ServiceChoice:
-    """The service to call; with ``--local`` the local service is started when it does not run.
+    """Return the service to call; with ``--local``, start the local service if needed.
 
     Raises:
-        NotConfigured: nothing says which service to call.
-        SettingsError: a setting or a key source is not usable.
-        UsageError: flags contradict each other.
+        NotConfigured: No service is configured.
+        SettingsError: A setting or a key source is not usable.
+        UsageError: Options contradict each other.
         LocalServiceError: ``--local`` was given and the local service cannot be used.
     """
     chosen = make_resolver(call, load_settings(call))
@@ -129,7 +129,7 @@ async def open_session(call: Invocation, target: Target, settings: Settings) -> 
     """Open everything for one service, and close it in order: client, journal, database.
 
     Raises:
-        DataError: the database is not usable.
+        DataError: The database is not usable.
     """
     start_log(call.paths.log_file, settings.log_level)
     async with AsyncExitStack() as stack:
@@ -150,10 +150,10 @@ async def open_session(call: Invocation, target: Target, settings: Settings) -> 
 
 @asynccontextmanager
 async def open_journal(call: Invocation) -> AsyncIterator[Journal]:
-    """Open what this machine remembers of problems and requests, without any service.
+    """Open the local journal of problems and requests, without a service.
 
     Raises:
-        DataError: the database is not usable.
+        DataError: The database is not usable.
     """
     database = Database.open(call.paths.database)
     try:
@@ -165,12 +165,11 @@ async def open_journal(call: Invocation) -> AsyncIterator[Journal]:
 def run_in_session(
     call: Invocation, work: Callable[[CommandSession], Awaitable[int]], choice: ServiceChoice | None = None
 ) -> int:
-    """Do the work of a command in a session and answer its exit code.
+    """Run a command's work in a session and return its exit code.
 
     Args:
-        call: The call of the command line.
-        work: What to do.
-        choice: The service, where it was chosen already.
+        work: The work.
+        choice: The service, if already chosen.
     """
     target, settings = choice or choose_service(call)
 

@@ -1,4 +1,4 @@
-"""Commands that change something: refused before anybody is asked, confirmed, kept before they are sent."""
+"""Commands that write: refused in read-only mode before any prompt, confirmed, and stored before they are sent."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NOTHING: Final[Mapping[str, str]] = {}
 
 
 def require_write_access(call: Invocation, operation: str) -> ServiceChoice:
-    """The service to write to, for commands that have more to ask before they do.
+    """Return the service to write to, for commands with more prompts before the write.
 
     Raises:
-        ReadOnlyRefused: the settings are read-only.
+        ReadOnlyError: The settings are read-only.
     """
     choice = choose_service(call)
     choice.check_may_write(operation)
@@ -34,20 +34,19 @@ def run_write(
     *,
     question: Callable[[ServiceChoice], str] | None = None,
 ) -> int:
-    """Do the work of a command that changes something, and answer its exit code.
+    """Run the work of a writing command and return its exit code.
 
-    A read-only profile is refused first. What destroys asks then, before the event loop begins, which would not let
-    Ctrl+C end the question.
+    A read-only profile is refused first. The confirmation then comes before the event loop starts, because Ctrl+C could
+    not end the prompt inside it.
 
     Args:
-        call: The call of the command line.
-        operation: What the command does, for the refusal.
-        work: The work itself.
-        question: What to ask before something is destroyed, without the place; ``None`` asks nothing.
+        operation: Operation id, for the refusal.
+        work: The work.
+        question: Question before a destructive action, without the target; ``None`` asks nothing.
 
     Raises:
-        ReadOnlyRefused: the settings are read-only.
-        ConfirmationRequired: there is nobody to ask, and no ``--yes``.
+        ReadOnlyError: The settings are read-only.
+        ConfirmationRequired: There is no terminal and no ``--yes``.
     """
     choice = require_write_access(call, operation)
     if question is not None:
@@ -68,21 +67,20 @@ async def send_write(
     key: str | None = None,
     is_kept: bool = True,
 ) -> Any:
-    """Do one write under a key of its own, kept until its outcome is known, and give the decoded answer.
+    """Send one write request under its own key, keep it until its outcome is known, and return the decoded response.
 
     Args:
-        session: The open session.
-        operation: The operation's id.
-        label: What it is, for people who find it among the kept writes.
-        path: The parameters of the path.
+        operation: Operation id.
+        label: Description in the list of unconfirmed writes.
+        path: Path parameters.
         body: The body; ``None`` sends none.
-        key: The idempotency key that the user gave; a new one otherwise.
-        is_kept: Whether it is worth being asked about later when its answer is lost. A test is not: it is made anew.
+        key: Idempotency key given by the user; a new one by default.
+        is_kept: Whether to keep the write if its response is lost. A test is not kept; it is simply repeated.
 
     Raises:
-        ApiError: it failed. Where its outcome is unknown, the write is kept under its key.
-        UsageError: the key is blank, or belongs to a kept write with another body.
-        DataError: it cannot be kept; nothing was sent.
+        ApiError: It failed. If the outcome is unknown, the write is kept under its key.
+        UsageError: The key is blank, or belongs to an unconfirmed write with another body.
+        DataError: It cannot be stored; nothing was sent.
     """
     content = None if body is None else encode_body(body)
     key = key or str(uuid.uuid4())
@@ -94,10 +92,10 @@ async def send_write(
 
 
 def read_idempotency_key(call: Invocation) -> str | None:
-    """The idempotency key of the options.
+    """Return the idempotency key given as an option.
 
     Raises:
-        UsageError: it is blank.
+        UsageError: It is blank.
     """
     key: str | None = call.options.idempotency_key
     if key is not None and not key.strip():
@@ -106,10 +104,10 @@ def read_idempotency_key(call: Invocation) -> str | None:
 
 
 def read_body_option(call: Invocation) -> dict[str, Any]:
-    """The JSON object that ``--from`` names; an empty one without the option.
+    """Return the JSON object given by ``--from``; an empty one without the option.
 
     Raises:
-        UsageError: the file cannot be read, or holds no JSON object.
+        UsageError: The file cannot be read, or is not a JSON object.
     """
     name = call.options["from"]
     if name is None:
@@ -124,19 +122,18 @@ def read_body_option(call: Invocation) -> dict[str, Any]:
 
 
 def merge_options(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """A body with the members that options give in their places; those that were not given stay as they are."""
+    """Merge options into a body. Members without an option stay unchanged."""
     return body | {name: value for name, value in given.items() if value is not None}
 
 
 def require_members(body: Mapping[str, Any], flags: Mapping[str, str]) -> None:
-    """Check that a body has what the service cannot do without.
+    """Check that a body has all required members.
 
     Args:
-        body: The body.
-        flags: The option that gives each needed member.
+        flags: Option name by required member.
 
     Raises:
-        UsageError: members are missing; all of them are named.
+        UsageError: Members are missing; all are named.
     """
     missing = [flag for name, flag in flags.items() if body.get(name) is None]
     if missing:
