@@ -1,8 +1,8 @@
-"""The open connections: how many there may be, and which one goes when there are too many.
+"""Open connections: how many are allowed, and which one is dropped when there are too many.
 
-Each kind of listener has places of its own, so that callers over TCP never take those of the console's socket. Within a
-listener a connection counts as keyed while its last request showed a good key, and as a stranger's before and after.
-(Numbers: manual, Security: Requests without a key.)
+Each kind of listener has its own limit, so that callers over TCP never use up the console's socket. A connection counts
+as keyed while its last request had a valid key, and as a stranger's otherwise (manual: security, "Requests without a
+key").
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 TCP_CONNECTIONS: Final = 512
-"""Places for callers over TCP; half of them at most are strangers'."""
+"""Limit of TCP connections; strangers may have at most half."""
 
 UNIX_CONNECTIONS: Final = 128
-"""Places on a Unix socket, which only the owner's own programs reach."""
+"""Limit of connections to a Unix socket, which only the owner's own programs reach."""
 
 MAX_ACCEPTS_PER_TURN: Final = 6
 """How many connections one turn of the event loop accepts, so that a burst of them does not hold up requests.
@@ -25,25 +25,25 @@ What a turn accepts, later turns have to read: with more, keyed requests wait lo
 """
 
 DESCRIPTORS: Final = 4_096
-"""What the soft limit of open files is raised to at the start, where the hard one permits that."""
+"""Soft limit of open files to set at the start, if the hard limit allows it."""
 
 RESERVED_DESCRIPTORS: Final = 256
-"""Descriptors kept for the database, logs, calls to other servers and connections that are just accepted or closed."""
+"""Descriptors reserved for the database, logs, calls to other servers and connections being accepted or closed."""
 
 _LEAST: Final = 8
 _ABSENT: Final = object()
 
 
 class Connection(Protocol):
-    """One connection, as far as it can be made to go."""
+    """A connection that can be dropped."""
 
     def drop(self) -> None:
-        """Close at once, without an answer."""
+        """Close at once, without a response."""
         ...
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the soft limit of open files to :data:`DESCRIPTORS` where that is possible, and return what it is."""
+    """Raise the soft limit of open files to :data:`DESCRIPTORS` if possible, and return the current limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
@@ -57,7 +57,7 @@ def raise_descriptor_limit() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Places for connections.
+    """Limits of connections.
 
     Attributes:
         tcp: Over TCP.
@@ -69,7 +69,7 @@ class Bounds:
 
     @classmethod
     def within(cls, descriptors: int) -> Bounds:
-        """The places that a limit of open files leaves."""
+        """Return the limits allowed by a number of descriptors."""
         spare = descriptors - RESERVED_DESCRIPTORS
         return cls(
             tcp=max(_LEAST, min(TCP_CONNECTIONS, spare * 3 // 4)), unix=max(_LEAST, min(UNIX_CONNECTIONS, spare // 4))
@@ -78,7 +78,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class _Places:
-    """The connections of one kind of listener. Each mapping is in the order in which its connections go."""
+    """The connections of one kind of listener. Each mapping is in the order in which its connections are dropped."""
 
     bound: int
     strangers_bound: int
@@ -90,7 +90,7 @@ class _Places:
         return len(self.strangers) + len(self.busy) + len(self.idle)
 
     def remove(self, connection: Connection) -> bool:
-        """Take a connection out; answer whether it was there."""
+        """Remove a connection; return whether it was there."""
         groups = (self.strangers, self.busy, self.idle)
         return any(group.pop(connection, _ABSENT) is not _ABSENT for group in groups)
 
@@ -99,18 +99,18 @@ class Connections:
     """All connections of a service.
 
     Args:
-        bounds: How many there may be.
+        bounds: Their limits.
     """
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         bounds = bounds or Bounds()
-        # Only the owner's programs reach a Unix socket, so strangers may have all of its places for the moment in which
-        # they have not yet shown their key.
+        # Only the owner's programs reach a Unix socket, so strangers may fill it for the moment before they show their
+        # key.
         self._unix = _Places(bounds.unix, bounds.unix)
         self._tcp = _Places(bounds.tcp, max(1, bounds.tcp // 2))
 
     def counts(self, family: int) -> tuple[int, int]:
-        """How many connections a kind of listener has: all of them, and those of strangers."""
+        """Count the connections of a kind of listener: all of them, and those of strangers."""
         places = self._of(family)
         return len(places), len(places.strangers)
 
@@ -134,7 +134,7 @@ class Connections:
         oldest.drop()
 
     def mark(self, connection: Connection, family: int, *, is_keyed: bool) -> None:
-        """Note whether the request that just came on a connection shows a good key; of no effect once it is closed."""
+        """Record whether a connection's current request has a valid key; no effect once it is closed."""
         places = self._of(family)
         if connection in places.strangers and not is_keyed:
             return
@@ -147,14 +147,14 @@ class Connections:
             self._make_room(places, connection)
 
     def rest(self, connection: Connection, family: int) -> None:
-        """Note that a connection has nothing to answer."""
+        """Record that a connection has no request to answer."""
         places = self._of(family)
         if connection in places.busy:
             places.remove(connection)
             places.idle[connection] = None
 
     def remove(self, connection: Connection, family: int) -> None:
-        """Forget a connection that is closed; harmless when it is forgotten already."""
+        """Remove a closed connection; do nothing if it is already gone."""
         self._of(family).remove(connection)
 
     def _of(self, family: int) -> _Places:

@@ -1,10 +1,10 @@
-"""HTTP as bytes: uvicorn's h11 protocol, which here answers a Problem to what it cannot read, too.
+"""HTTP as bytes: uvicorn's h11 protocol, which here also answers unreadable requests with a Problem.
 
-Every wait for a caller has an end: for the head of a request, for its body, for the next request, and while a caller
-without a key takes its answer. (Numbers: manual, Security: Requests without a key.)
+Every wait for a caller has a limit: for the head of a request, its body, the next request, and for a caller without a
+key to read its response (manual: security, "Requests without a key").
 
-It also closes politely. A caller that is refused while it still sends would lose the answer to a connection reset, so
-the end of the answer is sent, what still comes is thrown away for a while, and only then the connection is closed.
+A caller that is refused while still sending would lose the response to a connection reset. So the end of the response
+is sent, further input is discarded for a while, and only then is the connection closed.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.app import CONNECTION, ServiceApp
 
 LINGER_S: Final = 2.0
-"""How long a refused caller may go on sending before the connection is closed."""
+"""Seconds a refused caller may keep sending before the connection is closed."""
 
 LINGER_BYTES: Final = 16 * 1024 * 1024
-"""How much of it is thrown away at most."""
+"""Most bytes discarded meanwhile."""
 
 HEAD_S: Final = 10.0
-"""How long the head of a request may take, from the opening of the connection or the head's first byte."""
+"""Seconds for the head of a request, from the opening of the connection or the head's first byte."""
 
 BODY_S: Final = 10.0
-"""How long a body may take before its rate counts."""
+"""Seconds for a body before its rate counts."""
 
 MIN_BODY_BYTES_PER_S: Final = 16 * 1024
-"""The least rate of a body after that, over all of its time."""
+"""Lowest rate of a body after that, averaged over its whole time."""
 
 MAX_BODY_S: Final = 90.0
-"""How long a body may take at most: that of the largest one at the least rate, and a little more."""
+"""Most seconds for a body: slightly more than the largest one needs at the lowest rate."""
 
 KEEP_ALIVE_S: Final = 75
-"""How long an idle connection with a key stays open; longer than the pools of usual clients keep one."""
+"""Seconds an idle connection with a key stays open; longer than in common clients' pools."""
 
 ANONYMOUS_KEEP_ALIVE_S: Final = 5
-"""How long one without a key does."""
+"""Seconds an idle connection without a key stays open."""
 
 ANONYMOUS_ANSWER_S: Final = 120.0
-"""How long making an answer to a caller without a key, and its taking it, may last."""
+"""Seconds for making a response to a caller without a key and for the caller to read it."""
 
 KEYED_READ_BYTES: Final = 256 * 1024
-"""How much one turn of the event loop reads from a connection with a key."""
+"""Most bytes read per turn of the event loop from a connection with a key."""
 
 READ_BYTES: Final = 16 * 1024
-"""How much it reads from others, so that many of them neither hold up the loop nor take much memory."""
+"""Most bytes read per turn from others, so that many of them neither block the loop nor take much memory."""
 
 _SLOW: Final = "The request did not come in time. Send it again, faster."
 _HEADER_TOO_LARGE: Final = 431
 
 
 class _Wait(enum.Enum):
-    """What a connection waits for."""
+    """What a connection is waiting for."""
 
     HEAD = enum.auto()
     BODY = enum.auto()
@@ -69,7 +69,7 @@ class _Wait(enum.Enum):
 
 
 class _Transport:
-    """The connection's transport, whose ``close`` is the protocol's own."""
+    """The connection's transport, with the protocol's own ``close``."""
 
     def __init__(self, transport: asyncio.Transport, protocol: PoliteH11Protocol) -> None:
         self._transport = transport
@@ -79,11 +79,11 @@ class _Transport:
         return getattr(self._transport, name)
 
     def close(self) -> None:
-        """Close the connection as soon as that loses nothing."""
+        """Close the connection as soon as nothing is lost by it."""
         self._protocol.close(self._transport)
 
 
-# What connections read into, one after the other: asyncio hands on what was read before it reads again.
+# Shared read buffer of all connections: asyncio passes on what was read before it reads again.
 _buffer: Final = memoryview(bytearray(KEYED_READ_BYTES))
 
 
@@ -116,27 +116,27 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         self._lingering: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to serve a connection."""
+        """Start serving a connection."""
         super().connection_made(cast(asyncio.Transport, _Transport(transport, self)))
-        # asyncio has a connection without a socket when it was closed before it could be served.
+        # A connection closed before it could be served has no socket.
         peer = transport.get_extra_info("socket")
         self._family = 0 if peer is None else peer.family
         self._connections.add(self, self._family)
         self._expect(_Wait.HEAD, HEAD_S)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where asyncio puts what it reads next."""
+        """Return the buffer for asyncio's next read."""
         return _buffer[: KEYED_READ_BYTES if self._is_keyed else READ_BYTES]
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take what asyncio has read."""
+        """Process what asyncio has read."""
         if self._is_deaf:
             self._throw_away(nbytes)
         else:
             self.data_received(bytes(_buffer[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
-        """Take what the caller sends."""
+        """Process input from the caller."""
         if self._wait is _Wait.BODY:
             self._body_bytes += len(data)
         super().data_received(data)
@@ -148,10 +148,10 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             self.transport.abort()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Answer whether the connection stays open although the caller sends no more: it may still be reading."""
+        """Return whether to keep the connection open after the end of input: the caller may still be reading."""
         self._has_ended = True
         if self._is_deaf:
-            # True while the refusal is being written; it closes the connection then.
+            # True while the refusal is being written, which then closes the connection.
             return self._lingering is None
         is_answered = self.cycle is None or self.cycle.response_complete
         if self.conn.their_state is h11.SEND_BODY or (is_answered and self.conn.trailing_data[0]):
@@ -165,7 +165,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Release the connection."""
         for timer in (self._lingering, self._timer):
             if timer is not None:
                 timer.cancel()
@@ -173,7 +173,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a Problem to bytes that are no HTTP request; uvicorn calls this while it handles h11's error."""
+        """Answer bytes that are not an HTTP request with a Problem; uvicorn calls this while handling h11's error."""
         error = sys.exception()
         if isinstance(error, h11.RemoteProtocolError) and error.error_status_hint == _HEADER_TOO_LARGE:
             self._refuse(
@@ -183,7 +183,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             self._refuse(make_validation_error(("request", "Must be an HTTP/1.1 request."), cause=str(error)))
 
     def on_response_complete(self) -> None:
-        """Go on with the next request, unless this one was answered before it was read to its end."""
+        """Continue with the next request, unless the response was sent before the whole request was read."""
         if self.conn.their_state is h11.SEND_BODY:
             self.transport.close()
         else:
@@ -192,18 +192,18 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             self._watch()
 
     def identify(self, *, is_keyed: bool) -> None:
-        """Note whether the request that is being answered shows a good key."""
+        """Record whether the current request has a valid key."""
         self._is_keyed = is_keyed
         self._connections.mark(self, self._family, is_keyed=is_keyed)
         self._watch()
 
     def drop(self) -> None:
-        """Close at once, without an answer: another connection needs the place."""
+        """Close at once without a response, to make room for another connection."""
         self._is_deaf = True
         self.transport.abort()
 
     def _watch(self) -> None:
-        """Give what the connection waits for from here on its time, unless it has that already."""
+        """Start the time limit of the current wait, unless it is already running."""
         if self._is_deaf or self.transport.is_closing():
             self._wait = None
         elif self.conn.their_state is h11.SEND_BODY:
@@ -229,8 +229,8 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
 
     def _set(self, until: float) -> None:
         self._until = until
-        # A timer that is due earlier looks at the time and waits again. Most requests are over before one is due, and
-        # so many timers would cost more than the requests.
+        # A timer that fires early checks the time and waits again. Most requests end before a timer fires, and one
+        # timer per wait would cost more than the request.
         if self._timer is None or self._timer_at > until:
             if self._timer is not None:
                 self._timer.cancel()
@@ -238,7 +238,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             self._timer = self._timers.call_later(until - self._timers.time(), self._look)
 
     def _look(self) -> None:
-        """End what has waited too long."""
+        """End a wait that has exceeded its limit."""
         self._timer = None
         now = self._timers.time()
         if self._wait is None or self._is_deaf or self.transport.is_closing():
@@ -258,7 +258,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             self.timeout_keep_alive_handler()
 
     def close(self, transport: asyncio.Transport) -> None:
-        """Close the connection, politely where the caller may still be sending."""
+        """Close the connection, lingering if the caller may still be sending."""
         if self._lingering is not None or transport.is_closing():
             return
         if self._has_ended or self.conn.their_state not in {h11.SEND_BODY, h11.ERROR}:
@@ -281,7 +281,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
     def _refuse(self, refusal: RefusalError) -> None:
         self._is_deaf = True
         if self.cycle is not None and not self.cycle.response_complete:
-            # The handler is still waiting for the rest of the body; to it, the caller has gone.
+            # The handler is still waiting for the rest of the body; tell it that the caller has disconnected.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
             if self.cycle.response_started:
