@@ -69,7 +69,7 @@ class RunningServer:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers and its ten wake-ups per second."""
+    """uvicorn without its signal handlers and without its ten wake-ups a second."""
 
     def __init__(self, config: uvicorn.Config, stop: asyncio.Event) -> None:
         super().__init__(config)
@@ -82,10 +82,10 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start accepting connections and report it."""
+        """Start to accept connections and say so."""
         await super().startup(sockets)
         for listener in sockets or ():
-            # asyncio also uses its backlog as the number of connections accepted in one go. Allow more to wait.
+            # The number that asyncio was given is also how many connections it accepts in one go. More may wait.
             listener.listen(_BACKLOG)
         self.accepts.set()
 
