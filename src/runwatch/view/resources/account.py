@@ -17,7 +17,8 @@ from runwatch.records.account import (
 )
 from runwatch.records.record import Record
 from runwatch.view.actions.organization import ACCOUNT_MAKES
-from runwatch.view.spec.resource import Column, ComputedLine, MemberLine, ResourceSpec, SectionSpec
+from runwatch.view.spec.members import column, member_lines
+from runwatch.view.spec.resource import ComputedLine, MemberLine, ResourceSpec, SectionSpec
 from runwatch.view.text.format import (
     RenderContext,
     ago,
@@ -29,7 +30,7 @@ from runwatch.view.text.format import (
     usage_ratio,
     usage_role,
 )
-from runwatch.view.text.member_format import detail_seconds, detail_time, detail_usd, usd_cell
+from runwatch.view.text.member_format import usd_cell
 from runwatch.view.text.safe_text import json_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -141,16 +142,13 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
     singular="account",
     title="Account",
     columns=(
-        Column(id="tenant", title="organization", aliases=("tenant_id", "id"), value=lambda it: it.id, min_cells=6),
-        Column(id="name", title="name", value=lambda it: it.display_name, hide_order=3, min_cells=10),
-        Column(id="key", title="key", value=lambda it: it.authenticated_principal_id, hide_order=4),
-        Column(id="tier", title="tier", value=lambda it: it.quota_tier, hide_order=1),
-        Column(id="balance", title="balance", value=_balance, format=usd_cell, align="right", hide_order=6),
-        Column(id="quota", title="runs", value=lambda it: _executions(it).used, cell=_quota, hide_order=5, min_cells=9),
-        Column(
-            id="rpm", title="requests/min", value=lambda it: (it.quota or Quota({})).rate_limit_rpm, align="right",
-            hide_order=2,
-        ),
+        column("tenant|tenant_id|id", title="organization", min_cells=6),
+        column("name=display_name", hide_order=3, min_cells=10),
+        column("key=authenticated_principal_id", hide_order=4),
+        column("tier=quota_tier", hide_order=1),
+        column("balance=balance.balance_usd", format=usd_cell, align="right", hide_order=6),
+        column("quota=quota.executions.used", title="runs", cell=_quota, hide_order=5, min_cells=9),
+        column("rpm=quota.rate_limit_rpm", title="requests/min", align="right", hide_order=2),
     ),
     sections=(
         SectionSpec(
@@ -175,51 +173,25 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
                 MemberLine("quota.executions.limit", "executions.limit", _as_limit),
                 MemberLine("quota.executions.used", "executions.used"),
                 MemberLine("quota.executions.remaining", "executions.remaining", _as_limit),
-                MemberLine("quota.executions.reset_at", "executions.reset_at", detail_time),
-                MemberLine("quota.executions.retry_after_s", "executions.retry_after_s", detail_seconds),
+                *member_lines("executions.reset_at:time executions.retry_after_s:s", under="quota"),
                 MemberLine("quota.concurrency.limit", "concurrency.limit", _as_limit),
                 MemberLine("quota.concurrency.running", "concurrency.running"),
                 MemberLine("quota.rate_limit_rpm", "rate_limit_rpm", _as_limit),
             ),
         ),
+        SectionSpec("Balance", member_lines("balance_usd:usd billing_email", under="balance")),
         SectionSpec(
-            "Balance",
-            (
-                MemberLine("balance.balance_usd", "balance_usd", detail_usd),
-                MemberLine("balance.billing_email", "billing_email"),
-            ),
+            "Top-up", member_lines("at:time amount_usd:usd method receipt_emailed"),
+            each="balance.top_up_history", item=TopUp, names="at",
         ),
         SectionSpec(
-            "Top-up",
-            (
-                MemberLine("at", format=detail_time), MemberLine("amount_usd", format=detail_usd), MemberLine("method"),
-                MemberLine("receipt_emailed"),
-            ),
-            each="balance.top_up_history",
-            item=TopUp,
-            names="at",
+            "Activity", member_lines("at:time amount_usd:usd kind description reference"),
+            each="balance.credit_activity", item=CreditActivity, names="at",
         ),
-        SectionSpec(
-            "Activity",
-            (
-                MemberLine("at", format=detail_time), MemberLine("amount_usd", format=detail_usd), MemberLine("kind"),
-                MemberLine("description"), MemberLine("reference"),
-            ),
-            each="balance.credit_activity",
-            item=CreditActivity,
-            names="at",
-        ),
-        SectionSpec(
-            "Billing",
-            (
-                MemberLine("billing.funded_state", "funded_state"),
-                MemberLine("billing.manage_available", "manage_available"),
-                MemberLine("billing.platform_fee_usd_per_execution", "platform_fee_usd_per_execution", detail_usd),
-                MemberLine(
-                    "billing.review_composer_fee_usd_per_execution", "review_composer_fee_usd_per_execution", detail_usd
-                ),
-            ),
-        ),
+        SectionSpec("Billing", member_lines(
+            "funded_state manage_available platform_fee_usd_per_execution:usd "
+            "review_composer_fee_usd_per_execution:usd", under="billing"
+        )),
     ),
     empty="The service told nothing about the account.",
     create_actions=ACCOUNT_MAKES,

@@ -16,8 +16,8 @@ from runwatch.records.template import (
 )
 from runwatch.view.resources.templates import ALTERNATIVE, BLOCKER
 from runwatch.view.spec.action import Mutation, ResourceAction
+from runwatch.view.spec.members import column, member_lines
 from runwatch.view.spec.resource import (
-    Column,
     ComputedLine,
     LineTarget,
     MemberLine,
@@ -35,7 +35,6 @@ from runwatch.view.templates.next_actions import (
 )
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import detail_time, detail_usd
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.status_format import detail_status
 from runwatch.view.text.styled_text import CellText, StyledText
@@ -77,17 +76,17 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
     name="plans",
     singular="plan",
     title="Plan",
-    columns=(Column(id="template", title="template", aliases=("id",), value=lambda it: it.template_id),),
+    columns=(column("template|id=template_id"),),
     sections=(
         SectionSpec(
             "Plan",
             (
                 ComputedLine("means", _plan_means, leads=_plan_lead),
-                MemberLine("maximum_spend_usd", format=detail_usd), MemberLine("digest"), MemberLine("issued_at"),
-                MemberLine("expires_at", format=detail_time), MemberLine("template_id"), MemberLine("template_version"),
-                MemberLine("access_lane"), MemberLine("eligible"), MemberLine("request_preset_id"),
-                MemberLine("application_supported"), MemberLine("next_action.type", "next action"),
-                MemberLine("next_action.detail", "what to do"),
+                *member_lines(
+                    "maximum_spend_usd:usd digest issued_at expires_at:time template_id template_version access_lane "
+                    "eligible request_preset_id application_supported"
+                ),
+                MemberLine("next_action.type", "next action"), MemberLine("next_action.detail", "what to do"),
             ),
         ),
         BLOCKER._replace(
@@ -96,9 +95,9 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
                 MemberLine("next_action.detail", "what to do"), MemberLine("code"),
             )
         ),
-        SectionSpec("Does", (MemberLine("id"), MemberLine("description")), each="effects", item=Effect, names="id"),
-        SectionSpec("Request", (MemberLine("request_policy"),)),
-        SectionSpec("Source", (MemberLine("byok_source"),)),
+        SectionSpec("Does", member_lines("id description"), each="effects", item=Effect, names="id"),
+        SectionSpec("Request", member_lines("request_policy")),
+        SectionSpec("Source", member_lines("byok_source")),
         SectionSpec(
             "Qualification",
             (
@@ -107,14 +106,9 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
                 MemberLine("qualification.next_action.detail", "what to do"),
             ),
         ),
-        SectionSpec(
-            "Credit",
-            (
-                MemberLine("starter_credit.balance_usd", "balance_usd", detail_usd),
-                MemberLine("starter_credit.funded_state", "funded_state"),
-                MemberLine("starter_credit.covers_maximum_spend", "covers_maximum_spend"),
-            ),
-        ),
+        SectionSpec("Credit", member_lines(
+            "balance_usd:usd funded_state covers_maximum_spend", under="starter_credit"
+        )),
         ALTERNATIVE,
     ),
     note="A plan changes nothing and calls no provider.",
@@ -177,39 +171,28 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
     name="applications",
     singular="application",
     title="Application",
-    columns=(Column(id="application", title="application", aliases=("id",), value=lambda it: it.id),),
+    columns=(column("application|id"),),
     sections=(
         SectionSpec(
             "Application",
             (
-                MemberLine("application_id"), MemberLine("template_id"), MemberLine("template_version"),
-                MemberLine("state", format=detail_status),
+                *member_lines("application_id template_id template_version state:status"),
                 MemberLine("next_action.type", "next action", leads=_application_lead),
-                MemberLine("next_action.detail", "what to do"), MemberLine("created_at", format=detail_time),
-                MemberLine("updated_at", format=detail_time), MemberLine("request_preset_id"),
+                MemberLine("next_action.detail", "what to do"),
+                *member_lines("created_at:time updated_at:time request_preset_id"),
             ),
         ),
-        SectionSpec(
-            "Live proof to authorize",
-            (
-                MemberLine("live_proof.digest", "digest"), MemberLine("live_proof.issued_at", "issued_at"),
-                MemberLine("live_proof.expires_at", "expires_at", detail_time),
-            ),
-        ),
-        SectionSpec(
-            "Done", (MemberLine("id"), MemberLine("at", format=detail_time)), each="completed_effects",
-            item=CompletedEffect, names="id",
-        ),
+        SectionSpec("Live proof to authorize", member_lines("digest issued_at expires_at:time", under="live_proof")),
+        SectionSpec("Done", member_lines("id at:time"), each="completed_effects", item=CompletedEffect, names="id"),
         SectionSpec(
             "What it made",
             (
-                MemberLine("managed_arm_id"), MemberLine("echo_execution_id"), MemberLine("echo_receipt_id"),
-                MemberLine("live_execution_id"), MemberLine("result.execution_id", "result"),
-                MemberLine("receipt.receipt_id", "receipt"), MemberLine("selected_model_deployment_id"),
-                MemberLine("source_connection_id"),
+                *member_lines("managed_arm_id echo_execution_id echo_receipt_id live_execution_id"),
+                MemberLine("result.execution_id", "result"), MemberLine("receipt.receipt_id", "receipt"),
+                *member_lines("selected_model_deployment_id source_connection_id"),
             ),
         ),
-        SectionSpec("Diagnostics", (MemberLine("diagnostics"),)),
+        SectionSpec("Diagnostics", member_lines("diagnostics")),
     ),
     actions=(
         ResourceAction(
@@ -272,17 +255,12 @@ SELECTION: Final[ResourceSpec[Any]] = ResourceSpec[Selection](
     name="selections",
     singular="selection",
     title="Selected model",
-    columns=(Column(id="model", title="model", value=lambda it: it.model_deployment_id),),
+    columns=(column("model=model_deployment_id"),),
     sections=(
-        SectionSpec(
-            "Selected model",
-            (
-                MemberLine("model_deployment_id"), MemberLine("managed_arm_id"), MemberLine("application_id"),
-                MemberLine("template_id"), MemberLine("template_version"), MemberLine("request_preset_id"),
-                MemberLine("request_policy"), MemberLine("proof_execution_id"),
-                MemberLine("selected_at", format=detail_time), MemberLine("updated_at", format=detail_time),
-            ),
-        ),
+        SectionSpec("Selected model", member_lines(
+            "model_deployment_id managed_arm_id application_id template_id template_version request_preset_id "
+            "request_policy proof_execution_id selected_at:time updated_at:time"
+        )),
     ),
 )  # fmt: skip
 """The selected model. It is only printed and has no screen."""

@@ -10,9 +10,10 @@ from runwatch.records.event import RunEvent
 from runwatch.records.states import is_final
 from runwatch.view.runs.check_results import describe_attempt, describe_recorded_check
 from runwatch.view.runs.event_lines import KINDS, describe_event
-from runwatch.view.spec.resource import Column, Field, MemberLine, RecordLink, ResourceSpec, SectionSpec
+from runwatch.view.spec.members import column, field, fields, member_lines
+from runwatch.view.spec.resource import RecordLink, ResourceSpec, SectionSpec
 from runwatch.view.text.format import RenderContext, time_of_day
-from runwatch.view.text.member_format import detail_state, detail_time, id_cell
+from runwatch.view.text.member_format import id_cell
 from runwatch.view.text.styled_text import CellText
 
 
@@ -55,33 +56,19 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
     singular="event",
     title="Events",
     columns=(
-        Column(id="time", title="time", aliases=("at", "age"), value=lambda it: it.at, cell=_time, min_cells=8),
-        Column(id="kind", title="kind", aliases=("type",), value=_kind, hide_order=2),
-        Column(
-            id="slice", title="slice", aliases=("slice_id",), value=lambda it: it.slice_id, format=id_cell, hide_order=1
-        ),
-        Column(
-            id="summary", title="what happened", value=lambda it: it.state, cell=_summary, max_cells=100, min_cells=10
-        ),
+        column("time|at|age=at", cell=_time, min_cells=8),
+        column("kind|type", _kind, hide_order=2),
+        column("slice|slice_id", format=id_cell, hide_order=1),
+        column("summary=state", title="what happened", cell=_summary, max_cells=100, min_cells=10),
     ),
     fields=(
-        Field(id="state", value=lambda it: it.state), Field(id="reason", value=lambda it: it.reason),
-        Field(id="attempt", value=lambda it: _check(it).attempt), Field(id="score", value=_score),
-        Field(id="arm", aliases=("arm_id",), value=lambda it: _check(it).arm_id),
-        Field(id="by", aliases=("acted_by",), value=lambda it: it.acted_by),
-        Field(id="id", aliases=("event_id",), value=lambda it: it.id),
+        *fields("state reason attempt=verification_check.attempt"), field("score", _score),
+        *fields("arm|arm_id=verification_check.arm_id by|acted_by id|event_id=id"),
     ),
     sections=(
-        SectionSpec(
-            "Event",
-            (
-                MemberLine("event_id"), MemberLine("execution_id"), MemberLine("slice_id"), MemberLine("type"),
-                MemberLine("state", format=detail_state), MemberLine("reason"), MemberLine("acted_by"),
-                MemberLine("at", format=detail_time),
-            ),
-        ),
-        SectionSpec("Check", (MemberLine("verification_check"),)),
-        SectionSpec("Recorded check", (MemberLine("recorded_check"),)),
+        SectionSpec("Event", member_lines("event_id execution_id slice_id type state:state reason acted_by at:time")),
+        SectionSpec("Check", member_lines("verification_check")),
+        SectionSpec("Recorded check", member_lines("recorded_check")),
     ),
     empty="The run has no events yet.",
     flags={

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from runwatch.records.model import ArmTemplate, CatalogConnection, CatalogEntry, Definition, Deployment, Offering
 from runwatch.view.actions.arms import MODEL_ACTIONS
-from runwatch.view.spec.resource import Column, Field, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.member_format import detail_time, newest_first_key, time_cell
-from runwatch.view.text.status_format import detail_status, joined_cell, status_cell
+from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
+from runwatch.view.spec.resource import MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.text.status_format import joined_cell
 
 
 def _model(entry: CatalogEntry) -> Definition:
@@ -27,27 +27,11 @@ def _template(entry: CatalogEntry) -> ArmTemplate:
     return entry.arm_registration_template or ArmTemplate({})
 
 
-def _deployment(entry: CatalogEntry) -> Deployment:
-    return entry.deployment or Deployment({})
-
-
-def _licence(entry: CatalogEntry) -> str | None:
-    licence = _model(entry).release_license
-    return None if licence is None else licence.identifier
-
-
-def _source_id(entry: CatalogEntry) -> str | None:
-    return None if entry.source is None else entry.source.source_id
-
-
-DEPLOYMENT_LINES: Final = (
-    MemberLine("model_deployment_id"), MemberLine("status", format=detail_status), MemberLine("model_key"),
-    MemberLine("connection_id"), MemberLine("source_id"), MemberLine("served_variant_id"), MemberLine("upstream_ref"),
-    MemberLine("resolved_upstream_ref"), MemberLine("resolution_evidence_ref"), MemberLine("release_assurance"),
-    MemberLine("assurance_evidence_ref"), MemberLine("protocol_profile"), MemberLine("location"), MemberLine("route"),
-    MemberLine("fallback_policy"), MemberLine("pricing_basis"), MemberLine("last_tested_at", format=detail_time),
-    MemberLine("created_at", format=detail_time), MemberLine("updated_at", format=detail_time),
-)  # fmt: skip
+DEPLOYMENT_LINES: Final = member_lines(
+    "model_deployment_id status:status model_key connection_id source_id served_variant_id upstream_ref "
+    "resolved_upstream_ref resolution_evidence_ref release_assurance assurance_evidence_ref protocol_profile location "
+    "route fallback_policy pricing_basis last_tested_at:time created_at:time updated_at:time"
+)
 """All lines of a deployment."""
 
 
@@ -58,37 +42,23 @@ def catalog_sections(prefix: str = "") -> tuple[SectionSpec, ...]:
         prefix: Path of the entry with a trailing dot; empty for the entry itself.
     """
 
-    def part(title: str, path: str, *names: str) -> SectionSpec:
-        moments = {"tested_at", "last_tested_at", "created_at", "updated_at", "certification.generated_at"}
-        standings = {"status", "lifecycle", "certification.standing"}
-        return SectionSpec(
-            title,
-            tuple(
-                MemberLine(
-                    f"{prefix}{path}.{name}",
-                    name,
-                    detail_time if name in moments else detail_status if name in standings else None,
-                )
-                for name in names
-            ),
-        )
-
-    return (
-        part("Model", "model", "model_key", "publisher_id", "family", "release", "lifecycle", "capabilities",
-             "release_license"),
-        part("Who pays", "connection", "access_lane", "commercial_owner", "connection_id"),
-        part("Source", "source", "source_id", "source_kind"),
-        part("Offering", "offering", "data_classes", "protocol_profile", "auth_scheme", "location", "route",
-             "pricing_basis", "fallback_policy", "tested_at", "resolved_upstream_ref", "resolution_evidence_ref",
-             "served_variant"),
-        part("Certification", "offering.certification", "certification_id", "standing", "evidence_schema_version",
-             "generated_at", "subject"),
-        part("Deployment", "deployment", "model_deployment_id", "status", "upstream_ref", "release_assurance",
-             "last_tested_at", "created_at", "updated_at"),
-        part("Saved as", "arm_registration_template", "display_name", "kind", "model_deployment_id", "capability_tags",
-             "data_class_grants", "cost_class"),
-        SectionSpec("Provenance", (MemberLine(f"{prefix}provenance", "provenance"),)),
+    parts = (
+        ("Model", "model", "model_key publisher_id family release lifecycle:status capabilities release_license"),
+        ("Who pays", "connection", "access_lane commercial_owner connection_id"),
+        ("Source", "source", "source_id source_kind"),
+        ("Offering", "offering", "data_classes protocol_profile auth_scheme location route pricing_basis"
+         " fallback_policy tested_at:time resolved_upstream_ref resolution_evidence_ref served_variant"),
+        ("Certification", "offering.certification", "certification_id standing evidence_schema_version generated_at"
+         " subject"),
+        ("Deployment", "deployment", "model_deployment_id status:status upstream_ref release_assurance"
+         " last_tested_at:time created_at:time updated_at:time"),
+        ("Saved as", "arm_registration_template", "display_name kind model_deployment_id capability_tags"
+         " data_class_grants cost_class"),
     )  # fmt: skip
+    return (
+        *(SectionSpec(title, member_lines(words, under=f"{prefix}{path}")) for title, path, words in parts),
+        SectionSpec("Provenance", (MemberLine(f"{prefix}provenance", "provenance"),)),
+    )
 
 
 MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
@@ -100,46 +70,23 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     show_summary="show a model of the catalog",
     id_help="the model's deployment id, or its key",
     columns=(
-        Column(
-            id="model", title="model", aliases=("model_key",), value=lambda it: _model(it).model_key, min_cells=23,
-            max_cells=44,
+        column("model|model_key=model.model_key", min_cells=23, max_cells=44),
+        column("name=arm_registration_template.display_name", hide_order=3, min_cells=10),
+        column("source|source_id=source.source_id", hide_order=6, min_cells=11),
+        column("lane|access_lane=connection.access_lane", hide_order=7, min_cells=8),
+        column(
+            "classes|data_classes=offering.data_classes", title="data classes", format=joined_cell, hide_order=5,
+            min_cells=12,
         ),
-        Column(id="name", title="name", value=lambda it: _template(it).display_name, hide_order=3, min_cells=10),
-        Column(id="source", title="source", aliases=("source_id",), value=_source_id, hide_order=6, min_cells=11),
-        Column(
-            id="lane", title="lane", aliases=("access_lane",), value=lambda it: _connection(it).access_lane,
-            hide_order=7, min_cells=8,
-        ),
-        Column(
-            id="classes", title="data classes", aliases=("data_classes",), value=lambda it: _offering(it).data_classes,
-            format=joined_cell, hide_order=5, min_cells=12,
-        ),
-        Column(
-            id="cost", title="cost", aliases=("cost_class",), value=lambda it: _template(it).cost_class, hide_order=4,
-            min_cells=8,
-        ),
-        Column(
-            id="standing", title="standing", value=lambda it: _deployment(it).status,
-            cell=lambda it, context: status_cell(_deployment(it).status, context), hide_order=8, min_cells=8,
-        ),
-        Column(
-            id="tested", title="tested", aliases=("tested_at",), value=lambda it: _offering(it).tested_at,
-            format=time_cell, never_cut=True, hide_order=1,
-            sort_key=lambda it: newest_first_key(_offering(it).tested_at),
-        ),
-        Column(
-            id="deployment", title="deployment", aliases=("id", "model_deployment_id"), value=lambda it: it.id,
-            hide_order=2, min_cells=9, elides_middle=True,
-        ),
+        column("cost|cost_class=arm_registration_template.cost_class", hide_order=4, min_cells=8),
+        status_column("standing=deployment.status", hide_order=8, min_cells=8),
+        time_column("tested|tested_at=offering.tested_at", hide_order=1),
+        id_column("deployment|id|model_deployment_id=id", hide_order=2),
     ),
-    fields=(
-        Field(id="payer", aliases=("commercial_owner",), value=lambda it: _connection(it).commercial_owner),
-        Field(id="publisher", value=lambda it: _model(it).publisher_id),
-        Field(id="family", value=lambda it: _model(it).family),
-        Field(id="lifecycle", value=lambda it: _model(it).lifecycle),
-        Field(id="licence", aliases=("license",), value=_licence),
-        Field(id="capability", aliases=("capabilities",), value=lambda it: _model(it).capabilities),
-        Field(id="location", value=lambda it: _offering(it).location),
+    fields=fields(
+        "payer|commercial_owner=connection.commercial_owner publisher=model.publisher_id family=model.family "
+        "lifecycle=model.lifecycle licence|license=model.release_license.identifier "
+        "capability|capabilities=model.capabilities location=offering.location"
     ),
     sections=catalog_sections(),
     sort=(SortKey("model"),),
@@ -166,38 +113,15 @@ DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
     title="Model deployments",
     list_summary="list models as sources serve them",
     columns=(
-        Column(
-            id="status", title="status", value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context), min_cells=10,
-        ),
-        Column(
-            id="model", title="model", aliases=("model_key",), value=lambda it: it.model_key, min_cells=28, max_cells=44
-        ),
-        Column(
-            id="deployment", title="deployment", aliases=("id", "model_deployment_id"), value=lambda it: it.id,
-            hide_order=4, min_cells=9, elides_middle=True,
-        ),
-        Column(
-            id="source", title="source", aliases=("source_id",), value=lambda it: it.source_id, hide_order=5,
-            min_cells=8,
-        ),
-        Column(
-            id="upstream", title="upstream", aliases=("upstream_ref",), value=lambda it: it.upstream_ref, hide_order=3,
-            min_cells=10,
-        ),
-        Column(
-            id="price", title="prices", aliases=("pricing_basis",), value=lambda it: it.pricing_basis, hide_order=2,
-            min_cells=9,
-        ),
-        Column(
-            id="tested", title="tested", aliases=("last_tested_at",), value=lambda it: it.last_tested_at,
-            format=time_cell, never_cut=True, hide_order=1, sort_key=lambda it: newest_first_key(it.last_tested_at),
-        ),
+        status_column("status", min_cells=10),
+        column("model|model_key", min_cells=28, max_cells=44),
+        id_column("deployment|id|model_deployment_id=id", hide_order=4),
+        column("source|source_id", hide_order=5, min_cells=8),
+        column("upstream|upstream_ref", hide_order=3, min_cells=10),
+        column("price|pricing_basis", title="prices", hide_order=2, min_cells=9),
+        time_column("tested|last_tested_at", hide_order=1),
     ),
-    fields=(
-        Field(id="connection", aliases=("connection_id",), value=lambda it: it.connection_id),
-        Field(id="location", value=lambda it: it.location), Field(id="route", value=lambda it: it.route),
-    ),
+    fields=fields("connection|connection_id location route"),
     sections=(SectionSpec("Deployment", DEPLOYMENT_LINES),),
     sort=(SortKey("model"),),
     empty="No deployments yet. `sources sync ID` reads which models a connection serves.",
@@ -212,40 +136,16 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
     title="Model definitions",
     list_summary="list models as their publishers describe them",
     columns=(
-        Column(
-            id="model", title="model", aliases=("id", "model_key"), value=lambda it: it.id, min_cells=28, max_cells=44
-        ),
-        Column(
-            id="publisher", title="publisher", aliases=("publisher_id",), value=lambda it: it.publisher_id,
-            hide_order=4, min_cells=8,
-        ),
-        Column(id="family", title="family", value=lambda it: it.family, hide_order=3, min_cells=6),
-        Column(id="release", title="release", value=lambda it: it.release, hide_order=2),
-        Column(
-            id="lifecycle", title="lifecycle", value=lambda it: it.lifecycle,
-            cell=lambda it, context: status_cell(it.lifecycle, context), hide_order=5, min_cells=8,
-        ),
-        Column(
-            id="can", title="can", aliases=("capabilities",), value=lambda it: it.capabilities, format=joined_cell,
-            hide_order=1, min_cells=10,
-        ),
+        column("model|id|model_key=id", min_cells=28, max_cells=44),
+        column("publisher|publisher_id", hide_order=4, min_cells=8),
+        column("family", hide_order=3, min_cells=6),
+        column("release", hide_order=2),
+        status_column("lifecycle", hide_order=5, min_cells=8),
+        column("can|capabilities", format=joined_cell, hide_order=1, min_cells=10),
     ),
     sections=(
-        SectionSpec(
-            "Model",
-            (
-                MemberLine("model_key"), MemberLine("publisher_id"), MemberLine("family"), MemberLine("release"),
-                MemberLine("lifecycle", format=detail_status), MemberLine("capabilities"),
-            ),
-        ),
-        SectionSpec(
-            "License",
-            (
-                MemberLine("release_license.identifier", "identifier"),
-                MemberLine("release_license.commercial_use", "commercial_use", detail_status),
-                MemberLine("release_license.evidence_ref", "evidence_ref"),
-            ),
-        ),
+        SectionSpec("Model", member_lines("model_key publisher_id family release lifecycle:status capabilities")),
+        SectionSpec("License", member_lines("identifier commercial_use:status evidence_ref", under="release_license")),
     ),
     sort=(SortKey("model"),),
     empty="The service describes no models.",

@@ -10,11 +10,11 @@ from runwatch.records.evaluation import DayEvaluation, EvalSummary
 from runwatch.records.proposal import Proposal
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Usage, UsageTotals
 from runwatch.view.actions.organization import KEY_ACTIONS, KEY_MAKES, PROPOSAL_ACTIONS
-from runwatch.view.spec.resource import Column, Field, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
+from runwatch.view.spec.resource import MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext
-from runwatch.view.text.member_format import detail_time, detail_usd, id_cell, newest_first_key, time_cell
+from runwatch.view.text.member_format import detail_usd, id_cell
 from runwatch.view.text.safe_text import block, json_text, line, plain_decimal
-from runwatch.view.text.status_format import detail_status, status_cell
 from runwatch.view.text.styled_text import CellText
 
 
@@ -39,58 +39,23 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
     list_summary="list proposed repairs of skills",
     show_summary="show a proposal with its change and evidence",
     columns=(
-        Column(
-            id="status", title="status", value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context), server_parameter="status", min_cells=10,
-        ),
-        Column(
-            id="proposal", title="proposal", aliases=("id", "proposal_id"), value=lambda it: it.id, min_cells=9,
-            elides_middle=True,
-        ),
-        Column(
-            id="arm", title="arm", aliases=("arm_id",), value=lambda it: it.arm_id, format=id_cell,
-            server_parameter="arm_id", hide_order=5, min_cells=9, elides_middle=True,
-        ),
-        Column(
-            id="before", title="before", aliases=("parent_score",), value=lambda it: it.parent_score, format=_score,
-            align="right", hide_order=4, min_cells=6,
-        ),
-        Column(
-            id="after", title="after", aliases=("candidate_score",), value=lambda it: it.candidate_score, format=_score,
-            align="right", hide_order=6, min_cells=5,
-        ),
-        Column(
-            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
-            never_cut=True, hide_order=3, sort_key=lambda it: newest_first_key(it.created_at),
-        ),
-        Column(
-            id="run", title="run", aliases=("execution_id",), value=lambda it: it.execution_id, format=id_cell,
-            hide_order=2, min_cells=9, elides_middle=True,
-        ),
-        Column(
-            id="by", title="decided by", aliases=("decided_by",), value=lambda it: it.decided_by, hide_order=1,
-            min_cells=12,
-        ),
+        status_column("status", server_parameter="status", min_cells=10),
+        id_column("proposal|id|proposal_id=id"),
+        id_column("arm|arm_id", format=id_cell, server_parameter="arm_id", hide_order=5),
+        column("before|parent_score", format=_score, align="right", hide_order=4, min_cells=6),
+        column("after|candidate_score", format=_score, align="right", hide_order=6, min_cells=5),
+        time_column("created|created_at", hide_order=3),
+        id_column("run|execution_id", format=id_cell, hide_order=2),
+        column("by|decided_by", title="decided by", hide_order=1, min_cells=12),
     ),
     sections=(
-        SectionSpec(
-            "Proposal",
-            (
-                MemberLine("proposal_id"), MemberLine("status", format=detail_status), MemberLine("arm_id"),
-                MemberLine("execution_id"), MemberLine("slice_id"), MemberLine("parent_score"),
-                MemberLine("candidate_score"), MemberLine("parent_artifact_id"),
-                MemberLine("created_at", format=detail_time), MemberLine("expires_at", format=detail_time),
-            ),
-        ),
+        SectionSpec("Proposal", member_lines(
+            "proposal_id status:status arm_id execution_id slice_id parent_score candidate_score parent_artifact_id "
+            "created_at:time expires_at:time"
+        )),
         SectionSpec("Change", (MemberLine("diff", format=_as_text),)),
-        SectionSpec("Evidence", (MemberLine("verifier_evidence"),)),
-        SectionSpec(
-            "Decision",
-            (
-                MemberLine("decision"), MemberLine("decided_by"), MemberLine("decided_at", format=detail_time),
-                MemberLine("reason"),
-            ),
-        ),
+        SectionSpec("Evidence", member_lines("verifier_evidence")),
+        SectionSpec("Decision", member_lines("decision decided_by decided_at:time reason")),
     ),
     sort=(SortKey("created"),),
     empty="No proposals. A run with the reaction repair_retry makes one when a repaired skill passes its check.",
@@ -106,45 +71,22 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     title="API keys",
     list_summary="list the organization's API keys, never in full",
     columns=(
-        Column(
-            id="status", title="status", value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context), min_cells=9,
-        ),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=10),
-        Column(id="key", title="key", aliases=("id", "api_key_id"), value=lambda it: it.id, min_cells=9),
-        Column(
-            id="prefix", title="begins with", aliases=("key_prefix",), value=lambda it: it.key_prefix, hide_order=5,
-            min_cells=11,
-        ),
-        Column(id="role", title="role", value=lambda it: it.role, hide_order=4, min_cells=6),
-        Column(
-            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
-            never_cut=True, hide_order=1, sort_key=lambda it: newest_first_key(it.created_at),
-        ),
-        Column(
-            id="used", title="last used", aliases=("last_used_at",), value=lambda it: it.last_used_at, format=time_cell,
-            never_cut=True, hide_order=3, hide_if_empty=True, sort_key=lambda it: newest_first_key(it.last_used_at),
-        ),
-        Column(
-            id="expires", title="expires", aliases=("expires_at",), value=lambda it: it.expires_at, format=time_cell,
-            never_cut=True, hide_order=2, hide_if_empty=True, sort_key=lambda it: newest_first_key(it.expires_at),
-        ),
+        status_column("status", min_cells=9),
+        column("name|display_name", min_cells=10),
+        column("key|id|api_key_id=id", min_cells=9),
+        column("prefix|key_prefix", title="begins with", hide_order=5, min_cells=11),
+        column("role", hide_order=4, min_cells=6),
+        time_column("created|created_at", hide_order=1),
+        time_column("used|last_used_at", title="last used", hide_order=3, hide_if_empty=True),
+        time_column("expires|expires_at", hide_order=2, hide_if_empty=True),
     ),
-    fields=(
-        Field(id="revoked", aliases=("revoked_at",), value=lambda it: it.revoked_at),
-        Field(id="by", aliases=("revoked_by",), value=lambda it: it.revoked_by),
-    ),
+    fields=fields("revoked|revoked_at by|revoked_by"),
     sections=(
-        SectionSpec(
-            "API key",
-            (
-                MemberLine("api_key_id"), MemberLine("display_name"), MemberLine("key_prefix"), MemberLine("role"),
-                MemberLine("status", format=detail_status), MemberLine("created_at", format=detail_time),
-                MemberLine("last_used_at", format=detail_time), MemberLine("expires_at", format=detail_time),
-                MemberLine("revoked_at", format=detail_time), MemberLine("revoked_by"),
-            ),
-        ),
-        SectionSpec("Shown once", (MemberLine("key"),)),
+        SectionSpec("API key", member_lines(
+            "api_key_id display_name key_prefix role status:status created_at:time last_used_at:time expires_at:time "
+            "revoked_at:time revoked_by"
+        )),
+        SectionSpec("Shown once", member_lines("key")),
     ),
     sort=(SortKey("created"),),
     empty="The service lists no API keys.",
@@ -163,9 +105,9 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
     name="usage",
     singular="usage",
     title="Usage",
-    columns=(Column(id="executions", title="runs", value=lambda it: (it.totals or UsageTotals({})).executions),),
+    columns=(column("executions=totals.executions", title="runs"),),
     sections=(
-        SectionSpec("Period", (MemberLine("period.from", "from"), MemberLine("period.to", "to"))),
+        SectionSpec("Period", member_lines("from to", under="period")),
         SectionSpec(
             "Totals",
             tuple(
@@ -174,28 +116,19 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
             ),
         ),
         SectionSpec(
-            "Arm",
-            (
-                MemberLine("arm_id"), MemberLine("usd", format=detail_usd), MemberLine("selected_count"),
-                MemberLine("fallback_count"), MemberLine("input_tokens"), MemberLine("output_tokens"),
-            ),
-            each="by_arm",
-            item=ArmUsage,
-            names="arm_id",
+            "Arm", member_lines("arm_id usd:usd selected_count fallback_count input_tokens output_tokens"),
+            each="by_arm", item=ArmUsage, names="arm_id",
         ),
         SectionSpec(
-            "Key", (MemberLine("api_key_id"), *_TOTALS, MemberLine("top_arms"), MemberLine("by_day")), each="by_key",
-            item=KeyUsage, names="api_key_id",
+            "Key",
+            (
+                MemberLine("api_key_id"), *_TOTALS, *member_lines("top_arms by_day"),
+            ),
+            each="by_key", item=KeyUsage, names="api_key_id",
         ),
         SectionSpec(
-            "Day",
-            (
-                MemberLine("date"), MemberLine("executions"), MemberLine("usd", format=detail_usd),
-                MemberLine("platform_usd", format=detail_usd), MemberLine("passthrough_usd", format=detail_usd),
-            ),
-            each="by_day",
-            item=DayUsage,
-            names="date",
+            "Day", member_lines("date executions usd:usd platform_usd:usd passthrough_usd:usd"),
+            each="by_day", item=DayUsage, names="date",
         ),
     ),
 )  # fmt: skip
@@ -206,9 +139,9 @@ EVALS: Final[ResourceSpec[Any]] = ResourceSpec[EvalSummary](
     name="evals",
     singular="summary",
     title="Verdicts of output checks",
-    columns=(Column(id="days", title="days", value=lambda it: len(it.pass_rate_trend or ())),),
+    columns=(column("days", lambda it: len(it.pass_rate_trend or ())),),
     sections=(
-        SectionSpec("Window", (MemberLine("window.from", "from"), MemberLine("window.to", "to"))),
+        SectionSpec("Window", member_lines("from to", under="window")),
         SectionSpec(
             "Day", tuple(MemberLine(name) for name in DayEvaluation.MEMBERS), each="pass_rate_trend",
             item=DayEvaluation, names="day",
@@ -227,13 +160,13 @@ COMPLIANCE: Final[ResourceSpec[Any]] = ResourceSpec[ComplianceExport](
     name="exports",
     singular="export",
     title="Compliance export",
-    columns=(Column(id="digest", title="digest", value=lambda it: it.attestation and it.attestation.digest),),
+    columns=(column("digest=attestation.digest"),),
     sections=(
         SectionSpec(
             "Export",
             (
-                MemberLine("schema_version"), MemberLine("period"), MemberLine("content_policy"),
-                MemberLine("attestation.algorithm", "algorithm"), MemberLine("attestation.digest", "digest"),
+                *member_lines("schema_version period content_policy"),
+                *member_lines("algorithm digest", under="attestation"),
             ),
         ),
         SectionSpec(
@@ -246,13 +179,10 @@ COMPLIANCE: Final[ResourceSpec[Any]] = ResourceSpec[ComplianceExport](
         SectionSpec(
             "Decision",
             (
-                MemberLine("decision_id"), MemberLine("kind"), MemberLine("action"),
-                MemberLine("resource.type", "resource"), MemberLine("resource.id", "id"), MemberLine("acted_by"),
-                MemberLine("at", format=detail_time),
+                *member_lines("decision_id kind action"), MemberLine("resource.type", "resource"),
+                MemberLine("resource.id", "id"), *member_lines("acted_by at:time"),
             ),
-            each="decision_log",
-            item=Decision,
-            names="decision_id",
+            each="decision_log", item=Decision, names="decision_id",
         ),
         SectionSpec("Receipts", (MemberLine("receipts_ndjson", format=_as_text),)),
     ),

@@ -10,10 +10,11 @@ from runwatch.records.record import Record, integer, moment, text
 from runwatch.store.repositories.activity import CodeCount
 from runwatch.view.problems.explanations import explain_code
 from runwatch.view.problems.journal_entries import ProblemEntry
-from runwatch.view.spec.resource import Column, ComputedLine, MemberLine, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.members import column, member_lines
+from runwatch.view.spec.resource import ComputedLine, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import detail_time, time_cell
+from runwatch.view.text.member_format import time_cell
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -93,20 +94,19 @@ PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
     singular="code",
     title="Problems by code",
     columns=(
-        Column(id="code", title="code", value=lambda it: it.code or NO_CODE, cell=_code, min_cells=14),
-        Column(id="count", title="count", value=lambda it: it.count, align="right", min_cells=5),
-        Column(id="first", title="first", value=lambda it: it.first, format=time_cell, never_cut=True, hide_order=2),
-        Column(id="last", title="last", value=lambda it: it.last, format=time_cell, never_cut=True),
-        Column(id="paths", title="paths", value=lambda it: it.paths, align="right", hide_order=1, min_cells=5),
-        Column(id="profiles", title="profiles", value=lambda it: it.profiles, align="right", hide_order=1, min_cells=8),
+        column("code", lambda it: it.code or NO_CODE, cell=_code, min_cells=14),
+        column("count", align="right", min_cells=5),
+        column("first", format=time_cell, never_cut=True, hide_order=2),
+        column("last", format=time_cell, never_cut=True),
+        column("paths", align="right", hide_order=1, min_cells=5),
+        column("profiles", align="right", hide_order=1, min_cells=8),
     ),
     sections=(
         SectionSpec(
             "Code",
             (
-                MemberLine("code"), MemberLine("count"), MemberLine("first", format=detail_time),
-                MemberLine("last", format=detail_time), MemberLine("paths"), MemberLine("profiles"),
-                ComputedLine("means", _means), ComputedLine("next", _next),
+                *member_lines("code count first:time last:time paths profiles"), ComputedLine("means", _means),
+                ComputedLine("next", _next),
             ),
         ),
     ),

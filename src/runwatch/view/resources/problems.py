@@ -7,10 +7,9 @@ from typing import Any, Final
 from runwatch.records.run import Run
 from runwatch.view.problems.explanations import describe_submit_effect, explain_code, next_step
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
+from runwatch.view.spec.members import column, fields, member_lines, time_column
 from runwatch.view.spec.resource import (
-    Column,
     ComputedLine,
-    Field,
     MemberLine,
     RecordLink,
     ResourceSpec,
@@ -19,7 +18,6 @@ from runwatch.view.spec.resource import (
 )
 from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import detail_seconds, detail_time, newest_first_key, time_cell
 from runwatch.view.text.safe_text import block, json_block, line
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -100,23 +98,15 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
     singular="problem",
     title="Problems",
     columns=(
-        Column(
-            id="time", title="time", aliases=("age",), value=lambda it: it.time, format=time_cell, never_cut=True,
-            min_cells=3, hide_order=5, sort_key=lambda it: newest_first_key(it.time),
-        ),
-        Column(id="code", title="code", value=find_error_code, cell=_code, min_cells=14),
-        Column(id="http", title="http", aliases=("status",), value=lambda it: it.status, align="right", hide_order=4),
-        Column(id="request", title="request", value=lambda it: it.request, hide_order=3, max_cells=48, min_cells=10),
-        Column(id="instance", title="instance", value=lambda it: it.problem.instance, min_cells=36),
-        Column(id="profile", title="profile", value=lambda it: it.profile, hide_order=2),
-        Column(id="title", title="title", value=lambda it: it.problem.title, hide_order=1, max_cells=60, min_cells=8),
+        time_column("time|age=time", min_cells=3, hide_order=5),
+        column("code", find_error_code, cell=_code, min_cells=14),
+        column("http|status", align="right", hide_order=4),
+        column("request", hide_order=3, max_cells=48, min_cells=10),
+        column("instance=problem.instance", min_cells=36),
+        column("profile", hide_order=2),
+        column("title=problem.title", hide_order=1, max_cells=60, min_cells=8),
     ),
-    fields=(
-        Field(id="path", value=lambda it: it.path), Field(id="method", value=lambda it: it.method),
-        Field(id="operation", value=lambda it: it.operation), Field(id="detail", value=lambda it: it.problem.detail),
-        Field(id="cause", value=lambda it: it.cause), Field(id="host", value=lambda it: it.host),
-        Field(id="key", value=lambda it: it.key),
-    ),
+    fields=fields("path method operation detail=problem.detail cause host key"),
     sections=(
         SectionSpec(
             "Problem",
@@ -127,15 +117,9 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
                 ComputedLine("wait", _wait), ComputedLine("means", _means), ComputedLine("next", _next),
             ),
         ),
-        SectionSpec(
-            "Where",
-            (
-                MemberLine("time", format=detail_time), MemberLine("profile"), MemberLine("origin"),
-                MemberLine("method"), MemberLine("path"), MemberLine("operation"), MemberLine("status"),
-                MemberLine("code"), MemberLine("title"), MemberLine("instance"),
-                MemberLine("elapsed_s", format=detail_seconds), MemberLine("attempt"), MemberLine("key"),
-            ),
-        ),
+        SectionSpec("Where", member_lines(
+            "time:time profile origin method path operation status code title instance elapsed_s:s attempt key"
+        )),
         SectionSpec("As the service sent it", (ComputedLine("raw", _raw, lambda _: "raw"),)),
     ),
     links=(

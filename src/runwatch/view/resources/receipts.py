@@ -11,10 +11,9 @@ from runwatch.view.receipts.content_scan import find_content
 from runwatch.view.runs.check_results import receipt_finding
 from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell
 from runwatch.view.runs.run_facts import find_selected_option
+from runwatch.view.spec.members import column, field, id_column, member_lines, time_column
 from runwatch.view.spec.resource import (
-    Column,
     ComputedLine,
-    Field,
     MemberLine,
     RecordLink,
     ResourceSpec,
@@ -24,14 +23,9 @@ from runwatch.view.spec.resource import (
 from runwatch.view.text.format import RenderContext, about, spent_amount
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import (
-    detail_seconds,
-    detail_state,
-    detail_usd,
     duration_cell,
     id_cell,
-    newest_first_key,
     output_end,
-    time_cell,
 )
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
@@ -75,36 +69,16 @@ def _score(receipt: Receipt) -> list[Decimal]:
 
 
 COLUMNS: Final = (
-    Column[Receipt](
-        id="status", title="status", value=lambda it: it.status, cell=_status, min_cells=11, max_cells=14,
-        server_parameter="status",
-    ),
-    Column[Receipt](
-        id="run", title="run", aliases=("id", "execution_id"), value=lambda it: it.id, format=id_cell, min_cells=9,
-        elides_middle=True,
-    ),
-    Column[Receipt](
-        id="model", title="model", value=lambda it: find_selected_option(it).model_key, cell=_model, hide_order=6,
-        min_cells=11,
-    ),
-    Column[Receipt](
-        id="spend", title="spend", aliases=("cost",), value=lambda it: it.spend_usd, cell=_spend, align="right",
-        hide_order=8, min_cells=7,
-    ),
-    Column[Receipt](id="check", title="check", value=_check_kind, cell=_check, hide_order=7, min_cells=8),
-    Column[Receipt](id="mode", title="mode", value=lambda it: it.mode, hide_order=5),
-    Column[Receipt](
-        id="provider", title="provider", value=lambda it: find_selected_option(it).provider, hide_order=3, min_cells=10
-    ),
-    Column[Receipt](
-        id="took", title="took", value=lambda it: it.totals and it.totals.runtime_s, format=duration_cell,
-        align="right", hide_order=2, min_cells=6,
-    ),
-    Column[Receipt](id="reason", title="reason", value=lambda it: it.reason, hide_order=4, min_cells=12),
-    Column[Receipt](
-        id="created", title="created", aliases=("created_at", "age"), value=lambda it: it.created_at, format=time_cell,
-        never_cut=True, server_parameter="since", sort_key=lambda it: newest_first_key(it.created_at), hide_order=1,
-    ),
+    column("status", cell=_status, min_cells=11, max_cells=14, server_parameter="status"),
+    id_column("run|id|execution_id=id", format=id_cell),
+    column("model", lambda it: find_selected_option(it).model_key, cell=_model, hide_order=6, min_cells=11),
+    column("spend|cost=spend_usd", cell=_spend, align="right", hide_order=8, min_cells=7),
+    column("check", _check_kind, cell=_check, hide_order=7, min_cells=8),
+    column("mode", hide_order=5),
+    column("provider", lambda it: find_selected_option(it).provider, hide_order=3, min_cells=10),
+    column("took=totals.runtime_s", format=duration_cell, align="right", hide_order=2, min_cells=6),
+    column("reason", hide_order=4, min_cells=12),
+    time_column("created|created_at|age=created_at", server_parameter="since", hide_order=1),
 )  # fmt: skip
 
 SECTIONS: Final = (
@@ -112,9 +86,7 @@ SECTIONS: Final = (
     SectionSpec(
         "Receipt",
         (
-            MemberLine("execution_id"),
-            MemberLine("status", format=detail_state),
-            MemberLine("reason"),
+            *member_lines("execution_id status:state reason"),
             ComputedLine("why", lines.reason_meaning),
             MemberLine("mode"),
             ComputedLine("created_at", lines.created, shows=lines.shown_member("created_at")),
@@ -146,28 +118,17 @@ SECTIONS: Final = (
         "Total",
         (
             ComputedLine("spend", lines.total),
-            MemberLine("totals.usd", "usd", detail_usd),
-            MemberLine("totals.platform_fee_usd", "platform_fee_usd", detail_usd),
-            MemberLine("totals.runtime_s", "runtime_s", detail_seconds),
+            *member_lines("usd:usd platform_fee_usd:usd runtime_s:s", under="totals"),
         ),
     ),
     SectionSpec(
         "Every member of slice",
-        (
-            MemberLine("slice_id"),
-            MemberLine("route"),
-            MemberLine("cost"),
-            MemberLine("verifier"),
-            MemberLine("verification_checks"),
-            MemberLine("recorded_check"),
-            MemberLine("acted_on_eval"),
-            MemberLine("model_provenance"),
-        ),
+        member_lines("slice_id route cost verifier verification_checks recorded_check acted_on_eval model_provenance"),
         each="slices",
         item=ReceiptSlice,
         names="slice_id",
     ),
-    SectionSpec("Decision", (MemberLine("decision_packet"),)),
+    SectionSpec("Decision", member_lines("decision_packet")),
 )
 
 RECEIPTS: Final = ResourceSpec[Receipt](
@@ -177,12 +138,10 @@ RECEIPTS: Final = ResourceSpec[Receipt](
     title="Receipts",
     columns=COLUMNS,
     fields=(
-        Field[Receipt](
-            id="arm", aliases=("arm_id",), value=lambda it: find_selected_option(it).arm_id, server_parameter="arm_id"
-        ),
-        Field[Receipt](id="score", value=_score),
-        Field[Receipt](id="verifier", aliases=("verifier_id",), value=lines.last_check_id),
-        Field[Receipt](id="completed", aliases=("completed_at",), value=lambda it: it.completed_at),
+        field("arm|arm_id", lambda it: find_selected_option(it).arm_id, server_parameter="arm_id"),
+        field("score", _score),
+        field("verifier|verifier_id", lines.last_check_id),
+        field("completed|completed_at"),
     ),
     sections=SECTIONS,
     sort=(SortKey("created"),),

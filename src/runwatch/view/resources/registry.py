@@ -63,6 +63,4 @@ PAGES: Final = ("overview", "settings", "tail", "around", "codes", "account", "u
 
 def screen_names() -> tuple[str, ...]:
     """Return every name accepted by ``--open`` and the setting ``home_screen``."""
-    from runwatch.view.resources.registry import RESOURCES
-
     return tuple(dict.fromkeys((*(spec.name for spec in RESOURCES if spec.has_screen), *PAGES)))

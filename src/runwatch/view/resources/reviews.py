@@ -11,9 +11,8 @@ from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.organization import CREDENTIAL_MAKES
 from runwatch.view.actions.reviews import AGENT_ACTIONS, AGENT_MAKES, GITHUB_MAKES
 from runwatch.view.query.parser import build_field_filter
+from runwatch.view.spec.members import column, field, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import (
-    Column,
-    Field,
     LineTarget,
     MemberLine,
     RecordLink,
@@ -21,9 +20,7 @@ from runwatch.view.spec.resource import (
     SectionSpec,
     SortKey,
 )
-from runwatch.view.text.member_format import detail_time, newest_first_key, time_cell
 from runwatch.view.text.safe_text import line
-from runwatch.view.text.status_format import detail_status, status_cell
 
 
 def _its_repository(agent: ReviewAgent, _: object) -> LineTarget | None:
@@ -39,32 +36,19 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     title="Review agents",
     show_summary="show a review agent",
     columns=(
-        Column(
-            id="status", title="status", value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context), min_cells=10,
-        ),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=20),
-        Column(id="repository", title="repository", value=lambda it: it.repository, hide_order=4, min_cells=20),
-        Column(
-            id="reason", title="reason", aliases=("status_reason",), value=lambda it: it.status_reason or None,
-            hide_order=3, min_cells=10,
-        ),
-        Column(
-            id="url", title="endpoint", aliases=("endpoint_url",), value=lambda it: it.endpoint_url, hide_order=2,
-            min_cells=16, max_cells=48,
-        ),
-        Column(
-            id="agent", title="agent", aliases=("id", "arm_id"), value=lambda it: it.id, hide_order=1, min_cells=9,
-            elides_middle=True,
-        ),
+        status_column("status", min_cells=10),
+        column("name|display_name", min_cells=20),
+        column("repository", hide_order=4, min_cells=20),
+        column("reason|status_reason", lambda it: it.status_reason or None, hide_order=3, min_cells=10),
+        column("url|endpoint_url", title="endpoint", hide_order=2, min_cells=16, max_cells=48),
+        id_column("agent|id|arm_id=id", hide_order=1),
     ),
     sections=(
         SectionSpec(
             "Review agent",
             (
-                MemberLine("arm_id"), MemberLine("display_name"), MemberLine("status", format=detail_status),
-                MemberLine("status_reason"), MemberLine("repository", leads=_its_repository),
-                MemberLine("endpoint_url"),
+                *member_lines("arm_id display_name status:status status_reason"),
+                MemberLine("repository", leads=_its_repository), MemberLine("endpoint_url"),
             ),
         ),
     ),
@@ -84,21 +68,12 @@ CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     title="Credential references",
     list_summary="list credential references; secrets are never shown",
     columns=(
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=12),
-        Column(
-            id="credential", title="credential", aliases=("id", "credential_ref"), value=lambda it: it.id, min_cells=9,
-            elides_middle=True,
-        ),
-        Column(
-            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
-            never_cut=True, hide_order=1, sort_key=lambda it: newest_first_key(it.created_at),
-        ),
+        column("name|display_name", min_cells=12),
+        id_column("credential|id|credential_ref=id"),
+        time_column("created|created_at", hide_order=1),
     ),
     sections=(
-        SectionSpec(
-            "Credential reference",
-            (MemberLine("credential_ref"), MemberLine("display_name"), MemberLine("created_at", format=detail_time)),
-        ),
+        SectionSpec("Credential reference", member_lines("credential_ref display_name created_at:time")),
     ),
     sort=(SortKey("created"),),
     empty="There are no credential references.",
@@ -113,33 +88,17 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     title="GitHub connections",
     list_summary="list connected repositories",
     columns=(
-        Column(
-            id="status", title="status", value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context), min_cells=11,
-        ),
-        Column(id="repository", title="repository", value=lambda it: it.repository, min_cells=14),
-        Column(
-            id="verification", title="verification", value=lambda it: it.verification,
-            cell=lambda it, context: status_cell(it.verification, context), hide_order=3, min_cells=12,
-        ),
-        Column(
-            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
-            never_cut=True, hide_order=2, sort_key=lambda it: newest_first_key(it.created_at),
-        ),
-        Column(
-            id="connection", title="connection", aliases=("id", "connection_id"), value=lambda it: it.id, hide_order=1,
-            min_cells=9, elides_middle=True,
-        ),
+        status_column("status", min_cells=11),
+        column("repository", min_cells=14),
+        status_column("verification", hide_order=3, min_cells=12),
+        time_column("created|created_at", hide_order=2),
+        id_column("connection|id|connection_id=id", hide_order=1),
     ),
-    fields=(Field(id="owner", value=lambda it: (it.repository or "").partition("/")[0] or None),),
+    fields=(field("owner", lambda it: (it.repository or "").partition("/")[0] or None),),
     sections=(
-        SectionSpec(
-            "GitHub connection",
-            (
-                MemberLine("connection_id"), MemberLine("repository"), MemberLine("status", format=detail_status),
-                MemberLine("verification", format=detail_status), MemberLine("created_at", format=detail_time),
-            ),
-        ),
+        SectionSpec("GitHub connection", member_lines(
+            "connection_id repository status:status verification:status created_at:time"
+        )),
     ),
     sort=(SortKey("repository"),),
     empty="No repository is connected. `github connect OWNER/NAME` begins it.",

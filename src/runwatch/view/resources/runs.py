@@ -21,10 +21,9 @@ from runwatch.view.runs.event_lines import last_event_text
 from runwatch.view.runs.provider_calls import end_reason_text
 from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue, run_facts
 from runwatch.view.spec.action import ResourceAction
+from runwatch.view.spec.members import column, field, id_column, member_lines
 from runwatch.view.spec.resource import (
-    Column,
     ComputedLine,
-    Field,
     MemberLine,
     RecordLink,
     ResourceSpec,
@@ -52,8 +51,6 @@ from runwatch.view.text.format import (
 )
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.member_format import (
-    detail_state,
-    detail_time,
     newest_first_key,
     no_charge_cell,
     output_end,
@@ -244,68 +241,47 @@ def _next(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 _UNDECIDED: Final = DecisionPacket({})
 
 COLUMNS: Final = (
-    Column[RunFacts](
-        id="status", title="status", value=lambda run: run.status, cell=_outcome, min_cells=11, max_cells=14,
-        server_parameter="status",
+    column("status", cell=_outcome, min_cells=11, max_cells=14, server_parameter="status"),
+    id_column("run|id|execution_id=id", cell=_run),
+    column(
+        "age|created_at=run.created_at", cell=_age, align="right",
+        sort_key=lambda run: newest_first_key(run.run.created_at), server_parameter="since", hide_order=11,
+        min_cells=5,
     ),
-    Column[RunFacts](
-        id="run", title="run", aliases=("id", "execution_id"), value=lambda run: run.id, cell=_run, min_cells=9,
-        elides_middle=True,
-    ),
-    Column[RunFacts](
-        id="age", title="age", aliases=("created_at",), value=lambda run: run.run.created_at, cell=_age, align="right",
-        sort_key=lambda run: newest_first_key(run.run.created_at), server_parameter="since", hide_order=11, min_cells=5,
-    ),
-    Column[RunFacts](
-        id="label", title="label", value=lambda run: run.label or None, cell=_label, hide_order=9, min_cells=8,
-        max_cells=24, hide_if_empty=True,
-    ),
-    Column[RunFacts](id="mode", title="mode", value=lambda run: run.mode.value, cell=_mode, hide_order=6),
-    Column[RunFacts](
-        id="cost", title="cost / cap", aliases=("spend",), value=lambda run: run.cost_usd.value, cell=_cost,
-        hide_order=8, min_cells=14,
-    ),
-    Column[RunFacts](
-        id="last", title="last", value=lambda run: last_event_text(run.last_event) if run.last_event else None,
-        cell=_last, hide_order=10, min_cells=8,
-    ),
-    Column[RunFacts](
-        id="reason", title="reason", value=lambda run: run.reason.value, cell=_reason, hide_order=7, min_cells=12
-    ),
-    Column[RunFacts](
-        id="model", title="model", value=lambda run: run.model.value, hide_order=5, min_cells=12, max_cells=32
-    ),
-    Column[RunFacts](
-        id="provider", title="provider", value=lambda run: run.provider.value, hide_order=4, min_cells=10, max_cells=24,
+    column(
+        "label", lambda run: run.label or None, cell=_label, hide_order=9, min_cells=8, max_cells=24,
         hide_if_empty=True,
     ),
-    Column[RunFacts](
-        id="arm", title="arm", aliases=("arm_id",), value=lambda run: run.arm_id.value, cell=_arm, hide_order=3,
-        min_cells=9, elides_middle=True, hide_if_empty=True,
+    column("mode=mode.value", cell=_mode, hide_order=6),
+    column("cost|spend=cost_usd.value", title="cost / cap", cell=_cost, hide_order=8, min_cells=14),
+    column(
+        "last", lambda run: last_event_text(run.last_event) if run.last_event else None, cell=_last, hide_order=10,
+        min_cells=8,
     ),
-    Column[RunFacts](
-        id="source", title="told by", value=lambda run: ", ".join(run.told_by) or None, hide_order=2, min_cells=7,
-        max_cells=20, hide_if_empty=True,
+    column("reason=reason.value", cell=_reason, hide_order=7, min_cells=12),
+    column("model=model.value", hide_order=5, min_cells=12, max_cells=32),
+    column("provider=provider.value", hide_order=4, min_cells=10, max_cells=24, hide_if_empty=True),
+    id_column("arm|arm_id=arm_id.value", cell=_arm, hide_order=3, hide_if_empty=True),
+    column(
+        "source", lambda run: ", ".join(run.told_by) or None, title="told by", hide_order=2, min_cells=7, max_cells=20,
+        hide_if_empty=True,
     ),
-    Column[RunFacts](
-        id="created", title="created", value=lambda run: run.run.created_at, format=time_cell, never_cut=True,
-        hide_order=1,
-    ),
+    column("created=run.created_at", format=time_cell, never_cut=True, hide_order=1),
 )  # fmt: skip
 
 FIELDS: Final = (
-    Field[RunFacts](id="took", value=lambda run: run.took_s.value),
-    Field[RunFacts](id="cap", value=lambda run: run.max_cost_usd.value),
-    Field[RunFacts](id="runtime_cap", value=lambda run: run.max_runtime_s.value),
-    Field[RunFacts](id="verdict", value=lambda run: _packet(run).verdict),
-    Field[RunFacts](id="action", value=lambda run: _packet(run).action),
-    Field[RunFacts](id="note", value=lambda run: run.note or None),
-    Field[RunFacts](id="connection", aliases=("connection_id",), value=lambda run: run.connection_id.value),
-    Field[RunFacts](id="check", aliases=("verifier_id",), value=lambda run: run.verifier_id.value),
-    Field[RunFacts](id="ended", aliases=("completed_at",), value=lambda run: run.ended_at.value),
-    Field[RunFacts](id="class", aliases=("data_class", "data_classes"), value=lambda run: run.data_classes.value),
-    Field[RunFacts](id="by", aliases=("cancelled_by",), value=lambda run: run.cancelled_by.value),
-    Field[RunFacts](id="final", value=lambda run: run.is_final),
+    field("took=took_s.value"),
+    field("cap=max_cost_usd.value"),
+    field("runtime_cap=max_runtime_s.value"),
+    field("verdict", lambda run: _packet(run).verdict),
+    field("action", lambda run: _packet(run).action),
+    field("note", lambda run: run.note or None),
+    field("connection|connection_id=connection_id.value"),
+    field("check|verifier_id=verifier_id.value"),
+    field("ended|completed_at=ended_at.value"),
+    field("class|data_class|data_classes=data_classes.value"),
+    field("by|cancelled_by=cancelled_by.value"),
+    field("final=is_final"),
 )
 
 SECTIONS: Final = (
@@ -317,40 +293,31 @@ SECTIONS: Final = (
             ComputedLine("note", _note), ComputedLine("verdict", _verdict),
             ComputedLine("status", lambda facts, _, context: _status(facts, context), _own_status),
             _told("reason", "reason")._replace(draw=_reason_line), ComputedLine("why", _why),
-            ComputedLine("next", _next), _told("mode", "mode"), MemberLine("created_at", format=detail_time),
-            MemberLine("completed_at", format=detail_time), ComputedLine("took", _took),
-            ComputedLine("cost_usd", _cost_line, _shows_cost), ComputedLine("unknown_calls", _lacking, _shows_lacking),
-            ComputedLine("of the cap", _used), _told("provider", "current.provider"),
-            _told("model", "current.model_key"), _told("arm_id", "current.arm_id"), MemberLine("cancelled_by"),
+            ComputedLine("next", _next), _told("mode", "mode"), *member_lines("created_at:time completed_at:time"),
+            ComputedLine("took", _took), ComputedLine("cost_usd", _cost_line, _shows_cost),
+            ComputedLine("unknown_calls", _lacking, _shows_lacking), ComputedLine("of the cap", _used),
+            _told("provider", "current.provider"), _told("model", "current.model_key"),
+            _told("arm_id", "current.arm_id"), MemberLine("cancelled_by"),
         ),
     ),
-    SectionSpec("Now", (MemberLine("current"),)),
+    SectionSpec("Now", member_lines("current")),
     SectionSpec(
         "Policy",
         (
             _told("data_classes", "policy.data_classes"),
             _told("max_cost_usd", "policy.budget.max_cost_usd", money_exact),
             _told("max_runtime_s", "policy.budget.max_runtime_s", _seconds),
-            MemberLine("policy.cost_coefficient", "cost_coefficient"), MemberLine("policy.on_eval", "on_eval"),
+            *member_lines("cost_coefficient on_eval", under="policy"),
         ),
     ),
     SectionSpec(
         "Slice",
         (
-            MemberLine("slice_id"), MemberLine("capability"), MemberLine("status", format=detail_state),
-            ComputedLine("output", output_end),
+            *member_lines("slice_id capability status:state"), ComputedLine("output", output_end),
         ),
-        each="slices",
-        item=Slice,
-        names="slice_id",
+        each="slices", item=Slice, names="slice_id",
     ),
-    SectionSpec(
-        "Links",
-        (
-            MemberLine("links.status", "status"), MemberLine("links.events", "events"),
-            MemberLine("links.receipt", "receipt"),
-        ),
-    ),
+    SectionSpec("Links", member_lines("status events receipt", under="links")),
 )  # fmt: skip
 
 RUNS: Final = ResourceSpec[RunFacts](

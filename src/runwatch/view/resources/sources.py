@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.records.source import EndpointPolicy, SourceConnection, SourceProfile
+from runwatch.records.source import SourceConnection, SourceProfile
 from runwatch.view.actions.sources import ACTIONS, MAKES, PROFILE_ACTIONS
-from runwatch.view.spec.resource import Column, ComputedLine, Field, MemberLine, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
+from runwatch.view.spec.resource import ComputedLine, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import detail_time, newest_first_key, time_cell
 from runwatch.view.text.safe_text import line
-from runwatch.view.text.status_format import detail_status, joined_cell, status_cell
+from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
@@ -55,65 +55,33 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
     singular="connection",
     title="Sources · source connections",
     columns=(
-        Column(
-            id="status", title="status", value=_standing, cell=lambda it, context: status_cell(_standing(it), context),
-            min_cells=10,
-        ),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=18),
-        Column(
-            id="source", title="source", aliases=("source_id",), value=lambda it: it.source_id, hide_order=5,
-            min_cells=12,
-        ),
-        Column(
-            id="auth", title="auth", aliases=("auth_scheme",), value=lambda it: it.auth_scheme, hide_order=2,
-            min_cells=7,
-        ),
-        Column(
-            id="error", title="error", aliases=("test_error",), hide_order=4, min_cells=11,
-            value=lambda it: it.test_error or it.test_failure,
-        ),
-        Column(
-            id="tested", title="tested", aliases=("last_tested_at",), value=lambda it: it.last_tested_at,
-            format=time_cell, never_cut=True, hide_order=3, min_cells=6,
-            sort_key=lambda it: newest_first_key(it.last_tested_at),
-        ),
-        Column(
-            id="connection", title="connection", aliases=("id", "connection_id"), value=lambda it: it.id, hide_order=1,
-            min_cells=9, elides_middle=True,
-        ),
+        status_column("status", _standing, min_cells=10),
+        column("name|display_name", min_cells=18),
+        column("source|source_id", hide_order=5, min_cells=12),
+        column("auth|auth_scheme", hide_order=2, min_cells=7),
+        column("error|test_error", lambda it: it.test_error or it.test_failure, hide_order=4, min_cells=11),
+        time_column("tested|last_tested_at", hide_order=3, min_cells=6),
+        id_column("connection|id|connection_id=id", hide_order=1),
     ),
-    fields=(
-        Field(id="test", aliases=("test_state",), value=lambda it: it.test_state),
-        Field(id="created", aliases=("created_at",), value=lambda it: it.created_at),
-        Field(id="revision", aliases=("binding_revision",), value=lambda it: it.binding_revision),
-    ),
+    fields=fields("test|test_state created|created_at revision|binding_revision"),
     sections=(
         SectionSpec(
             "Connection",
             (
-                MemberLine("connection_id"), MemberLine("display_name"), MemberLine("source_id"),
-                MemberLine("status", format=detail_status), MemberLine("usable"), ComputedLine("means", _means),
-                MemberLine("endpoint"), MemberLine("auth_scheme"), MemberLine("source_scope"),
-                MemberLine("access_lane"), MemberLine("commercial_owner"), MemberLine("credential_owner"),
-                MemberLine("customer_ref"),
+                *member_lines("connection_id display_name source_id status:status usable"),
+                ComputedLine("means", _means),
+                *member_lines(
+                    "endpoint auth_scheme source_scope access_lane commercial_owner credential_owner customer_ref"
+                ),
             ),
         ),
-        SectionSpec(
-            "Test",
-            (
-                MemberLine("test_state", format=detail_status), MemberLine("test_error"), MemberLine("test_failure"),
-                MemberLine("test_http_status"), MemberLine("test_suggestions"),
-                MemberLine("last_tested_at", format=detail_time), MemberLine("tested_binding_revision"),
-            ),
-        ),
-        SectionSpec(
-            "Key",
-            (
-                MemberLine("auth_binding_ref"), MemberLine("binding_revision"),
-                MemberLine("rotated_at", format=detail_time), MemberLine("revoked_at", format=detail_time),
-                MemberLine("created_at", format=detail_time), MemberLine("updated_at", format=detail_time),
-            ),
-        ),
+        SectionSpec("Test", member_lines(
+            "test_state:status test_error test_failure test_http_status test_suggestions last_tested_at:time "
+            "tested_binding_revision"
+        )),
+        SectionSpec("Key", member_lines(
+            "auth_binding_ref binding_revision rotated_at:time revoked_at:time created_at:time updated_at:time"
+        )),
     ),
     sort=(SortKey("name"),),
     empty="No source is connected. `sources list --available` shows what can be, `sources connect"
@@ -132,32 +100,20 @@ PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
     singular="profile",
     title="Available sources · source profiles",
     columns=(
-        Column(
-            id="source", title="source", aliases=("id", "source_id"), value=lambda it: it.id, min_cells=12, max_cells=32
-        ),
-        Column(
-            id="kind", title="kind", aliases=("source_kind",), value=lambda it: it.source_kind, hide_order=2,
-            min_cells=8,
-        ),
-        Column(
-            id="auth", title="auth", value=lambda it: _ids(it, "auth_schemes"), format=joined_cell, hide_order=3,
-            min_cells=8,
-        ),
-        Column(
-            id="protocols", title="protocols", value=lambda it: _ids(it, "protocol_profiles"), format=joined_cell,
-            hide_order=1, min_cells=12, max_cells=60,
+        column("source|id|source_id=id", min_cells=12, max_cells=32),
+        column("kind|source_kind", hide_order=2, min_cells=8),
+        column("auth", lambda it: _ids(it, "auth_schemes"), format=joined_cell, hide_order=3, min_cells=8),
+        column(
+            "protocols", lambda it: _ids(it, "protocol_profiles"), format=joined_cell, hide_order=1, min_cells=12,
+            max_cells=60,
         ),
     ),
-    fields=(Field(id="https", value=lambda it: (it.endpoint_policy or EndpointPolicy({})).https_required),),
+    fields=fields("https=endpoint_policy.https_required"),
     sections=(
-        SectionSpec(
-            "Source",
-            (
-                MemberLine("source_id"), MemberLine("display_name"), MemberLine("source_kind"),
-                MemberLine("auth_schemes"), MemberLine("protocol_profiles"), MemberLine("endpoint_policy"),
-                MemberLine("access_lane"), MemberLine("credential_owner"), MemberLine("commercial_owner"),
-            ),
-        ),
+        SectionSpec("Source", member_lines(
+            "source_id display_name source_kind auth_schemes protocol_profiles endpoint_policy access_lane "
+            "credential_owner commercial_owner"
+        )),
     ),
     sort=(SortKey("source"),),
     empty="The service knows no sources.",

@@ -8,10 +8,9 @@ from typing import Any, Final
 from runwatch.records.template import AlternativePlan, Blocker, NextAction, Template
 from runwatch.view.resources.models import catalog_sections
 from runwatch.view.spec.action import ResourceAction
+from runwatch.view.spec.members import column, field, member_lines, status_column
 from runwatch.view.spec.resource import (
-    Column,
     ComputedLine,
-    Field,
     LineTarget,
     MemberLine,
     ResourceSpec,
@@ -24,7 +23,7 @@ from runwatch.view.templates.eligibility import TemplateFacts, certification_lab
 from runwatch.view.templates.next_actions import find_action_target, find_step
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import line
-from runwatch.view.text.status_format import joined_cell, status_cell
+from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText
 
 
@@ -81,12 +80,10 @@ ALTERNATIVE: Final = SectionSpec(
     "Instead",
     (
         MemberLine("next_action.type", "next action", leads=_alternative_lead),
-        MemberLine("next_action.detail", "what to do"), MemberLine("application_supported"), MemberLine("access_lane"),
-        MemberLine("template_version"), MemberLine("template_id"),
+        MemberLine("next_action.detail", "what to do"),
+        *member_lines("application_supported access_lane template_version template_id"),
     ),
-    each="alternative_plans",
-    item=AlternativePlan,
-    names="template_id",
+    each="alternative_plans", item=AlternativePlan, names="template_id",
 )  # fmt: skip
 
 
@@ -115,46 +112,25 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
     title="Templates · tenant templates",
     list_summary="list templates and what blocks them",
     columns=(
-        Column(
-            id="status", title="status", value=lambda it: eligibility_label(it.template),
-            cell=lambda it, context: status_cell(eligibility_label(it.template), context), min_cells=10,
+        status_column("status", lambda it: eligibility_label(it.template), min_cells=10),
+        column("template|id|template_id=id", min_cells=17, max_cells=32),
+        column("version|template_version=template.template_version", hide_order=1),
+        column("lane|access_lane=template.access_lane", hide_order=6, min_cells=13),
+        column("blockers", lambda it: len(it.blockers), align="right", hide_order=7, min_cells=8),
+        column("blocker|code", lambda it: it.codes or None, format=joined_cell, hide_order=5, min_cells=17),
+        column(
+            "decision", lambda it: it.decision.verdict if it.decision else None, cell=_decision_cell, hide_order=8,
+            min_cells=11,
         ),
-        Column(
-            id="template", title="template", aliases=("id", "template_id"), value=lambda it: it.id, min_cells=17,
-            max_cells=32,
+        column("plans", lambda it: len(it.template.alternative_plans or ()), align="right", hide_order=2),
+        status_column(
+            "standing", lambda it: certification_label(it.template), title="certified", hide_order=3, min_cells=9,
         ),
-        Column(
-            id="version", title="version", aliases=("template_version",), value=lambda it: it.template.template_version,
-            hide_order=1,
-        ),
-        Column(
-            id="lane", title="lane", aliases=("access_lane",), value=lambda it: it.template.access_lane, hide_order=6,
-            min_cells=13,
-        ),
-        Column(
-            id="blockers", title="blockers", value=lambda it: len(it.blockers), align="right", hide_order=7, min_cells=8
-        ),
-        Column(
-            id="blocker", title="blocker", aliases=("code",), value=lambda it: it.codes or None, format=joined_cell,
-            hide_order=5, min_cells=17,
-        ),
-        Column(
-            id="decision", title="decision", value=lambda it: it.decision.verdict if it.decision else None,
-            cell=_decision_cell, hide_order=8, min_cells=11,
-        ),
-        Column(
-            id="plans", title="plans", value=lambda it: len(it.template.alternative_plans or ()), align="right",
-            hide_order=2,
-        ),
-        Column(
-            id="standing", title="certified", value=lambda it: certification_label(it.template),
-            cell=lambda it, context: status_cell(certification_label(it.template), context), hide_order=3, min_cells=9,
-        ),
-        Column(id="next", title="next", value=next_action_text, hide_order=4, min_cells=18, max_cells=60),
+        column("next", next_action_text, hide_order=4, min_cells=18, max_cells=60),
     ),
     fields=(
-        Field(id="eligible", value=lambda it: it.template.eligible),
-        Field(id="reason", value=lambda it: it.decision.reason if it.decision else None),
+        field("eligible=template.eligible"),
+        field("reason", lambda it: it.decision.reason if it.decision else None),
     ),
     sections=(
         SectionSpec(
@@ -168,13 +144,7 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         BLOCKER,
         ALTERNATIVE,
         _CONSISTENCY,
-        SectionSpec(
-            "Template",
-            (
-                MemberLine("template_id"), MemberLine("template_version"), MemberLine("access_lane"),
-                MemberLine("eligible"),
-            ),
-        ),
+        SectionSpec("Template", member_lines("template_id template_version access_lane eligible")),
         SectionSpec(
             "Catalog row", tuple(entry for section in catalog_sections("catalog_row.") for entry in section.lines),
             tree="catalog_row",

@@ -8,12 +8,12 @@ from typing import Any, Final
 from runwatch.records.record import Record
 from runwatch.records.verifier import ConnectionSummary, KeyConnection, Probe, RetiredKey, Verifier, VerifierTest
 from runwatch.view.actions.verifiers import ACTIONS, MAKES
-from runwatch.view.spec.resource import Column, ComputedLine, Field, MemberLine, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column
+from runwatch.view.spec.resource import ComputedLine, MemberLine, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, grouped_number
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import detail_time
 from runwatch.view.text.safe_text import line
-from runwatch.view.text.status_format import detail_status, joined_cell, status_cell
+from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 SOON_DAYS: Final = 14
@@ -62,32 +62,22 @@ def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
             return None
         return line("A probe is never correct; the verdict only shows that the answer has the right form.")
 
-    facts = (
-        MemberLine(f"{member}.feedback.{fact}.{part}", f"{fact}.{part}", detail_status if part == "status" else None)
-        for fact in ("reachability", "authentication", "response_compatibility")
-        for part in ("status", "correction")
-    )
     return (
         ComputedLine("result", headline),
-        MemberLine(f"{member}.outcome", "outcome", detail_status),
-        MemberLine(f"{member}.reason_code", "reason_code"),
-        MemberLine(f"{member}.http_status", "http_status"),
-        *facts,
+        *member_lines("outcome:status reason_code http_status", under=member),
+        *member_lines(
+            "reachability.status:status reachability.correction authentication.status:status authentication.correction "
+            "response_compatibility.status:status response_compatibility.correction",
+            under=f"{member}.feedback",
+        ),
         MemberLine(f"{member}.contract", "contract"),
         ComputedLine("means", verdict),
-        MemberLine(f"{member}.detail", "detail"),
-        MemberLine(f"{member}.checked_at", "checked_at", detail_time),
+        *member_lines("detail checked_at:time", under=member),
     )
 
 
 _DECLARATION: Final = SectionSpec(
-    "Declaration",
-    (
-        MemberLine("correctness_declaration.statement", "statement"),
-        MemberLine("correctness_declaration.status", "status"),
-        MemberLine("correctness_declaration.method", "method"),
-        MemberLine("correctness_declaration.declared_at", "declared_at", detail_time),
-    ),
+    "Declaration", member_lines("statement status method declared_at:time", under="correctness_declaration")
 )
 
 VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
@@ -98,60 +88,26 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     show_summary="show an output check",
     id_help="the check's id",
     columns=(
-        Column(
-            id="status", title="status", value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context), min_cells=10,
-        ),
-        Column(id="name", title="name", aliases=("display_name",), value=lambda it: it.display_name, min_cells=24),
-        Column(id="version", title="version", value=lambda it: it.version, hide_order=2),
-        Column(
-            id="key", title="key", aliases=("connection",), value=lambda it: _connection(it).status,
-            cell=lambda it, context: status_cell(_connection(it).status, context), hide_order=6, min_cells=9,
-        ),
-        Column(
-            id="days", title="days", aliases=("days_remaining",), value=lambda it: _connection(it).days_remaining,
-            cell=_days, align="right", hide_order=5,
-        ),
-        Column(
-            id="classes", title="data classes", aliases=("input_data_classes",), value=lambda it: it.input_data_classes,
-            format=joined_cell, hide_order=4, min_cells=12,
-        ),
-        Column(id="url", title="endpoint", value=_url, hide_order=1, min_cells=16, max_cells=48),
-        Column(
-            id="verifier", title="verifier", aliases=("id", "verifier_id"), value=lambda it: it.id, hide_order=3,
-            min_cells=9, elides_middle=True,
-        ),
+        status_column("status", min_cells=10),
+        column("name|display_name", min_cells=24),
+        column("version", hide_order=2),
+        status_column("key|connection=connection.status", hide_order=6, min_cells=9),
+        column("days|days_remaining=connection.days_remaining", cell=_days, align="right", hide_order=5),
+        column("classes|input_data_classes", title="data classes", format=joined_cell, hide_order=4, min_cells=12),
+        column("url=endpoint.url", title="endpoint", hide_order=1, min_cells=16, max_cells=48),
+        id_column("verifier|id|verifier_id=id", hide_order=3),
     ),
-    fields=(
-        Field(id="reason", aliases=("status_reason",), value=lambda it: it.status_reason),
-        Field(id="revision", value=lambda it: it.revision),
-        Field(id="stops", aliases=("stop_at",), value=lambda it: _connection(it).stop_at),
-    ),
+    fields=fields("reason|status_reason revision stops|stop_at=connection.stop_at"),
     sections=(
-        SectionSpec(
-            "Check",
-            (
-                MemberLine("verifier_id"), MemberLine("display_name"), MemberLine("version"), MemberLine("revision"),
-                MemberLine("status", format=detail_status), MemberLine("status_reason"), MemberLine("kind"),
-                MemberLine("hash"), MemberLine("input_data_classes"), MemberLine("created_at", format=detail_time),
-                MemberLine("updated_at", format=detail_time),
-            ),
-        ),
-        SectionSpec("Endpoint", (MemberLine("endpoint.url", "url"), MemberLine("endpoint.auth_ref", "auth_ref"))),
-        SectionSpec(
-            "Key",
-            (
-                MemberLine("connection.status", "status", detail_status),
-                MemberLine("connection.stop_at", "stop_at", detail_time),
-                MemberLine("connection.stop_time_zone", "stop_time_zone"),
-                MemberLine("connection.days_remaining", "days_remaining"),
-                MemberLine("connection.stopped_at", "stopped_at", detail_time),
-                MemberLine("connection.stop_reason", "stop_reason"),
-            ),
-        ),
-        SectionSpec(
-            "Scoring", (MemberLine("scoring.correctness", "correctness"), MemberLine("scoring.quality", "quality"))
-        ),
+        SectionSpec("Check", member_lines(
+            "verifier_id display_name version revision status:status status_reason kind hash input_data_classes "
+            "created_at:time updated_at:time"
+        )),
+        SectionSpec("Endpoint", member_lines("url auth_ref", under="endpoint")),
+        SectionSpec("Key", member_lines(
+            "status:status stop_at:time stop_time_zone days_remaining stopped_at:time stop_reason", under="connection"
+        )),
+        SectionSpec("Scoring", member_lines("correctness quality", under="scoring")),
         _DECLARATION,
     ),
     sort=(SortKey("name"),),
@@ -171,12 +127,9 @@ VERIFIER_TEST: Final[ResourceSpec[Any]] = ResourceSpec[VerifierTest](
     name="tests",
     singular="test",
     title="Test of an output check",
-    columns=(Column(id="verifier", title="verifier", aliases=("id",), value=lambda it: it.verifier_id),),
+    columns=(column("verifier|id=verifier_id"),),
     sections=(
-        SectionSpec(
-            "Check",
-            (MemberLine("verifier_id"), MemberLine("status", format=detail_status), MemberLine("status_reason")),
-        ),
+        SectionSpec("Check", member_lines("verifier_id status:status status_reason")),
         SectionSpec("Probe", _probe_lines("probe")),
         _DECLARATION,
     ),
@@ -193,44 +146,22 @@ KEY_CONNECTION: Final[ResourceSpec[Any]] = ResourceSpec[KeyConnection](
     name="connections",
     singular="connection",
     title="Protected connection",
-    columns=(Column(id="status", title="status", value=lambda it: it.status),),
+    columns=(column("status"),),
     sections=(
+        SectionSpec("Connection", member_lines(
+            "status:status origin handle generation projection_ack stop_at:time stop_time_zone days_remaining "
+            "stopped_at:time stop_reason"
+        )),
+        SectionSpec("Entered and not in use", member_lines(
+            "handle captured_generation staged_until:time", under="pending_key"
+        )),
+        SectionSpec("Last test", member_lines("outcome:status reason handle at:time", under="last_test")),
+        SectionSpec("Replacement", member_lines("replacement")),
         SectionSpec(
-            "Connection",
-            (
-                MemberLine("status", format=detail_status), MemberLine("origin"), MemberLine("handle"),
-                MemberLine("generation"), MemberLine("projection_ack"), MemberLine("stop_at", format=detail_time),
-                MemberLine("stop_time_zone"), MemberLine("days_remaining"),
-                MemberLine("stopped_at", format=detail_time), MemberLine("stop_reason"),
-            ),
+            "Retired key", member_lines("handle state:status reason retired_at:time destroyed_at:time"),
+            each="retired_keys", item=RetiredKey, names="handle",
         ),
-        SectionSpec(
-            "Entered and not in use",
-            (
-                MemberLine("pending_key.handle", "handle"),
-                MemberLine("pending_key.captured_generation", "captured_generation"),
-                MemberLine("pending_key.staged_until", "staged_until", detail_time),
-            ),
-        ),
-        SectionSpec(
-            "Last test",
-            (
-                MemberLine("last_test.outcome", "outcome", detail_status), MemberLine("last_test.reason", "reason"),
-                MemberLine("last_test.handle", "handle"), MemberLine("last_test.at", "at", detail_time),
-            ),
-        ),
-        SectionSpec("Replacement", (MemberLine("replacement"),)),
-        SectionSpec(
-            "Retired key",
-            (
-                MemberLine("handle"), MemberLine("state", format=detail_status), MemberLine("reason"),
-                MemberLine("retired_at", format=detail_time), MemberLine("destroyed_at", format=detail_time),
-            ),
-            each="retired_keys",
-            item=RetiredKey,
-            names="handle",
-        ),
-        SectionSpec("Last operation", (MemberLine("last_operation"),)),
+        SectionSpec("Last operation", member_lines("last_operation")),
     ),
     note="Handles name keys; no key is ever shown.",
 )  # fmt: skip

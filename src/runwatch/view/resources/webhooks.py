@@ -8,11 +8,12 @@ from typing import Any, Final
 from runwatch.records.webhook import Delivery, Webhook
 from runwatch.view.actions.webhooks import DELIVERY_ACTIONS, REPLAY, WEBHOOK_ACTIONS, WEBHOOK_MAKES
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.spec.resource import Column, Field, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
+from runwatch.view.spec.resource import RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, ago
-from runwatch.view.text.member_format import detail_time, id_cell, newest_first_key, time_cell
+from runwatch.view.text.member_format import id_cell
 from runwatch.view.text.safe_text import SafeText, line
-from runwatch.view.text.status_format import detail_status, status_cell
+from runwatch.view.text.status_format import status_cell
 from runwatch.view.text.styled_text import with_role
 
 
@@ -28,34 +29,17 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     title="Webhooks",
     list_summary="list the addresses that are told of final runs",
     columns=(
-        Column(
-            id="status", title="status", value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context), min_cells=9,
-        ),
-        Column(id="url", title="address", value=lambda it: it.url, min_cells=24, max_cells=60),
-        Column(
-            id="events", title="events", aliases=("event_types",), value=lambda it: it.event_types, format=_ends,
-            hide_order=2, min_cells=12,
-        ),
-        Column(
-            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
-            never_cut=True, hide_order=3, sort_key=lambda it: newest_first_key(it.created_at),
-        ),
-        Column(
-            id="webhook", title="webhook", aliases=("id", "webhook_id"), value=lambda it: it.id, hide_order=1,
-            min_cells=9, elides_middle=True,
-        ),
+        status_column("status", min_cells=9),
+        column("url", title="address", min_cells=24, max_cells=60),
+        column("events|event_types", format=_ends, hide_order=2, min_cells=12),
+        time_column("created|created_at", hide_order=3),
+        id_column("webhook|id|webhook_id=id", hide_order=1),
     ),
-    fields=(Field(id="rotated", aliases=("secret_rotated_at",), value=lambda it: it.secret_rotated_at),),
+    fields=fields("rotated|secret_rotated_at"),
     sections=(
-        SectionSpec(
-            "Webhook",
-            (
-                MemberLine("webhook_id"), MemberLine("url"), MemberLine("status", format=detail_status),
-                MemberLine("event_types"), MemberLine("created_at", format=detail_time),
-                MemberLine("secret_rotated_at", format=detail_time),
-            ),
-        ),
+        SectionSpec("Webhook", member_lines(
+            "webhook_id url status:status event_types created_at:time secret_rotated_at:time"
+        )),
     ),
     sort=(SortKey("created"),),
     empty="No webhooks yet. `webhooks create --url URL` has every run that ends told to an address.",
@@ -70,40 +54,20 @@ DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
     singular="delivery",
     title="Deliveries",
     columns=(
-        Column(
-            id="status", title="status", value=lambda it: it.status,
-            cell=lambda it, context: status_cell(it.status, context), min_cells=11,
-        ),
-        Column(id="event", title="event", aliases=("event_type",), value=lambda it: it.event_type, min_cells=12),
-        Column(
-            id="tries", title="tries", aliases=("attempts",), value=lambda it: it.attempts, align="right", hide_order=4
-        ),
-        Column(id="answer", title="answer", aliases=("status_code",), value=lambda it: it.status_code, hide_order=3),
-        Column(id="error", title="error", value=lambda it: it.error, hide_order=5, min_cells=12),
-        Column(
-            id="created", title="created", aliases=("created_at",), value=lambda it: it.created_at, format=time_cell,
-            never_cut=True, hide_order=6, sort_key=lambda it: newest_first_key(it.created_at),
-        ),
-        Column(
-            id="run", title="run", aliases=("execution_id",), value=lambda it: it.execution_id, format=id_cell,
-            hide_order=2, min_cells=9, elides_middle=True,
-        ),
-        Column(
-            id="delivery", title="delivery", aliases=("id", "delivery_id"), value=lambda it: it.id, hide_order=1,
-            min_cells=9, elides_middle=True,
-        ),
+        status_column("status", min_cells=11),
+        column("event|event_type", min_cells=12),
+        column("tries|attempts", align="right", hide_order=4),
+        column("answer|status_code", hide_order=3),
+        column("error", hide_order=5, min_cells=12),
+        time_column("created|created_at", hide_order=6),
+        id_column("run|execution_id", format=id_cell, hide_order=2),
+        id_column("delivery|id|delivery_id=id", hide_order=1),
     ),
     sections=(
-        SectionSpec(
-            "Delivery",
-            (
-                MemberLine("delivery_id"), MemberLine("webhook_id"), MemberLine("event_id"), MemberLine("event_type"),
-                MemberLine("execution_id"), MemberLine("status", format=detail_status), MemberLine("attempts"),
-                MemberLine("status_code"), MemberLine("error"), MemberLine("replay_of"),
-                MemberLine("next_attempt_at", format=detail_time), MemberLine("created_at", format=detail_time),
-                MemberLine("delivered_at", format=detail_time),
-            ),
-        ),
+        SectionSpec("Delivery", member_lines(
+            "delivery_id webhook_id event_id event_type execution_id status:status attempts status_code error "
+            "replay_of next_attempt_at:time created_at:time delivered_at:time"
+        )),
     ),
     sort=(SortKey("created"),),
     empty="Nothing was delivered yet.",
