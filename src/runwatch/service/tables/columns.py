@@ -1,19 +1,50 @@
-"""Columns shared by all tables."""
+"""Tables declared in words, one for each column."""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Any, Final
 
-from sqlalchemy import Column, ForeignKey, Integer, MetaData, Text
+from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy.schema import SchemaItem
 
 metadata: Final = MetaData()
 
-
-def sequence_column() -> Column[int]:
-    """Return the number that grows with every insert and gives lists their order and cursors."""
-    return Column("sequence", Integer, primary_key=True)
+_TYPES: Final = {"int": Integer, "float": Float, "bool": Boolean, "json": JSON, "bytes": LargeBinary, None: Text}
+_WORD: Final = re.compile(r"(?P<name>\w+)(>(?P<parent>\w+))?(:(?P<type>\w+))?(?P<marks>[?!*^]*)")
 
 
-def tenant_column() -> Column[str]:
-    """Return the column of the organization that a row belongs to."""
-    return Column("tenant_id", Text, ForeignKey("tenants.tenant_id"), nullable=False)
+def table(name: str, words: str, *items: SchemaItem) -> Table:
+    """Declare a table from a word for each column: ``name``, ``>table`` of a foreign key, ``:type`` and marks.
+
+    A column is a text that may not be null, unless its word says otherwise. The marks are ``?`` nullable, ``!`` unique,
+    ``*`` primary key and ``^`` indexed. A foreign key refers to the column of the same name. ``sequence`` grows with
+    every insert and gives lists their order and cursors.
+
+    Args:
+        name: Name of the table in the database.
+        words: Columns in order, with spaces between them.
+        items: Indexes and constraints over several columns.
+
+    Raises:
+        ValueError: a word has another form.
+    """
+    columns = [_column(word) for word in words.split()]
+    return Table(name, metadata, *columns, *items, sqlite_autoincrement="sequence:int*" in words.split())
+
+
+def _column(word: str) -> Column[Any]:
+    found = _WORD.fullmatch(word)
+    if found is None:
+        raise ValueError(f"'{word}' declares no column")
+    name, parent, marks = found["name"], found["parent"], found["marks"]
+    keys = [ForeignKey(f"{parent}.{name}")] if parent else []
+    return Column(
+        name,
+        _TYPES[found["type"]],
+        *keys,
+        primary_key="*" in marks,
+        nullable="?" in marks,
+        unique="!" in marks or None,
+        index="^" in marks or None,
+    )

@@ -4,127 +4,50 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import Index, UniqueConstraint
 
-from runwatch.service.tables.columns import metadata, sequence_column, tenant_column
+from runwatch.service.tables.columns import table
 
-handoffs: Final = Table(
+handoffs: Final = table(
     "handoffs",
-    metadata,
-    sequence_column(),
-    Column("handoff_intent_id", Text, nullable=False, unique=True),
-    tenant_column(),
-    Column("principal_id", Text, nullable=False),
-    Column("source_id", Text, nullable=False),
-    Column("auth_scheme", Text, nullable=False),
-    Column("endpoint", JSON),
-    Column("state", Text, nullable=False),
-    Column("failure_code", Text),
-    Column("secret_handle", Text),
-    Column("source_scope", JSON),
-    Column("expires_at", Text, nullable=False),
-    Column("completed_at", Text),
-    Column("failed_at", Text),
-    Column("expired_at", Text),
-    Column("consumed_at", Text),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
-    sqlite_autoincrement=True,
+    "sequence:int* handoff_intent_id! tenant_id>tenants principal_id source_id auth_scheme endpoint:json? state "
+    "failure_code? secret_handle? source_scope:json? expires_at completed_at? failed_at? expired_at? consumed_at? "
+    "created_at updated_at",
 )
 """Credential handoffs. ``endpoint`` (not in the specification) holds address, protocol profile and prices of a source
 without an address of its own. ``secret_handle`` names the secret in the vault until a connection takes it over; a
 keyless handoff has none.
 """
 
-connections: Final = Table(
+connections: Final = table(
     "source_connections",
-    metadata,
-    sequence_column(),
-    Column("connection_id", Text, nullable=False, unique=True),
-    tenant_column(),
-    Column("source_id", Text, nullable=False),
-    Column("display_name", Text, nullable=False),
-    Column("auth_scheme", Text, nullable=False),
-    Column("auth_binding_ref", Text, nullable=False),
-    Column("secret_handle", Text),
-    Column("source_scope", JSON, nullable=False),
-    Column("endpoint", JSON, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("binding_revision", Integer, nullable=False),
-    Column("tested_binding_revision", Integer),
-    Column("test_state", Text, nullable=False),
-    Column("test_error", Text),
-    Column("last_tested_at", Text),
-    Column("rotated_at", Text),
-    Column("revoked_at", Text),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
+    "sequence:int* connection_id! tenant_id>tenants source_id display_name auth_scheme auth_binding_ref "
+    "secret_handle? source_scope:json endpoint:json status binding_revision:int tested_binding_revision:int? "
+    "test_state test_error? last_tested_at? rotated_at? revoked_at? created_at updated_at",
     Index("connections_by_tenant", "tenant_id", "sequence"),
-    sqlite_autoincrement=True,
 )
 """Connections to sources. ``endpoint`` is ``{base_url, protocol_profile, prices}``, where ``prices`` maps an upstream
 model name, or ``*``, to ``{input_usd_per_million, output_usd_per_million}`` as decimal text.
 """
 
-deployments: Final = Table(
+deployments: Final = table(
     "model_deployments",
-    metadata,
-    sequence_column(),
-    Column("model_deployment_id", Text, nullable=False, unique=True),
-    tenant_column(),
-    Column("connection_id", Text, ForeignKey("source_connections.connection_id"), nullable=False),
-    Column("source_id", Text, nullable=False),
-    Column("model_key", Text, nullable=False),
-    Column("served_variant_id", Text, nullable=False),
-    Column("upstream_ref", Text, nullable=False),
-    Column("resolved_upstream_ref", Text),
-    Column("resolution_evidence_ref", Text),
-    Column("release_assurance", Text, nullable=False),
-    Column("assurance_evidence_ref", Text),
-    Column("protocol_profile", Text, nullable=False),
-    Column("location", Text, nullable=False),
-    Column("route", Text, nullable=False),
-    Column("fallback_policy", Text, nullable=False),
-    Column("pricing_basis", Text, nullable=False),
-    Column("data_classes", JSON, nullable=False),
-    Column("definition", JSON, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("last_tested_at", Text),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
+    "sequence:int* model_deployment_id! tenant_id>tenants connection_id>source_connections source_id model_key "
+    "served_variant_id upstream_ref resolved_upstream_ref? resolution_evidence_ref? release_assurance "
+    "assurance_evidence_ref? protocol_profile location route fallback_policy pricing_basis data_classes:json "
+    "definition:json status last_tested_at? created_at updated_at",
     Index("deployments_by_tenant", "tenant_id", "sequence"),
     UniqueConstraint("connection_id", "upstream_ref"),
-    sqlite_autoincrement=True,
 )
 """Models that a connection serves. ``definition`` is the ModelDefinition (manual: interface, "Model catalog,
 definitions and deployments"); ``data_classes`` is what the deployment is certified for.
 """
 
-arms: Final = Table(
+arms: Final = table(
     "arms",
-    metadata,
-    sequence_column(),
-    Column("arm_id", Text, nullable=False, unique=True),
-    tenant_column(),
-    Column("kind", Text, nullable=False),
-    Column("display_name", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("status_reason", Text),
-    Column("capability_tags", JSON, nullable=False),
-    Column("data_class_grants", JSON, nullable=False),
-    Column("cost_class", Text),
-    Column("model_deployment_id", Text, ForeignKey("model_deployments.model_deployment_id")),
-    Column("provider", Text),
-    Column("model_id", Text),
-    Column("credential_ref", Text),
-    Column("endpoint", JSON),
-    Column("lifecycle", JSON),
-    Column("artifact", JSON),
-    Column("artifact_hash", Text),
-    Column("repository", Text),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
+    "sequence:int* arm_id! tenant_id>tenants kind display_name status status_reason? capability_tags:json "
+    "data_class_grants:json cost_class? model_deployment_id>model_deployments? provider? model_id? credential_ref? "
+    "endpoint:json? lifecycle:json? artifact:json? artifact_hash? repository? created_at updated_at",
     Index("arms_by_tenant", "tenant_id", "sequence"),
-    sqlite_autoincrement=True,
 )
 """Registered options: models, agents and skills. Only review agents have a ``repository``."""

@@ -4,42 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import Column, ForeignKey, Index, Table, Text, UniqueConstraint
+from sqlalchemy import Index, UniqueConstraint
 
-from runwatch.service.tables.columns import metadata, sequence_column, tenant_column
+from runwatch.service.tables.columns import table
 
-credentials: Final = Table(
+credentials: Final = table(
     "credentials",
-    metadata,
-    sequence_column(),
-    Column("credential_ref", Text, nullable=False, unique=True),
-    tenant_column(),
-    Column("display_name", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
+    "sequence:int* credential_ref! tenant_id>tenants display_name created_at",
     Index("credentials_by_tenant", "tenant_id", "sequence"),
-    sqlite_autoincrement=True,
 )
 """References to credentials; this service never stores the material itself."""
 
-github_connections: Final = Table(
+github_connections: Final = table(
     "github_connections",
-    metadata,
-    sequence_column(),
-    Column("connection_id", Text, nullable=False, unique=True),
-    tenant_column(),
-    Column("repository", Text, nullable=False),
-    Column("connected_by", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
+    "sequence:int* connection_id! tenant_id>tenants repository connected_by created_at",
     UniqueConstraint("tenant_id", "repository"),
-    sqlite_autoincrement=True,
 )
 """Repositories that an owner has recorded as connected, without proof by a GitHub App."""
 
-sessions: Final = Table(
-    "sessions",
-    metadata,
-    Column("token_hash", Text, primary_key=True),
-    Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), nullable=False),
-    Column("expires_at", Text, nullable=False, index=True),
-)
+sessions: Final = table("sessions", "token_hash* api_key_id>api_keys expires_at^")
 """Browser sessions: a hash of the cookie, and the key used at the sign-in."""

@@ -4,45 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import JSON, Column, Table, Text, UniqueConstraint
+from sqlalchemy import UniqueConstraint
 
-from runwatch.service.tables.columns import metadata, sequence_column, tenant_column
+from runwatch.service.tables.columns import table
 
-applications: Final = Table(
+applications: Final = table(
     "applications",
-    metadata,
-    sequence_column(),
-    Column("application_id", Text, nullable=False, unique=True),
-    tenant_column(),
-    Column("principal_id", Text, nullable=False),
-    Column("application_key", Text, nullable=False),
-    Column("template_id", Text, nullable=False),
-    Column("model_deployment_id", Text),
-    Column("byok_offering", JSON),
-    Column("state", Text, nullable=False),
-    Column("failure_code", Text),
-    Column("completed_effects", JSON, nullable=False),
-    Column("managed_arm_id", Text),
-    Column("source_connection_id", Text),
-    Column("echo_execution_id", Text),
-    Column("live_execution_id", Text),
-    Column("consent", JSON),
-    Column("live_proof", JSON),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
+    "sequence:int* application_id! tenant_id>tenants principal_id application_key template_id model_deployment_id? "
+    "byok_offering:json? state failure_code? completed_effects:json managed_arm_id? source_connection_id? "
+    "echo_execution_id? live_execution_id? consent:json? live_proof:json? created_at updated_at",
     UniqueConstraint("tenant_id", "template_id", "application_key"),
-    sqlite_autoincrement=True,
 )
 """Applications. ``model_deployment_id`` is first the requested and then the found deployment; ``consent`` is the
 handoff waiting for the user, without the address of its page.
 """
 
-selections: Final = Table(
-    "model_selections",
-    metadata,
-    Column("tenant_id", Text, primary_key=True),
-    Column("application_id", Text, nullable=False),
-    Column("selected_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
-)
+selections: Final = table("model_selections", "tenant_id* application_id selected_at updated_at")
 """The application whose model an organization has selected."""
