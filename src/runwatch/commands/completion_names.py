@@ -31,8 +31,6 @@ class _Typed:
     """The words before the one to complete.
 
     Attributes:
-        path: Words of the command.
-        arguments: Its arguments.
         flags: Options with their values; empty values for switches.
         pending: The option whose value comes next; empty for none.
     """
@@ -59,8 +57,6 @@ def find_names(words: Sequence[str], environment: Mapping[str, str], paths: Path
 
     Args:
         words: The command line after the program's name, up to the word to complete.
-        environment: Environment of the process.
-        paths: Locations of settings and data.
     """
     *before, begun = words or ("",)
     typed = _read(before)

@@ -81,7 +81,6 @@ class SourceRequest:
     """What to connect.
 
     Attributes:
-        source_id: The source id.
         auth_scheme: Auth scheme; ``None`` for the source's default.
         endpoint: Address, protocol and prices, for a source without an address of its own.
         name: Name for a new connection.
@@ -484,7 +483,6 @@ class _Connecting:
         return SUCCESS
 
     async def _granted(self, arm: Arm) -> Any:
-        """Add the requested data classes to a saved model."""
         granted = [str(name) for name in arm.data_class_grants or ()]
         added = [name for name in dict.fromkeys(self._data_classes or ()) if name not in granted]
         if not added:
@@ -555,7 +553,6 @@ def _amounts(price: object) -> dict[str, Decimal] | None:
 
 
 def _is_unreachable(error: ApiError) -> bool:
-    """Whether a test failed because the source did not respond."""
     return isinstance(error, ApiProblem) and error.code == "upstream_unavailable"
 
 

@@ -46,8 +46,6 @@ class DoctorResult(NamedTuple):
     """Result of one check.
 
     Attributes:
-        check: What was checked.
-        found: What was found.
         state: ``ok``, ``warn`` or ``fail``.
         next: What to do about it; empty for nothing.
         code: Exit code for a failure.

@@ -110,7 +110,6 @@ def _search(call: Invocation, text: str) -> tuple[list[ProblemEntry], int, str]:
 
 
 def _searched(kept: int, without: str) -> str:
-    """Describe what was searched."""
     store = "its own store was searched too" if not without else f"its own store was not searched: {without}"
     return f"searched: the {kept} problems of this machine's journal; of the local service {store}"
 

@@ -50,7 +50,6 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
 
 
 async def _read_values(session: CommandSession, spec: ResourceSpec[Any]) -> list[Any]:
-    """Read the items selected by the options."""
     call = session.call
     query = build_query(call, spec, session.settings.filters)
     try:

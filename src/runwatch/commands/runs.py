@@ -82,7 +82,6 @@ async def _facts(session: CommandSession, values: Sequence[Any]) -> Mapping[int,
 
 
 async def _labels(session: CommandSession, purpose: NotePurpose = "label") -> Mapping[str, str]:
-    """Return the local labels or notes of runs by id."""
     notes = await session.notes.list_for(await session.scope(), Run.KIND)
     return {note.record_id: note.text for note in notes if note.purpose == purpose}
 

@@ -71,7 +71,7 @@ def _request_schema(kind: str) -> dict[str, Any]:
 
 
 def _record_schema(kind: str) -> dict[str, Any]:
-    """Return the declared members of a record. None is required and others may occur, because reading is tolerant."""
+    """Return the declared members of a record. No member is required and others may occur: reading is tolerant."""
     record = record_of_kind(kind)
     assert record is not None
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": record.__name__, **_object(record)}

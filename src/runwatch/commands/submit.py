@@ -71,7 +71,6 @@ async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: 
 
     Args:
         body: Exact bytes of the request.
-        key: Idempotency key.
         is_new: Whether the key cannot have been used before.
 
     Raises:

@@ -10,7 +10,6 @@ class OptionSpec(NamedTuple):
 
     Attributes:
         name: Long name with dashes.
-        help: One line for the help text.
         metavar: Placeholder of its value; empty for a switch.
         kind: ``switch``, ``text``, ``texts`` (repeatable), ``count`` (whole number, 0 or more) or ``number``.
         choices: Accepted values; empty accepts any.
@@ -33,7 +32,6 @@ class ArgumentSpec(NamedTuple):
 
     Attributes:
         name: Placeholder; in lower case also the attribute name.
-        help: One line for the help text.
         takes: ``1``, ``?`` (optional), ``+`` (at least one) or ``*`` (any number).
         choices: Accepted values; empty accepts any.
         names: What it names, as in :class:`OptionSpec`.
@@ -50,8 +48,6 @@ class CommandSpec(NamedTuple):
     """One command or subcommand.
 
     Attributes:
-        path: Words of the command.
-        summary: One line for lists of commands.
         run: ``module:function`` below :mod:`runwatch`; the function takes the invocation and returns the exit code.
         flags: All options, including shared ones.
         notes: Additional paragraphs of help.

@@ -77,7 +77,6 @@ def error_json_line(
     """Format an error as one line of ASCII JSON.
 
     Args:
-        code: The exit code.
         pending: The idempotency key of a write that was in progress, whose outcome is therefore unknown.
         profile: The failed profile, if the invocation reads several.
         circumstances: What is known besides the error. An accepted run is included as ``execution_id``.
@@ -168,7 +167,6 @@ def _seconds(error: RunwatchError) -> int | None:
 
 
 def _effect(error: ApiError) -> str:
-    """Describe the outcome of a write."""
     from runwatch.view.problems.explanations import KEY_WAS_USED, NOTHING_ACCEPTED, OUTCOME_UNKNOWN
 
     if error.operation != SUBMIT:

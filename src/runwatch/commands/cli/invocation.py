@@ -21,11 +21,7 @@ class Invocation:
     """The context passed to every handler.
 
     Attributes:
-        options: Parsed options of the command.
-        environment: Environment of the process.
         paths: Locations of settings and data.
-        output: Output for data, notes and warnings.
-        words: Words of the command.
         pending_key: Idempotency key of a submit in progress, for the message after an interruption.
         accepted_run: Run that the service accepted from this invocation; it continues even if a later step fails.
         on_interrupt: Message if the user interrupts the command now.
@@ -43,12 +39,7 @@ class Invocation:
     on_interrupt: str | None = None
 
     def command(self, words: str, *arguments: str, **options: str | bool | None) -> str:
-        """Format a command for the same service, with the options that selected it.
-
-        Args:
-            words: Words of the command.
-            options: Its other options.
-        """
+        """Format a command for the same service, with the options that selected it."""
         given = self.options
         chosen = {"profile": given.profile, "base_url": given.base_url, "local": given.local}
         return runwatch_command(words, *arguments, **chosen, **options)

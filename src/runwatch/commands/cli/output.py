@@ -11,11 +11,7 @@ from runwatch.base.text import clean_block, clean_line
 
 
 class OutputClosedError(Exception):
-    """Standard output cannot be written: its reader is gone, or its disk is full.
-
-    Attributes:
-        reason: The system error.
-    """
+    """Standard output cannot be written: its reader is gone, or its disk is full."""
 
     def __init__(self, reason: OSError) -> None:
         super().__init__(str(reason))

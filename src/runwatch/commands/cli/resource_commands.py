@@ -331,7 +331,6 @@ def _write_verb(path: tuple[str, ...]) -> CommandSpec:
 
 
 def _field_flags(ask: FormField) -> Iterator[OptionSpec]:
-    """Yield the options that set a field."""
     option = ask.option
     assert option is not None
     kind = {"list": "texts", "switch": "switch"}.get(ask.kind, "text")

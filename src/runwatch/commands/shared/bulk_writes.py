@@ -27,10 +27,8 @@ def run_for_each_id(
 
     Args:
         call: The invocation; its ``ID`` argument holds the ids.
-        operation: Operation id.
         one: Runs the action on one id and returns the resulting status, if any.
         asks: First word of the question: ``Disable``.
-        singular: Singular noun of the records.
         member: Member with the id in the printed rows.
         done: Outcome word for success.
     """

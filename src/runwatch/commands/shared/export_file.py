@@ -13,9 +13,6 @@ from runwatch.commands.cli.invocation import Invocation
 def check_not_existing(call: Invocation, name: str | None) -> None:
     """Refuse an existing file before reading any data for it, unless ``--force`` is given.
 
-    Args:
-        name: The file name as given, or ``None``.
-
     Raises:
         UsageError: The file exists, or cannot be replaced.
     """

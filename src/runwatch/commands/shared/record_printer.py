@@ -73,7 +73,6 @@ class RecordPrinter:
 
         Args:
             item: The record, or its subject.
-            raw: The decoded record.
         """
         match self._output.form:
             case "json":

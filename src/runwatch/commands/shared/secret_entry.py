@@ -107,7 +107,6 @@ def print_intent(call: Invocation, intent: Record, after: str) -> None:
     """Print an intent that the user completes on a private page.
 
     Args:
-        intent: The service's response.
         after: Says how to see that it is done.
     """
     if call.output.is_json:

@@ -30,9 +30,6 @@ class CommandSession:
     """An open session with one service. Made by :func:`open_session`.
 
     Attributes:
-        call: The invocation.
-        settings: The effective settings.
-        client: Client of the service.
         events: Events kept on this machine.
         outbox: Unconfirmed writes.
         watch_list: Runs submitted or added on this machine.
@@ -90,12 +87,7 @@ def make_resolver(call: Invocation, loaded: LoadedSettings) -> SettingsResolver:
 
 
 class ServiceChoice(NamedTuple):
-    """The service chosen by options, environment and settings file.
-
-    Attributes:
-        target: The service to call.
-        settings: The effective settings.
-    """
+    """The service chosen by options, environment and settings file."""
 
     target: Target
     settings: Settings
@@ -165,12 +157,7 @@ async def open_journal(call: Invocation) -> AsyncIterator[Journal]:
 def run_in_session(
     call: Invocation, work: Callable[[CommandSession], Awaitable[int]], choice: ServiceChoice | None = None
 ) -> int:
-    """Run a command's work in a session and return its exit code.
-
-    Args:
-        work: The work.
-        choice: The service, if already chosen.
-    """
+    """Run a command's work in a session and return its exit code."""
     target, settings = choice or choose_service(call)
 
     async def run() -> int:

@@ -41,7 +41,6 @@ def run_write(
 
     Args:
         operation: Operation id, for the refusal.
-        work: The work.
         question: Question before a destructive action, without the target; ``None`` asks nothing.
 
     Raises:
@@ -70,9 +69,7 @@ async def send_write(
     """Send one write request under its own key, keep it until its outcome is known, and return the decoded response.
 
     Args:
-        operation: Operation id.
         label: Description in the list of unconfirmed writes.
-        path: Path parameters.
         body: The body; ``None`` sends none.
         key: Idempotency key given by the user; a new one by default.
         is_kept: Whether to keep the write if its response is lost. A test is not kept; it is simply repeated.

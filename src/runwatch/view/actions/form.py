@@ -34,7 +34,6 @@ class Form:
     """The fields of a form and how their text becomes a body.
 
     Attributes:
-        asks: Fields in the order of input.
         request: Validates the body: ``module.Class`` below :mod:`runwatch.records.requests`; empty for no validation.
         members: Members of the body that are not typed.
         start: Initial text by field id.
@@ -84,7 +83,6 @@ class Form:
         return {**self._rule_problems(body), **self.by_field(find_secret_references(body))}
 
     def _rule_problems(self, body: Mapping[str, Any]) -> dict[str, str]:
-        """Return the messages of the request's rules for a body."""
         if not self.request:
             return {}
         from importlib import import_module
@@ -144,7 +142,6 @@ class Form:
         return values
 
     def _typed(self, ask: FormField, values: Mapping[str, str]) -> str:
-        """Return the typed text; empty if there are only blanks."""
         return _counted(ask, values.get(ask.id, ""))
 
 
@@ -213,7 +210,6 @@ def field_text(value: object) -> str:
 
 
 def _span_text(seconds: object) -> str:
-    """Return the text of a duration field for a member in seconds."""
     shown = field_text(seconds)
     return f"{shown}s" if shown and not isinstance(seconds, str) else shown
 

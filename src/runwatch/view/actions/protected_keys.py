@@ -30,10 +30,8 @@ class KeyedEndpoint:
     """A kind of endpoint with a protected key, and its operations.
 
     Attributes:
-        noun: Display noun.
         verbs: Noun of its commands.
         parameter: Path parameter for its id.
-        kind: Record class.
         read: Operation that reads the connection.
         begin: Operation that starts entering a key.
         promote: Operation that tests the entered key and uses it.
@@ -150,7 +148,6 @@ def revoke_key_action(
 
 
 def _pending(subject: Any) -> Mapping[str, Any]:
-    """Return the pending key as read, and its intent if known."""
     state = subject.state if isinstance(subject, PageResult) else {}
     pending = state.get("pending_key")
     found = pending if isinstance(pending, Mapping) else {}

@@ -25,7 +25,6 @@ def _minted(answer: Any) -> list[tuple[str, str]]:
 
 
 def _dropped(answer: Any) -> list[tuple[str, str]]:
-    """Return the number of pending deliveries that were dropped."""
     effects = answer.get("effects") if isinstance(answer, Mapping) else None
     count = effects.get("deliveries_dropped") if isinstance(effects, Mapping) else None
     return [("dropped", f"{count} waiting deliver{'y' if count == 1 else 'ies'}")] if isinstance(count, int) else []

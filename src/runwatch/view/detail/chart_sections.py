@@ -28,12 +28,9 @@ class ChartRow:
     """One line of a chart.
 
     Attributes:
-        label: Safe label.
         value: Length of the bar; ``None`` for no bar.
         number: The value as text.
         more: Text after the number.
-        target: Link target.
-        role: Color role.
     """
 
     label: SafeText

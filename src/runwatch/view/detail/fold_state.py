@@ -30,7 +30,6 @@ class FoldState:
 
         Args:
             about: Subject of the details, such as the name of a resource.
-            key: The part.
             count: Number of its lines; ignored for sections.
         """
         return self._chosen.get((about, key), len(key) > 1 and count > FOLD_THRESHOLD_LINES)
@@ -45,7 +44,6 @@ class FoldHeader:
     """The head line of a part.
 
     Attributes:
-        key: The part.
         count: Number of lines below it.
         is_folded: Whether those are hidden.
     """
@@ -64,7 +62,6 @@ class VisibleLine(NamedTuple):
     """A visible line and its position in the tree.
 
     Attributes:
-        line: The line.
         part: The innermost part that contains it; its own part if it is a head.
         head: Its header if it has lines below it, else ``None``.
         follows: For each level from the outside to its own, whether another line follows on that level.

@@ -109,7 +109,6 @@ def empty_state_lines(
 
 
 def _told(failure: ReadFailure | None, otherwise: str) -> tuple[SafeText, ...]:
-    """Return what happened, the details, and the instance id for support."""
     if failure is None:
         return (line(otherwise),)
     instance = failure.problem.instance if failure.problem is not None else None

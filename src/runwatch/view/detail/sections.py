@@ -33,7 +33,6 @@ class DetailLine:
 
     Attributes:
         text: The value, on as many lines as it has.
-        role: Color role.
         note: What is wrong with the value; empty if nothing is.
         target: Link target, passed to the screen when the user opens the line; ``None`` if it is no link.
         does: What opening it does, in a few words; shown only on screen.
@@ -193,7 +192,6 @@ class _Detail:
 
 
 def _below(leaf: json_paths.JsonPath, path: json_paths.JsonPath) -> str:
-    """Return the part of a leaf's name below a path."""
     rest = leaf[len(path) :]
     spelled = json_paths.format_path(rest)
     return spelled if isinstance(rest[0], int) else f".{spelled}"

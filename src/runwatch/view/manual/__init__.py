@@ -1,1 +1,1 @@
-"""The pages of the manual, as the console and ``runwatch help`` show them."""
+"""The pages of the manual, for the console and ``runwatch help``."""

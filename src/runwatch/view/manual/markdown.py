@@ -1,6 +1,6 @@
-"""Lay out the Markdown that the manual is written in: headings, paragraphs, lists, tables and code.
+"""Lay out the manual's Markdown: headings, paragraphs, lists, tables and code.
 
-Not a general parser: quotes, HTML and nested lists do not occur on the pages, and a test holds that.
+Not a general parser: the pages contain no quotes, HTML or nested lists, which a test checks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from runwatch.base.text import cell_width, pad
 
 MIN_COLUMN_CELLS: Final = 9
-"""A table whose columns would be narrower than this is laid out row by row."""
+"""A table with narrower columns than this is laid out row by row."""
 
 COLUMN_GAP: Final = 2
 
@@ -32,7 +32,6 @@ class Heading:
 
     Attributes:
         level: 1 for the title of a page.
-        text: Its words.
     """
 
     level: int
@@ -41,11 +40,11 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph or an item of a list.
+    """A paragraph or a list item.
 
     Attributes:
-        text: Its words on one line.
-        mark: What precedes an item, with the space behind it; empty for a paragraph.
+        text: Text on one line.
+        mark: List mark with its trailing space; empty for a paragraph.
     """
 
     text: str
@@ -54,7 +53,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """Lines that are shown as they are."""
+    """Lines that are shown unchanged."""
 
     lines: tuple[str, ...]
 
@@ -64,8 +63,8 @@ class Table:
     """A table.
 
     Attributes:
-        head: The words above the columns.
-        rows: The cells of each row, as many as there are columns.
+        head: Column headers.
+        rows: Cells of each row, one for each column.
     """
 
     head: tuple[str, ...]
@@ -76,7 +75,7 @@ Block = Heading | Paragraph | CodeBlock | Table
 
 
 def parse_markdown(text: str) -> list[Block]:
-    """Split a page into its blocks. HTML comments and pictures are left out."""
+    """Split a page into blocks. HTML comments and pictures are omitted."""
     blocks: list[Block] = []
     lines = iter(text.split("\n"))
     words: list[str] = []
@@ -119,11 +118,10 @@ def parse_markdown(text: str) -> list[Block]:
 
 
 def layout_block(block: Block, width: int) -> list[str]:
-    """Lay a block out in lines of at most ``width`` cells; only code may be wider.
+    """Lay out a block in lines of at most ``width`` cells. Only code may be wider.
 
     Args:
-        block: The block.
-        width: The cells of a line, at least 1.
+        width: Line width in cells, at least 1.
     """
     if isinstance(block, CodeBlock):
         return [f"  {line}" for line in block.lines]
@@ -135,11 +133,11 @@ def layout_block(block: Block, width: int) -> list[str]:
 
 
 def select_matches(block: Block, words: Sequence[str]) -> Block | None:
-    """What of a block holds all words, in any case: the rows of a table, or all of another block; else ``None``.
+    """Return the part of a block that contains all words: the matching rows of a table, or any other block whole; else
+    ``None``.
 
     Args:
-        block: The block.
-        words: The words, case-folded.
+        words: Case-folded words.
     """
 
     def matches(text: str) -> bool:
@@ -154,7 +152,7 @@ def select_matches(block: Block, words: Sequence[str]) -> Block | None:
 
 
 def wrap_words(text: str, width: int) -> list[str]:
-    """Break a line of text between words; a word that is too long is broken inside."""
+    """Wrap a line of text between words; a word that is too long is broken."""
     rows: list[str] = []
     row, cells = "", 0
     for word in _WORD.findall(text):
@@ -174,14 +172,14 @@ def wrap_words(text: str, width: int) -> list[str]:
 
 
 def _continues(mark: str, following: str) -> bool:
-    """Whether a mark belongs to the list of the mark before; a number at the start of a line of prose does not."""
+    """Whether a mark continues the list of the previous mark, unlike a number at the start of a line of prose."""
     return mark == following == "- " or (
         mark[:-2].isdigit() and following[:-2].isdigit() and int(following[:-2]) == int(mark[:-2]) + 1
     )
 
 
 def _plain(text: str) -> str:
-    """Text without the marks of links, pictures and emphasis."""
+    """Remove the markup of links, pictures and emphasis."""
     return _EMPHASIS.sub(r"\1", _LINK.sub(r"\1", _PICTURE.sub("", text))).strip()
 
 
@@ -194,7 +192,7 @@ def _code(lines: Iterator[str]) -> Iterator[str]:
 
 def _cells(row: str) -> tuple[str, ...]:
     cells = _CELL.split(row.strip().removeprefix("|").removesuffix("|"))
-    # Columns tell code from prose, so its marks would only take room.
+    # Drop code marks, because columns already separate code from prose.
     return tuple(_plain(cell.strip().replace("\\|", "|").replace("`", "")) for cell in cells)
 
 
@@ -218,7 +216,7 @@ def _table(table: Table, width: int) -> list[str]:
 
 
 def _column_widths(table: Table, room: int) -> list[int] | None:
-    """The cells of each column, the widest ones narrowed until all fit; ``None`` where that leaves too little."""
+    """Return the column widths, the widest columns narrowed until all fit; ``None`` if they do not fit."""
     columns = list(zip(table.head, *table.rows, strict=True))
     widths = [max(1, *(cell_width(cell) for cell in column)) for column in columns]
     least = [min(size, MIN_COLUMN_CELLS) for size in widths]
@@ -234,7 +232,7 @@ def _column_widths(table: Table, room: int) -> list[int] | None:
 
 
 def _stacked(table: Table, width: int) -> list[str]:
-    """Each row as lines of its own: the first cell, and below it the others with their heads."""
+    """Lay out each row as separate lines: the first cell, and below it the others with their headers."""
     made: list[str] = []
     for row in table.rows:
         made += wrap_words(row[0], width)

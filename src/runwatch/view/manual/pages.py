@@ -1,4 +1,4 @@
-"""The manual: which pages there are, and each as text or as sections. Pages are read when one is asked for."""
+"""The pages of the manual, as text or as sections. A page is read on demand."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ TOPICS: Final[Mapping[str, str]] = {
     "measurements": "promises and how they are tested; speed and memory",
     "changes": "what is new in each version",
 }
-"""What each page is about, by its name, in the order in which they are listed."""
+"""Description of each page by name, in list order."""
 
 MAX_FOUND: Final = 100
-"""The most paragraphs and tables that a search shows."""
+"""Maximum number of paragraphs and tables that a search shows."""
 
 DIRECTORY: Final = Path(runwatch.__file__).parent / "manual"
-"""Where the pages are, in a checkout and in an installation."""
+"""Location of the pages, in a checkout and in an installation."""
 
 
 @cache
@@ -54,16 +54,16 @@ def page_blocks(topic: str) -> tuple[Block, ...]:
         topic: One of :data:`TOPICS`.
 
     Raises:
-        OSError: the installation lacks the page.
+        OSError: The page is missing from the installation.
     """
     return tuple(parse_markdown((DIRECTORY / f"{topic}.md").read_text("utf-8")))
 
 
 def page_text(topic: str, width: int) -> SafeText:
-    """A page as plain text for a terminal of ``width`` columns.
+    """Render a page as plain text for a terminal of ``width`` columns.
 
     Raises:
-        OSError: the installation lacks the page.
+        OSError: The page is missing from the installation.
     """
     made: list[str] = []
     before: Block | None = None
@@ -80,10 +80,10 @@ def page_text(topic: str, width: int) -> SafeText:
 
 
 def page_sections(topic: str, width: int) -> list[DetailSection]:
-    """A page as sections for the console, one for each heading; no line is wider than ``width`` cells but code.
+    """Return a page as sections for the console, one for each heading. Only code is wider than ``width`` cells.
 
     Raises:
-        OSError: the installation lacks the page.
+        OSError: The page is missing from the installation.
     """
     made: list[DetailSection] = []
     title, lines = line(topic), list[DetailLine]()
@@ -102,11 +102,11 @@ def page_sections(topic: str, width: int) -> list[DetailSection]:
 
 @dataclass(frozen=True, slots=True)
 class ManualLink:
-    """A place in the manual, as what a line leads to.
+    """A link to a place in the manual.
 
     Attributes:
-        topic: The name of the page.
-        heading: The heading; empty for the beginning.
+        topic: Name of the page.
+        heading: Heading; empty for the beginning.
     """
 
     topic: str
@@ -114,7 +114,7 @@ class ManualLink:
 
 
 def topics_section() -> DetailSection:
-    """All pages, each leading to itself."""
+    """Return the list of all pages, each with a link."""
     return DetailSection(
         line("Pages of the manual"),
         tuple(DetailLine(line(name), line(about), target=ManualLink(name, line(""))) for name, about in TOPICS.items()),
@@ -122,15 +122,15 @@ def topics_section() -> DetailSection:
 
 
 def search_manual(text: str, width: int, limit: int = MAX_FOUND) -> list[DetailSection]:
-    """The paragraphs and rows of all pages that hold every word of a text, each under its page and heading.
+    """Return the paragraphs and table rows of all pages that contain every word, under their page and heading.
 
     Args:
-        text: The words, in any order; capitals do not matter.
-        width: The cells of a line.
-        limit: The most paragraphs and tables that are found.
+        text: Words in any order, ignoring case.
+        width: Line width in cells.
+        limit: Maximum number of paragraphs and tables.
 
     Raises:
-        OSError: the installation lacks a page.
+        OSError: A page is missing from the installation.
     """
     words = text.casefold().split()
     found: list[DetailSection] = []
@@ -153,7 +153,7 @@ def _line(item: Block, width: int, target: object = None) -> DetailLine:
 
 
 def _is_next_item(before: Block | None, item: Block) -> bool:
-    """Whether a block is an item of the list that the block before it belongs to."""
+    """Whether a block is the next item of the previous block's list."""
     return isinstance(item, Paragraph) and isinstance(before, Paragraph) and bool(item.mark and before.mark)
 
 

@@ -52,9 +52,6 @@ def build_failure_matrix(
     """Build the matrix. Columns with the most runs come first and are dropped last.
 
     Args:
-        known: The runs.
-        context: Provides the current time and the glyphs.
-        cells: Available width.
         has_receipts: Whether receipts are known. Without them, a run without a provider may have had one.
     """
     bad = [run for run in known.ended_within(HOUR, context.now) if run.is_bad]

@@ -49,9 +49,7 @@ class Issue:
     """One issue.
 
     Attributes:
-        text: The sentence.
         role: Severity.
-        way: Link target.
         hint: What opening it does.
     """
 
@@ -67,8 +65,6 @@ class Inventory:
 
     Attributes:
         arms: Saved models, agents and skills.
-        connections: Source connections.
-        checks: Output checks.
     """
 
     arms: Sequence[Arm] = ()
@@ -100,9 +96,7 @@ def issue_line(trouble: Issue, context: RenderContext, enter: str, cells: int) -
     """Return the sentence with its glyph, and the hint if there is room for both.
 
     Args:
-        trouble: The issue.
         enter: The key that opens a line.
-        cells: Available width.
     """
     glyphs = context.glyphs
     sign = {Role.BAD: glyphs.bad, Role.WARN: glyphs.warn, Role.OFF: glyphs.off}.get(trouble.role, glyphs.live)
@@ -120,7 +114,6 @@ _RUNS_ON: Final = {
 
 
 def _told(finding: Anomaly, inventory: Inventory, context: RenderContext) -> Issue:
-    """Describe an anomaly in a sentence that links to a filter for exactly its runs."""
     since = _minute(finding, context)
     dot = f" {context.glyphs.dot} "
     terms = ["is:broken", "!is:test", f"ended>={iso_text(finding.since)}"]

@@ -30,7 +30,6 @@ class AccountLimits:
     Attributes:
         per_minute: Requests in the last minute.
         limit: Maximum requests per minute; ``None`` for no limit.
-        left: Requests left.
         account: The account; ``None`` if unknown.
         state: Why it is unknown.
         problems: Times of the problems in the journal; ``None`` before it was read.

@@ -19,7 +19,6 @@ class ViewLink:
     """A link target.
 
     Attributes:
-        screen: Name of the screen.
         filter: Filter for its list; empty for none.
         record: Id of the record to open there; empty for none.
     """
@@ -34,7 +33,6 @@ class LinkSpan:
     """A part of a line.
 
     Attributes:
-        role: Color role.
         way: Link target; ``None`` for plain text.
     """
 

@@ -23,14 +23,10 @@ class EndedRun:
 
     Attributes:
         at: When it ended.
-        status: Its final status.
-        is_test: Whether it is known to be a test run.
-        reason: Why it ended.
         provider: Provider of the selected option.
         connection: Connection id of that option.
         model: Model of that option.
         arm: Saved model id of that option.
-        check: Output check id of the run.
     """
 
     id: str

@@ -103,7 +103,6 @@ def describe_search(
     """Describe in a sentence what was searched.
 
     Args:
-        around: The query.
         nearby: What the journal returned.
         answered: What the local service returned; ``None`` if it was not asked.
         without: Why it was not asked.

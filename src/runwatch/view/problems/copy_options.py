@@ -24,12 +24,7 @@ from runwatch.view.text.safe_text import SafeText, line
 
 @dataclass(frozen=True, slots=True)
 class CopyOption:
-    """One thing to copy.
-
-    Attributes:
-        what: Short description.
-        text: Exact text.
-    """
+    """One thing to copy."""
 
     what: SafeText
     text: CopiedText

@@ -34,10 +34,7 @@ class Explanation(NamedTuple):
         word: The code or reason as sent.
         kind: ``error code``, ``reason``, or ``client`` for a code of this client when no problem was sent.
         status: HTTP status of a code; ``None`` for reasons and unknown codes.
-        sentence: What happened.
-        next_step: What to do.
         effect: What it means for a submitted run; empty for reasons, which belong to an accepted run.
-        is_known: Whether this version knows the word.
     """
 
     word: SafeText

@@ -13,12 +13,7 @@ KEYLESS: Final = "none"
 
 
 class SourceTestFailure(NamedTuple):
-    """Explanation of a failed test.
-
-    Attributes:
-        why: Why it failed.
-        advice: What to do next.
-    """
+    """Explanation of a failed test."""
 
     why: str
     advice: str

@@ -59,7 +59,6 @@ def build_bundle(
 
     Args:
         around: Activity around it, with or without the problem itself.
-        made_at: The current time.
         settings: All settings as ``key``, ``value`` and ``source``.
         versions: Versions to report; those of this process by default.
     """

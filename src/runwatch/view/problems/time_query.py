@@ -48,7 +48,6 @@ class TimeQuery:
         within: Radius before and after.
         zone: Display name of the zone in which the time was read.
         told: Explanation of an ambiguous or skipped time; empty if none is needed.
-        text: Text to search for; empty for everything.
     """
 
     moments: tuple[datetime, ...]
@@ -77,7 +76,6 @@ def parse_time_query(text: str, now: datetime, zone: str = "UTC") -> TimeQuery:
     """Parse ``WHEN [within SPAN] [in ZONE] [TEXT]``, as in ``03:10 within 10m in Europe/Berlin``.
 
     Args:
-        now: The current time.
         zone: Zone of times without one.
 
     Raises:
@@ -109,10 +107,8 @@ def build_time_query(
     Args:
         when: A date with a time of day, with or without a UTC offset; a time of day, which means its latest occurrence;
             a duration such as ``2h``, which counts back from now; or ``now``.
-        now: The current time.
         zone: Zone of times without an offset: a name such as ``Europe/Berlin``, ``UTC`` or ``local``.
         within: Radius before and after.
-        text: Text to search for.
 
     Raises:
         UsageError: The time or the zone is invalid.

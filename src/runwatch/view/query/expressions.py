@@ -24,7 +24,6 @@ class QueryError(UsageError):
 
     Attributes:
         position: Offset of the error in the filter's text.
-        reason: What is wrong.
     """
 
     def __init__(self, reason: str, position: int, hint: str | None = None) -> None:
@@ -197,7 +196,6 @@ class Query:
 
     Attributes:
         text: The filter as typed.
-        term: The parsed expression.
         servers: The service's query parameters by field, for :func:`server_parameters`.
     """
 

@@ -43,7 +43,6 @@ class UnsafeRegexError(ValueError):
 
     Attributes:
         reason: Why, and what to write instead if possible.
-        position: Offset in the pattern.
     """
 
     def __init__(self, reason: str, position: int) -> None:

@@ -50,7 +50,6 @@ def spend_sections(
     """Return the sections.
 
     Args:
-        sums: Totals of the visible receipts.
         compared: All receipts compared with the usage report, or why that is not possible.
         room_of: Returns the cells available for charts.
         is_whole: Whether the list was read to its end.
@@ -131,7 +130,6 @@ def _model(name: str, found: SpendSum) -> ChartRow:
 
 
 def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:
-    """Return one line for all days or models without a line of their own."""
     whole = SpendSum()
     for one in found:
         whole.merge(one)

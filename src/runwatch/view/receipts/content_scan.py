@@ -42,7 +42,6 @@ class ContentSuspect:
 
     Attributes:
         path: Path with dots and brackets.
-        length: Length of its text in characters.
     """
 
     path: str

@@ -38,7 +38,6 @@ class SpendSum:
 
     Attributes:
         usd: The known part, in US dollars.
-        count: Number of receipts.
         unknown_calls: Number of their provider calls without a known cost.
         estimated_calls: Number of their provider calls with an estimated cost.
     """
@@ -72,7 +71,6 @@ class ReceiptTotals:
         fees: The platform's fees in ``total``, in US dollars.
         untold: Number of receipts without a cost.
         partial: Number of receipts whose cost lacks calls of unknown cost.
-        tests: Number of test runs.
         days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`, including test runs with zero cost.
         models: By model key, :data:`FEE` or :data:`NO_MODEL`; only those with a cost, or an unknown or estimated
             amount.
@@ -242,10 +240,8 @@ class UsageReconciliation:
     """Comparison of receipts with a usage report.
 
     Attributes:
-        whole: All compared days together.
         days: The days on which either side has an amount, in order.
         first: The first day, ``YYYY-MM-DD``.
-        last: The last day.
     """
 
     whole: SpendComparison
@@ -281,9 +277,7 @@ def reconcile_with_usage(days: Mapping[str, SpendSum], usage: Usage, first: str,
     """Compare the totals of receipts with a usage report for the same days.
 
     Args:
-        days: Sums of all receipts by day.
         first: The first day of the report, ``YYYY-MM-DD``.
-        last: The last day of the report.
     """
     told = {part.date: part for part in usage.by_day or () if part.date is not None}
     names = sorted(name for name in {*days, *told} if first <= name <= last)

@@ -38,7 +38,6 @@ class CheckTrend:
 
     Attributes:
         verifier_id: The check; ``None`` if the summary names none.
-        activity: What was judged, as named by the service.
         days: The days, earliest first.
     """
 

@@ -138,7 +138,6 @@ def _role(one: Decision) -> Role:
 
 
 def _digest(exported: ComplianceExport, context: RenderContext) -> tuple[DetailLine, DetailLine]:
-    """Return the digest and the result of its check."""
     said = {
         True: StyledText(line(f"{context.glyphs.good} {DIGEST_MATCHES}"), Role.GOOD),
         False: StyledText(line(f"{context.glyphs.warn} {DIGEST_DIFFERS}"), Role.WARN),

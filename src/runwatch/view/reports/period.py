@@ -37,7 +37,6 @@ class NamedPeriod:
 
     Attributes:
         id: Name to type.
-        title: Title of its tab.
         of: Returns the period for a day.
     """
 

@@ -113,7 +113,6 @@ def _spent(told: Sequence[ProfileUsage]) -> str:
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    """Return the exact sum; ``None`` if an amount is missing."""
     found = Decimal(0)
     for one in amounts:
         if one is None:

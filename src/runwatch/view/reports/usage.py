@@ -52,12 +52,7 @@ NO_MODEL: Final = "not known here"
 
 @dataclass(frozen=True, slots=True)
 class NameLookup:
-    """Records that a report refers to by id.
-
-    Attributes:
-        arms: Saved models by id.
-        keys: API keys by id.
-    """
+    """Records that a report refers to by id."""
 
     arms: Mapping[str, Arm] = field(default_factory=dict)
     keys: Mapping[str, ApiKey] = field(default_factory=dict)
@@ -82,7 +77,6 @@ def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: R
     """Return the sections of a usage report.
 
     Args:
-        names: Records that it refers to.
         room_of: Returns the cells available for charts.
     """
     period = usage.period or Period({})

@@ -119,7 +119,6 @@ def _told_fees(account: Account, _: object, __: RenderContext) -> CellText | Non
 
 
 def _told_reset(account: Account, _: object, context: RenderContext) -> CellText | None:
-    """Format when the run quota is reset."""
     at = _executions(account).reset_at
     return None if at is None else line(f"{ago(at, context.now)}, {time_of_day(at, context)}")
 

@@ -67,7 +67,6 @@ def _plan_blocker_lead(plan: Any, blocker: Blocker) -> LineTarget | None:
 
 
 def _approval(plan: Plan) -> dict[str, Any]:
-    """Return the reviewed plan, identified by its digest."""
     return {"template_id": plan.template_id, "digest": plan.digest, "issued_at": plan.issued_at}
 
 

@@ -44,7 +44,6 @@ def _its_runs(arm: Arm, _: object) -> LineTarget | None:
 
 
 def _hint(arm: Arm, _: object, __: RenderContext) -> CellText | None:
-    """Explain what a status other than ready means for runs."""
     if arm.status == "degraded":
         return StyledText(line("Runs are routed to it only when they require it, and may fail there."), Role.WARN)
     if arm.status == "disabled":

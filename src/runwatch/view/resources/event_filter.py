@@ -57,12 +57,7 @@ class _EventRow(RecordRow[RunEvent]):
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """A parsed filter of events.
-
-    Attributes:
-        query: The parsed filter.
-        spec: Specification of the events.
-    """
+    """A parsed filter of events."""
 
     query: Query
     spec: ResourceSpec[Any]
@@ -106,7 +101,6 @@ def parse_event_filter(
 
     Args:
         is_merged: Whether events of several runs are mixed.
-        named: Named filters.
 
     Raises:
         QueryError: The filter has a syntax error, or names something that events do not have.

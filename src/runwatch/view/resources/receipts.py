@@ -63,7 +63,6 @@ def _check_kind(receipt: Receipt) -> str | None:
 
 
 def _score(receipt: Receipt) -> list[Decimal]:
-    """Return every quality score in the receipt."""
     found = (part.verifier and part.verifier.quality_score for part in receipt.slices or ())
     return [number for number in found if isinstance(number, Decimal)]
 

@@ -24,7 +24,6 @@ from runwatch.view.text.safe_text import line
 
 
 def _its_repository(agent: ReviewAgent, _: object) -> LineTarget | None:
-    """Return a link to the GitHub connection of the agent's repository."""
     kept = build_field_filter("repository", agent.repository) if agent.repository else ""
     return LineTarget(ViewState("github", filter=kept), line("GitHub connection")) if kept else None
 

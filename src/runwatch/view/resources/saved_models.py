@@ -18,8 +18,6 @@ def saved_model_sections(
     """Return the saved models of a deployment; empty if they are unknown.
 
     Args:
-        deployment_id: Model deployment id.
-        arms: All saved models.
         is_known: Whether the list of saved models was read.
     """
     if not is_known or not deployment_id:

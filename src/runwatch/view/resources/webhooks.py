@@ -83,7 +83,6 @@ def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *,
     """Return the deliveries, newest first. Opening a line delivers it again.
 
     Args:
-        deliveries: The newest deliveries.
         more: Whether there are older ones.
     """
     if not deliveries:

@@ -40,7 +40,6 @@ class CheckFinding(NamedTuple):
             ``no_evidence``, ``unrecorded`` or ``unknown``.
         short: A few cells for a list.
         words: A sentence without its final period.
-        role: Color role.
     """
 
     kind: str

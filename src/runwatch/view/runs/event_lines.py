@@ -41,8 +41,6 @@ class EventLine(NamedTuple):
 
     Attributes:
         slice: The event's slice; empty for the whole run.
-        summary: What happened.
-        role: Color role of the summary.
         is_gap: Whether the line is not an event but marks a period without responses.
         run: The event's run if lines of several runs are mixed; else empty.
     """

@@ -237,7 +237,6 @@ class RunFacts(NamedTuple):
 
     @property
     def _final(self) -> RunEvent:
-        """The final event, if it was read."""
         event = self.last_event
         return event if event is not None and event.ends_run else _NO_EVENT
 
@@ -289,7 +288,6 @@ def parse_submitted_request(body: object) -> SubmittedRequest | None:
 
 
 def _first(*candidates: tuple[T | None, str]) -> SourcedValue[T]:
-    """Return the first known value with its source."""
     for value, source in candidates:
         if value is not None:
             return SourcedValue(value, source)

@@ -51,7 +51,6 @@ class NarrativeSentence:
 
     Attributes:
         at: When; ``None`` if unknown.
-        role: Color role.
     """
 
     at: datetime | None
@@ -250,7 +249,6 @@ def _sentence(where: str, words: SafeText) -> SafeText:
 
 
 def _selected(facts: RunFacts, slice_id: str | None) -> str | None:
-    """Return the saved model that the receipt names for a slice."""
     for part in (facts.receipt.slices or ()) if facts.receipt is not None else ():
         if part.slice_id == slice_id and part.route is not None and part.route.selected is not None:
             return part.route.selected.arm_id
@@ -258,7 +256,6 @@ def _selected(facts: RunFacts, slice_id: str | None) -> str | None:
 
 
 def _name(teller: _Teller, arm: str | None) -> SafeText:
-    """Format a saved model: its id, with its model if known."""
     if arm is None:
         return line("a saved model")
     shown = line(short_id(arm, teller.context.glyphs))

@@ -56,7 +56,6 @@ class SettingsRow:
         choices: Allowed values with a short description each; empty for free text.
         removes: Dotted key that can be removed from the file; empty for none.
         profile: Profile whose connection can be tested; empty for none.
-        is_heading: Whether it is the heading of a part of the table.
     """
 
     key: str
@@ -83,8 +82,6 @@ class KeyedAction:
         id: Name in the settings.
         keys: Effective keys, separated by spaces.
         usual: Default keys.
-        help: What it does, in a sentence.
-        where: Where it works.
         refused: Why the keys in the file are not effective; empty if they are.
     """
 
@@ -102,12 +99,9 @@ class SettingsContext:
 
     Attributes:
         in_use: Current profile.
-        address: Its address.
         key_sources: Source of each profile's key, never the key itself; a missing profile is still being looked up.
         tests: Results of the last connection test by profile.
         themes: Titles of the themes by name.
-        screens: Names of the screens.
-        actions: All key actions.
     """
 
     in_use: str = LOCAL

@@ -89,7 +89,6 @@ def find_lists_accepting(name: str, text: str, named: Mapping[str, str]) -> tupl
 
     Args:
         name: Its own name, which the filter must not contain.
-        text: The filter.
         named: The other named filters.
     """
     found: list[str] = []

@@ -66,7 +66,6 @@ class FieldOption:
     Attributes:
         name: With dashes for an option (``--url``), without for the placeholder of an argument (``NAME``).
         metavar: Placeholder of the value; empty for a switch.
-        help: One line for the help text.
         negative: The switch that means ``no``, and its help; empty if only ``yes`` can be given.
         names: The ``KIND`` of the record that the value names, for shell completion; empty for anything else.
         is_required: Whether the command needs it; ``None`` if the form decides, see :attr:`FormField.is_required`.
@@ -97,7 +96,6 @@ class FormField:
 
     Attributes:
         path: Member of the body, with dots between names; empty for a field that only the form needs.
-        label: Label in the form.
         hint: Accepted values and their bounds.
         id: Name in the form; by default the path with dashes.
         kind: How the typed text becomes a value.
@@ -172,11 +170,9 @@ class Mutation(Generic[S]):
     """One write request, declared as data. The subject is ``None`` if the action needs no record.
 
     Attributes:
-        operation: Operation id.
         sentence: What will happen and what will not.
         confirm_label: Label of the button that sends the request.
         cancel_label: Label of the button that does not.
-        path: Path parameters.
         fields: Fields of the form; without any, the dialog opens at once.
         command_fields: Fields that only the command takes.
         members: Members of the body that are not typed. Without these and ``fields`` no body is sent.
@@ -266,7 +262,6 @@ class PageProgress:
 
     Attributes:
         stage: ``waiting`` for the user, ``entered``, or ``ended`` without an entry.
-        words: Text for this stage.
     """
 
     stage: PageStage
@@ -279,7 +274,6 @@ class PageResult:
 
     Attributes:
         id: Id of the record that the page was for; empty if there is none yet.
-        subject: That record.
         answer: The response that named the page, without the address.
         state: The last state that the service reported.
     """

@@ -50,7 +50,6 @@ class Field(Generic[S]):
     Attributes:
         id: Name in filters, settings and ``--fields``.
         value: Exact value; ``None`` if unknown.
-        aliases: Other names in filters.
         sort_key: Sort key, if it is not the value.
         server_parameter: Query parameter with which the service applies the same filter; ``since`` for a time.
         choices: Possible values, if they are fixed.
@@ -69,10 +68,8 @@ class Column(Field[S]):
     """A field that is a column of the table.
 
     Attributes:
-        title: Column header.
         format: Renders the value; :func:`line` by default.
         cell: Renders the cell from the whole subject, if the value is not enough.
-        align: Alignment of text shorter than the column.
         hide_order: Order in which columns are dropped from a narrow screen: 0 never, otherwise 1 first.
         min_cells: Minimum useful width.
         max_cells: Maximum width in a list.
@@ -143,7 +140,6 @@ class ComputedLine(NamedTuple):
     """A detail line computed from the record or from other data.
 
     Attributes:
-        label: Label before the value.
         draw: Gets the subject, the section's item (the subject's record if the section has none) and the context;
             ``None`` omits the line.
         shows: Path of the member that the line shows exactly, so it is not listed again; empty for none.
@@ -160,8 +156,6 @@ class SectionSpec(NamedTuple):
     """A section of a detail.
 
     Attributes:
-        title: Heading.
-        lines: Lines in order.
         each: Member with an array of objects; each object gets its own section.
         item: Record class of such an object.
         names: Member of an item to include in the heading.
@@ -201,11 +195,8 @@ class ResourceSpec(Generic[S]):
     """How lists and details show one kind of record.
 
     Attributes:
-        record: The record class.
         name: Plural noun, used for commands and on the command line.
-        singular: Singular noun.
         title: Human-readable name, with the API's name if it differs.
-        columns: Columns of the table, in order.
         sections: Sections of the detail, in order; members that none of them shows are appended.
         sort: Initial order of a list.
         empty: Text of an empty list: why, and what to do.
@@ -213,9 +204,7 @@ class ResourceSpec(Generic[S]):
         fields: Fields for filter and sort without a column.
         flags: Names for ``is:``.
         facets: Names of columns and fields whose values are counted above the list.
-        actions: Actions on a record.
         create_actions: Actions without a record, such as creating one.
-        links: Links to other records.
         subject: Makes a row's subject from a bare record.
         list_summary: One line of help for the ``list`` command; from the title by default.
         show_summary: One line of help for the ``show`` command; from ``singular`` by default.

@@ -18,9 +18,7 @@ class FacetValue:
     """One value of a facet.
 
     Attributes:
-        field: Name of the field in filters.
         value: Value as text; ``None`` for rows without one.
-        count: Number of rows with it.
     """
 
     field: str

@@ -396,9 +396,6 @@ class RowCache:
     """Rows kept while no screen shows them.
 
     A row is reused only for the same object, so a stale cache does no harm.
-
-    Attributes:
-        name: Name of the list.
     """
 
     name: str

@@ -33,10 +33,7 @@ class ReviewDecision:
     """One decision.
 
     Attributes:
-        verdict: Go or no-go.
-        reason: Why, in the reviewer's words.
         digest: Digest of the record at the time of the decision.
-        at: Time of the decision.
     """
 
     verdict: Verdict

@@ -87,7 +87,6 @@ class NextActionTarget:
     """A next action that is a link target.
 
     Attributes:
-        action: The next action from the service.
         step: How runwatch performs it; ``None`` if only the user can, so it is copied.
         template_id: Its template; empty for an application's next action.
         blocker: The blocker that it clears; ``None`` for any other next action.

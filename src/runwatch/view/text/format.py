@@ -35,7 +35,6 @@ class RenderContext:
 
     Attributes:
         now: The current wall time, aware. Ages are relative to it.
-        time: How times are shown.
         zone: The zone for ``local`` times; ``None`` means the machine's.
     """
 
@@ -70,7 +69,6 @@ def spent_amount(
     Args:
         known: The known part, in US dollars.
         unknown_calls: Number of calls without a known cost.
-        draw: Formats an amount.
     """
     if not unknown_calls:
         return draw(known)

@@ -77,8 +77,6 @@ def iter_leaves(value: Any, path: JsonPath = (), *, lists: bool) -> Iterator[tup
     """Yield every innermost value with its path, in order.
 
     Args:
-        value: A decoded JSON value.
-        path: Path of ``value``.
         lists: Whether to take arrays of objects apart too.
     """
     if len(path) < MAX_DEPTH:

@@ -18,8 +18,6 @@ class JsonNode:
     """A member of an object or an item of a list.
 
     Attributes:
-        path: Path from the outermost value.
-        value: The decoded value.
         level: Depth below the outermost value, from 0.
         is_head: Whether its contents follow one level deeper.
     """
@@ -40,10 +38,6 @@ def walk_json(value: Any, path: JsonPath = ()) -> Iterator[JsonNode]:
     """Yield the contents of an object or list, parents before children; nothing for other values.
 
     Iterative: stack use does not grow with depth.
-
-    Args:
-        value: A decoded JSON value.
-        path: Path of ``value``.
     """
     open_ones = [(path, _inside(value))]
     while open_ones:
