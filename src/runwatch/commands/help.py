@@ -11,6 +11,7 @@ from typing import Final
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.grammar import list_paths
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.view.manual.pages import TOPICS, page_text
@@ -48,7 +49,7 @@ def help_page(call: Invocation) -> int:
 
 def _nearest(topic: str) -> str | None:
     if any(path[0] == topic for path in list_paths()):
-        return f"'{topic}' is a command: runwatch {topic} --help"
+        return f"'{topic}' is a command: {runwatch_command(topic)} --help"
     guess = closest_word(topic, TOPICS)
     return f"did you mean '{guess}'?" if guess else None
 
