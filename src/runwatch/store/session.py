@@ -223,7 +223,7 @@ class ServiceSession:
 
     @contextlib.asynccontextmanager
     async def _problems_written(self) -> AsyncIterator[None]:
-        """Write the journal after an error, because the user looks for the problem next, here or in another terminal."""
+        """Write the journal after an error, because the user looks for the problem next, maybe in another terminal."""
         try:
             yield
         except RunwatchError:
@@ -277,7 +277,7 @@ class ServiceSession:
         await self.versions.prune(self.clock.now())
 
     async def _keep_versions(self, kind: type[Record]) -> None:
-        """Store versions from the last list read, once. Records from the cache or missing from that list were not seen."""
+        """Store versions from the last list read, once. Records outside that list were not seen."""
         collection = self._collection(kind.KIND)
         read_at = collection.read_at
         if read_at is None or self._versions_at.get(kind.KIND) == read_at:

@@ -1,4 +1,4 @@
-"""Tables, details, CSV and JSON for standard output, without colors or control bytes.
+"""Tables, details, CSV and JSON for standard output, without colours or control bytes.
 
 Only JSON is exact: it has every value as sent, in ASCII.
 """

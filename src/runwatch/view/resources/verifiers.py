@@ -43,9 +43,7 @@ def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
         return Probe(raw) if isinstance(raw, dict) else None
 
     def headline(record: Record, _: object, context: RenderContext) -> CellText | None:
-        """Format whether the check can be used, by the rule of the official clients (manual: interface, "Probing a
-        check").
-        """
+        """Format whether the check can be used, as the official clients decide it (manual: interface, "Verifiers")."""
         probe = probe_of(record)
         if probe is None:
             return None

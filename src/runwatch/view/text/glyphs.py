@@ -1,4 +1,4 @@
-"""Glyph, word and color role of a state. All three are always shown, so none carries meaning alone.
+"""Glyph, word and colour role of a state. All three are always shown, so none carries meaning alone.
 
 Both glyph sets have the same names, and each glyph is one cell wide, so tables keep their shape without Unicode
 (manual: decisions, "Interface conventions").
@@ -13,7 +13,7 @@ from runwatch.records.states import is_final
 
 
 class Role(StrEnum):
-    """The meaning of a piece of text. A theme assigns each role its color."""
+    """The meaning of a piece of text. A theme assigns each role its colour."""
 
     LIVE = "live"
     """In progress, or in an unknown state: cyan."""

@@ -19,7 +19,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def detail_state(value: object, context: RenderContext) -> CellText:
-    """Format a state with its glyph and color, uncut. Anything but text is shown as sent."""
+    """Format a state with its glyph and colour, uncut. Anything but text is shown as sent."""
     if not isinstance(value, str):
         return line(json_text(value), None)
     glyph, role = state_glyph(value, context.glyphs)

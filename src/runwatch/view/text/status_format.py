@@ -2,7 +2,7 @@
 conventions").
 
 Run states have words and glyphs of their own; these are the status words of all other resources (manual: interface,
-"Resources"). An unrecognized word is shown as sent and without color, because its meaning is unknown.
+"Resources"). An unrecognized word is shown as sent and without colour, because its meaning is unknown.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ROLES: Final[Mapping[str, Role]] = {
 
 
 def status_cell(word: str | None, context: RenderContext) -> CellText:
-    """Format a status word with its glyph and color; ``None`` means unknown."""
+    """Format a status word with its glyph and colour; ``None`` means unknown."""
     glyphs = context.glyphs
     if word is None:
         return line(glyphs.unknown)
