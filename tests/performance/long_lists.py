@@ -30,7 +30,7 @@ RUNS, RECEIPTS, EVENTS = 100_000, 50_000, 50_000
 PAGE: Final = 100
 
 REST_S: Final = 1.0
-"""How long the single run is read while nobody else calls."""
+"""How long the single run is read while there are no other requests."""
 
 LIST_S: Final = 2.0
 """How long a list is taken, again and again, at least."""
@@ -80,7 +80,7 @@ async def _measure(service: TimedService, run_id: str) -> list[Figure]:
     # All readers of the database are open from here on.
     await seconds_of_reads(service.base_url, service.api_key, path, at_once=8, seconds=REST_S)
     at_rest = await _beside(service, run_id, partial(asyncio.sleep, REST_S))
-    table = [Figure("one run by its id, p99, while nobody else calls", f"{at_rest.p99 * 1000:.1f} ms")]
+    table = [Figure("one run by its id, p99, while there are no other requests", f"{at_rest.p99 * 1000:.1f} ms")]
     today = datetime.now(UTC).date()
     week = f"from={today - timedelta(days=6)}&to={today}"
     bodies = {
