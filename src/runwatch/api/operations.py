@@ -6,6 +6,7 @@ ids here follow the same pattern.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -76,24 +77,29 @@ PRIVATE_ENTRY: Final = Operation(
 """
 
 
-def _list(id: str, path: str, title: str, record: type[Record]) -> Operation:
-    return Operation(id, "GET", path, title, record=record, lists=True)
-
-
-def _read(id: str, path: str, title: str, record: type[Record], *secret_members: str) -> Operation:
-    return Operation(id, "GET", path, title, record=record, secret_members=secret_members)
-
-
-def _plan(id: str, path: str, title: str, record: type[Record] | None) -> Operation:
-    """Declare a POST that changes nothing."""
-    return Operation(id, "POST", path, title, record=record)
-
-
-def _write(
-    id: str, call: str, title: str, record: type[Record] | None, *secret_members: str, lists: bool = False
+def _operation(
+    call: str,
+    title: str,
+    record: type[Record] | None,
+    *secret_members: str,
+    lists: bool = False,
+    mutates: bool | None = None,
+    refusals: frozenset[str] | None = None,
 ) -> Operation:
+    """Declare an operation, whose id follows from its method and path. Only a GET changes nothing by default."""
     method, _, path = call.partition(" ")
-    return Operation(id, method, path, title, mutates=True, record=record, lists=lists, secret_members=secret_members)
+    words = path.removeprefix("/v1/").replace("{", "by-").replace("}", "")
+    return Operation(
+        method.lower() + "".join(word.capitalize() for word in re.split("[/_-]", words)),
+        method,
+        path,
+        title,
+        method != "GET" if mutates is None else mutates,
+        record,
+        lists,
+        refusals,
+        secret_members,
+    )
 
 
 _RUN: Final = "/v1/executions/{execution_id}"
@@ -108,213 +114,117 @@ _AGENT: Final = "/v1/review-composer/agents/{arm_id}/connection"
 _WEBHOOK: Final = "/v1/webhooks/{webhook_id}"
 
 _RUNS: Final = (
-    Operation(
-        "postExecutions", "POST", "/v1/executions", "Submit a run", mutates=True, record=Run, refusals=RUN_REFUSALS
-    ),
-    _list("getExecutions", "/v1/executions", "List runs", Run),
-    _read("getExecutionsByExecutionId", _RUN, "Read a run", Run),
-    _list("getExecutionsByExecutionIdEvents", f"{_RUN}/events", "Read the events of a run", RunEvent),
-    _read("getExecutionsByExecutionIdResult", f"{_RUN}/result", "Read the result of a run", RunResult),
-    _write("postExecutionsByExecutionIdCancel", f"POST {_RUN}/cancel", "Cancel a run", Run),
-    _list("getReceipts", "/v1/receipts", "List receipts", Receipt),
-    _read("getReceiptsByExecutionId", "/v1/receipts/{execution_id}", "Read a receipt", Receipt),
+    _operation("POST /v1/executions", "Submit a run", Run, refusals=RUN_REFUSALS),
+    _operation("GET /v1/executions", "List runs", Run, lists=True),
+    _operation(f"GET {_RUN}", "Read a run", Run),
+    _operation(f"GET {_RUN}/events", "Read the events of a run", RunEvent, lists=True),
+    _operation(f"GET {_RUN}/result", "Read the result of a run", RunResult),
+    _operation(f"POST {_RUN}/cancel", "Cancel a run", Run),
+    _operation("GET /v1/receipts", "List receipts", Receipt, lists=True),
+    _operation("GET /v1/receipts/{execution_id}", "Read a receipt", Receipt),
 )
 
 _OPTIONS: Final = (
-    _list("getArms", "/v1/arms", "List saved models", Arm),
-    _read("getArmsByArmId", _ARM, "Read a saved model", Arm),
-    _write("postArms", "POST /v1/arms", "Save a model, agent or skill", ArmOutcome),
-    _write("patchArmsByArmId", f"PATCH {_ARM}", "Change a saved model", Arm),
-    _write("deleteArmsByArmId", f"DELETE {_ARM}", "Disable a saved model", Arm),
-    _list("getModelCatalog", "/v1/model-catalog", "List the models that can be saved", CatalogEntry),
-    _plan("postModelCatalogQuote", "/v1/model-catalog/quote", "Quote a model", None),
-    _list("getModelDefinitions", "/v1/model-definitions", "List model definitions", Definition),
-    _list("getModelDeployments", "/v1/model-deployments", "List model deployments", Deployment),
-    _read(
-        "getModelDeploymentsByModelDeploymentId",
-        "/v1/model-deployments/{model_deployment_id}",
-        "Read a model deployment",
-        Deployment,
-    ),
+    _operation("GET /v1/arms", "List saved models", Arm, lists=True),
+    _operation(f"GET {_ARM}", "Read a saved model", Arm),
+    _operation("POST /v1/arms", "Save a model, agent or skill", ArmOutcome),
+    _operation(f"PATCH {_ARM}", "Change a saved model", Arm),
+    _operation(f"DELETE {_ARM}", "Disable a saved model", Arm),
+    _operation("GET /v1/model-catalog", "List the models that can be saved", CatalogEntry, lists=True),
+    _operation("POST /v1/model-catalog/quote", "Quote a model", None, mutates=False),
+    _operation("GET /v1/model-definitions", "List model definitions", Definition, lists=True),
+    _operation("GET /v1/model-deployments", "List model deployments", Deployment, lists=True),
+    _operation("GET /v1/model-deployments/{model_deployment_id}", "Read a model deployment", Deployment),
 )
 
 _CHECKS: Final = (
-    _list("getVerifiers", "/v1/verifiers", "List output checks", Verifier),
-    _write("postVerifiers", "POST /v1/verifiers", "Register an output check", VerifierOutcome),
-    _read("getVerifiersByVerifierId", _VERIFIER, "Read an output check", Verifier),
-    _write("patchVerifiersByVerifierId", f"PATCH {_VERIFIER}", "Change an output check", Verifier),
-    _write("deleteVerifiersByVerifierId", f"DELETE {_VERIFIER}", "Retire an output check", None),
-    _write("postVerifiersByVerifierIdTest", f"POST {_VERIFIER}/test", "Test an output check", VerifierTest),
-    _read(
-        "getVerifiersByVerifierIdConnection",
-        f"{_VERIFIER}/connection",
-        "Read the connection of an output check",
-        KeyConnection,
+    _operation("GET /v1/verifiers", "List output checks", Verifier, lists=True),
+    _operation("POST /v1/verifiers", "Register an output check", VerifierOutcome),
+    _operation(f"GET {_VERIFIER}", "Read an output check", Verifier),
+    _operation(f"PATCH {_VERIFIER}", "Change an output check", Verifier),
+    _operation(f"DELETE {_VERIFIER}", "Retire an output check", None),
+    _operation(f"POST {_VERIFIER}/test", "Test an output check", VerifierTest),
+    _operation(f"GET {_VERIFIER}/connection", "Read the connection of an output check", KeyConnection),
+    _operation(
+        f"POST {_VERIFIER}/connection-intents", "Begin to enter the key of an output check", KeyIntent, "continue_url"
     ),
-    _write(
-        "postVerifiersByVerifierIdConnectionIntents",
-        f"POST {_VERIFIER}/connection-intents",
-        "Begin to enter the key of an output check",
-        KeyIntent,
-        "continue_url",
-    ),
-    _write(
-        "postVerifiersByVerifierIdConnectionTest",
-        f"POST {_VERIFIER}/connection/test",
-        "Test the entered key of an output check and use it",
-        None,
-    ),
-    _write(
-        "postVerifiersByVerifierIdConnectionRevoke",
-        f"POST {_VERIFIER}/connection/revoke",
-        "Stop using the key of an output check",
-        None,
-    ),
+    _operation(f"POST {_VERIFIER}/connection/test", "Test the entered key of an output check and use it", None),
+    _operation(f"POST {_VERIFIER}/connection/revoke", "Stop using the key of an output check", None),
 )
 
 _SOURCES: Final = (
-    _list("getModelSourceProfiles", "/v1/model-source-profiles", "List sources", SourceProfile),
-    _write(
-        "postSourceCredentialHandoffs", f"POST {_HANDOFFS}", "Begin to enter a source's key", Handoff, "continue_url"
-    ),
-    _read(
-        "getSourceCredentialHandoffsByHandoffIntentId",
-        f"{_HANDOFFS}/{{handoff_intent_id}}",
-        "Read how far the entry of a source's key is",
-        Handoff,
-    ),
-    _list("getSourceConnections", "/v1/source-connections", "List connections to sources", SourceConnection),
-    _write("postSourceConnections", "POST /v1/source-connections", "Connect a source", SourceConnection),
-    _read("getSourceConnectionsByConnectionId", _CONNECTION, "Read a connection", SourceConnection),
-    _write(
-        "postSourceConnectionsByConnectionIdTest", f"POST {_CONNECTION}/test", "Test a connection", SourceConnection
-    ),
-    _write(
-        "postSourceConnectionsByConnectionIdDeploymentsSync",
-        f"POST {_CONNECTION}/deployments/sync",
-        "Read which models a connection serves",
-        Deployment,
-        lists=True,
-    ),
-    _write(
-        "postSourceConnectionsByConnectionIdRotate",
-        f"POST {_CONNECTION}/rotate",
-        "Give a connection another key",
-        SourceConnection,
-    ),
-    _write("deleteSourceConnectionsByConnectionId", f"DELETE {_CONNECTION}", "Disconnect a source", Disconnected),
-    _plan(
-        "postModelServerSearches",
-        "/v1/model-server-searches",
+    _operation("GET /v1/model-source-profiles", "List sources", SourceProfile, lists=True),
+    _operation(f"POST {_HANDOFFS}", "Begin to enter a source's key", Handoff, "continue_url"),
+    _operation(f"GET {_HANDOFFS}/{{handoff_intent_id}}", "Read how far the entry of a source's key is", Handoff),
+    _operation("GET /v1/source-connections", "List connections to sources", SourceConnection, lists=True),
+    _operation("POST /v1/source-connections", "Connect a source", SourceConnection),
+    _operation(f"GET {_CONNECTION}", "Read a connection", SourceConnection),
+    _operation(f"POST {_CONNECTION}/test", "Test a connection", SourceConnection),
+    _operation(f"POST {_CONNECTION}/deployments/sync", "Read which models a connection serves", Deployment, lists=True),
+    _operation(f"POST {_CONNECTION}/rotate", "Give a connection another key", SourceConnection),
+    _operation(f"DELETE {_CONNECTION}", "Disconnect a source", Disconnected),
+    _operation(
+        "POST /v1/model-server-searches",
         "Look for model servers on the service's machine",
         ModelServerSearch,
+        mutates=False,
     ),
 )
 
 _TEMPLATES: Final = (
-    _list("getTenantTemplates", "/v1/tenant-templates", "List templates", Template),
-    _plan("postTenantTemplatePlans", "/v1/tenant-template-plans", "Plan a template", Plan),
-    _write(
-        "postTenantTemplateApplications",
-        "POST /v1/tenant-template-applications",
-        "Apply a template",
-        Application,
-        "consent.continue_url",
-    ),
-    _read(
-        "getTenantTemplateApplications",
-        "/v1/tenant-template-applications",
+    _operation("GET /v1/tenant-templates", "List templates", Template, lists=True),
+    _operation("POST /v1/tenant-template-plans", "Plan a template", Plan, mutates=False),
+    _operation("POST /v1/tenant-template-applications", "Apply a template", Application, "consent.continue_url"),
+    _operation(
+        "GET /v1/tenant-template-applications",
         "Look up the application of a template",
         Application,
         "application.consent.continue_url",
     ),
-    _read(
-        "getTenantTemplateApplicationsByApplicationId",
-        _APPLICATION,
-        "Read the application of a template",
-        Application,
-        "consent.continue_url",
+    _operation(f"GET {_APPLICATION}", "Read the application of a template", Application, "consent.continue_url"),
+    _operation(
+        f"POST {_APPLICATION}/resume", "Go on with the application of a template", Application, "consent.continue_url"
     ),
-    _write(
-        "postTenantTemplateApplicationsByApplicationIdResume",
-        f"POST {_APPLICATION}/resume",
-        "Go on with the application of a template",
-        Application,
-        "consent.continue_url",
-    ),
-    _read("getTenantModelSelection", "/v1/tenant-model-selection", "Read the selected model", Selection),
-    _write("postTenantModelSelection", "POST /v1/tenant-model-selection", "Select a proved model", Selection),
+    _operation("GET /v1/tenant-model-selection", "Read the selected model", Selection),
+    _operation("POST /v1/tenant-model-selection", "Select a proved model", Selection),
 )
 
 _ORGANIZATION: Final = (
-    _read("getAccount", "/v1/account", "Read the account", Account),
-    _list("getProposals", "/v1/proposals", "List proposals", Proposal),
-    _read("getProposalsByProposalId", _PROPOSAL, "Read a proposal", Proposal),
-    _write("postProposalsByProposalIdApprove", f"POST {_PROPOSAL}/approve", "Approve a proposal", Proposal),
-    _write("postProposalsByProposalIdReject", f"POST {_PROPOSAL}/reject", "Reject a proposal", Proposal),
-    _list("getApiKeys", "/v1/api-keys", "List API keys", ApiKey),
-    _write("postApiKeys", "POST /v1/api-keys", "Make an API key", ApiKey, "key"),
-    _write("patchApiKeysByApiKeyId", f"PATCH {_KEY}", "Label an API key", ApiKey),
-    _write("postApiKeysByApiKeyIdRevoke", f"POST {_KEY}/revoke", "Revoke an API key", ApiKey),
-    _write(
-        "postAccountTopUpIntents", "POST /v1/account/top-up-intents", "Begin to add sample credit", TopUpIntent,
-        "continue_url",
-    ),
-    _read("getUsage", "/v1/usage", "Read what was used", Usage),
-    _read("getEvalSummary", "/v1/eval-summary", "Read how output checks have judged", EvalSummary),
-    _read("getComplianceExport", "/v1/compliance-export", "Export receipts and decisions", ComplianceExport),
-    _read("getProblemLookups", "/v1/problem-lookups", "Look up answered problems", ProblemLookup),
-    _write("postTenants", "POST /v1/tenants", "Make an organization", None, "api_key.key"),
-    _write("patchTenantsByTenantId", "PATCH /v1/tenants/{tenant_id}", "Rename the organization", None),
-    _list("getWebhooks", "/v1/webhooks", "List webhooks", Webhook),
-    _write("postWebhooks", "POST /v1/webhooks", "Add a webhook", Webhook, "secret"),
-    _write("deleteWebhooksByWebhookId", f"DELETE {_WEBHOOK}", "Remove a webhook", None),
-    _list("getWebhooksByWebhookIdDeliveries", f"{_WEBHOOK}/deliveries", "List deliveries", Delivery),
-    _write(
-        "postWebhooksByWebhookIdRotateSecret", f"POST {_WEBHOOK}/rotate-secret", "Give a webhook another secret",
-        Webhook, "secret",
-    ),
-    _write(
-        "postWebhooksDeliveriesByDeliveryIdReplay",
-        "POST /v1/webhooks/deliveries/{delivery_id}/replay",
-        "Deliver again",
-        Delivery,
-    ),
-)  # fmt: skip
+    _operation("GET /v1/account", "Read the account", Account),
+    _operation("GET /v1/proposals", "List proposals", Proposal, lists=True),
+    _operation(f"GET {_PROPOSAL}", "Read a proposal", Proposal),
+    _operation(f"POST {_PROPOSAL}/approve", "Approve a proposal", Proposal),
+    _operation(f"POST {_PROPOSAL}/reject", "Reject a proposal", Proposal),
+    _operation("GET /v1/api-keys", "List API keys", ApiKey, lists=True),
+    _operation("POST /v1/api-keys", "Make an API key", ApiKey, "key"),
+    _operation(f"PATCH {_KEY}", "Label an API key", ApiKey),
+    _operation(f"POST {_KEY}/revoke", "Revoke an API key", ApiKey),
+    _operation("POST /v1/account/top-up-intents", "Begin to add sample credit", TopUpIntent, "continue_url"),
+    _operation("GET /v1/usage", "Read what was used", Usage),
+    _operation("GET /v1/eval-summary", "Read how output checks have judged", EvalSummary),
+    _operation("GET /v1/compliance-export", "Export receipts and decisions", ComplianceExport),
+    _operation("GET /v1/problem-lookups", "Look up answered problems", ProblemLookup),
+    _operation("POST /v1/tenants", "Make an organization", None, "api_key.key"),
+    _operation("PATCH /v1/tenants/{tenant_id}", "Rename the organization", None),
+    _operation("GET /v1/webhooks", "List webhooks", Webhook, lists=True),
+    _operation("POST /v1/webhooks", "Add a webhook", Webhook, "secret"),
+    _operation(f"DELETE {_WEBHOOK}", "Remove a webhook", None),
+    _operation(f"GET {_WEBHOOK}/deliveries", "List deliveries", Delivery, lists=True),
+    _operation(f"POST {_WEBHOOK}/rotate-secret", "Give a webhook another secret", Webhook, "secret"),
+    _operation("POST /v1/webhooks/deliveries/{delivery_id}/replay", "Deliver again", Delivery),
+)
 
 _REVIEWS: Final = (
-    _list("getReviewComposerAgents", "/v1/review-composer/agents", "List review agents", ReviewAgent),
-    _write("postReviewComposerAgents", "POST /v1/review-composer/agents", "Register a review agent", ArmOutcome),
-    _read("getReviewComposerAgentsByArmIdConnection", _AGENT, "Read the connection of a review agent", KeyConnection),
-    _write(
-        "postReviewComposerAgentsByArmIdConnectionIntents",
-        f"POST {_AGENT}/intents",
-        "Begin to enter the key of a review agent",
-        KeyIntent,
-        "continue_url",
-    ),
-    _write(
-        "postReviewComposerAgentsByArmIdConnectionTest",
-        f"POST {_AGENT}/test",
-        "Test the entered key of a review agent and use it",
-        None,
-    ),
-    _write(
-        "postReviewComposerAgentsByArmIdConnectionRevoke",
-        f"POST {_AGENT}/revoke",
-        "Stop using the key of a review agent",
-        None,
-    ),
-    _list("getCredentials", "/v1/credentials", "List credential references", Credential),
-    _write("postCredentials", "POST /v1/credentials", "Name a credential", Credential),
-    _list("getGithubConnections", "/v1/github-connections", "List GitHub connections", GithubConnection),
-    _write(
-        "postGithubConnectionsIntents",
-        "POST /v1/github-connections/intents",
-        "Begin to connect a repository",
-        GithubIntent,
-        "continue_url",
-    ),
+    _operation("GET /v1/review-composer/agents", "List review agents", ReviewAgent, lists=True),
+    _operation("POST /v1/review-composer/agents", "Register a review agent", ArmOutcome),
+    _operation(f"GET {_AGENT}", "Read the connection of a review agent", KeyConnection),
+    _operation(f"POST {_AGENT}/intents", "Begin to enter the key of a review agent", KeyIntent, "continue_url"),
+    _operation(f"POST {_AGENT}/test", "Test the entered key of a review agent and use it", None),
+    _operation(f"POST {_AGENT}/revoke", "Stop using the key of a review agent", None),
+    _operation("GET /v1/credentials", "List credential references", Credential, lists=True),
+    _operation("POST /v1/credentials", "Name a credential", Credential),
+    _operation("GET /v1/github-connections", "List GitHub connections", GithubConnection, lists=True),
+    _operation("POST /v1/github-connections/intents", "Begin to connect a repository", GithubIntent, "continue_url"),
 )
 
 _ALL: Final = (*_RUNS, *_OPTIONS, *_CHECKS, *_SOURCES, *_TEMPLATES, *_ORGANIZATION, *_REVIEWS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from runwatch.service.models.providers.configured_source import ConfiguredSource
 from runwatch.service.models.providers.model_list import CAPABILITY
@@ -53,28 +53,31 @@ class SampleSource:
 def _model(
     upstream_ref: str,
     display_name: str,
-    *,
-    family: str,
     release: str,
     lifecycle: str,
-    prices: tuple[str, str],
+    prices: str,
+    *,
     data_classes: tuple[str, ...] = ("public",),
     capabilities: tuple[str, ...] = (CAPABILITY,),
     commercial_use: str = "allowed",
-    publisher_id: str = "sample",
-) -> ServedModel:
-    return ServedModel(
+    **behavior: Any,
+) -> SampleModel:
+    """Declare a model: ``prices`` are those of a million input and output tokens, ``behavior`` is of its calls."""
+    publisher, _, name = upstream_ref.rpartition("/")
+    input_usd, output_usd = prices.split()
+    served = ServedModel(
         upstream_ref=upstream_ref,
         display_name=f"Sample {display_name}",
         capabilities=capabilities,
         data_classes=data_classes,
-        publisher_id=publisher_id,
-        family=family,
+        publisher_id=publisher or "sample",
+        family=name.partition("-")[0],
         release=release,
         lifecycle=lifecycle,
         license={"identifier": "sample", "commercial_use": commercial_use, "evidence_ref": None},
-        prices={"input_usd_per_million": prices[0], "output_usd_per_million": prices[1]},
+        prices={"input_usd_per_million": input_usd, "output_usd_per_million": output_usd},
     )
+    return SampleModel(served, **behavior)
 
 
 def _source(
@@ -111,157 +114,30 @@ _REVIEW: Final = (CAPABILITY, "text.summarize", "code.review")
 _INTERNAL: Final = ("public", "sandbox", "tenant_internal")
 
 SAMPLES: Final = (
-    _source(
-        "sample_north",
-        "North",
-        (
-            SampleModel(
-                _model(
-                    "ember-small",
-                    "Ember Small",
-                    family="ember",
-                    release="2026-05",
-                    lifecycle="active",
-                    prices=("0.10", "0.40"),
-                    data_classes=_INTERNAL,
-                    capabilities=_SUMMARY,
-                ),
-                tokens_per_s=120.0,
-            ),
-            SampleModel(
-                _model(
-                    "ember-large",
-                    "Ember Large",
-                    family="ember",
-                    release="2026-05",
-                    lifecycle="active",
-                    prices=("2.50", "10.00"),
-                    data_classes=_INTERNAL,
-                    capabilities=_REVIEW,
-                ),
-                first_token_s=1.2,
-                tokens_per_s=45.0,
-            ),
-            SampleModel(
-                _model(
-                    "ember-next",
-                    "Ember Next",
-                    family="ember",
-                    release="2026-11",
-                    lifecycle="preview",
-                    prices=("1.00", "4.00"),
-                    capabilities=_REVIEW,
-                    commercial_use="restricted",
-                ),
-            ),
-            SampleModel(
-                _model(
-                    "ember-classic",
-                    "Ember Classic",
-                    family="ember",
-                    release="2024-03",
-                    lifecycle="deprecated",
-                    prices=("0.50", "1.50"),
-                ),
-                tokens_per_s=30.0,
-            ),
-        ),
-        location="eu",
-        data_classes=_INTERNAL,
-    ),
-    _source(
-        "sample_gateway",
-        "Gateway",
-        (
-            SampleModel(
-                _model(
-                    "river/river-mini",
-                    "River Mini (keeps to no form)",
-                    family="river",
-                    release="2026-08",
-                    lifecycle="active",
-                    prices=("0.05", "0.20"),
-                    publisher_id="river",
-                ),
-                tokens_per_s=150.0,
-                keeps_form=False,
-            ),
-            SampleModel(
-                _model(
-                    "river/river-pro",
-                    "River Pro",
-                    family="river",
-                    release="2026-08",
-                    lifecycle="preview",
-                    prices=("1.25", "5.00"),
-                    capabilities=_SUMMARY,
-                    publisher_id="river",
-                ),
-            ),
-            SampleModel(
-                _model(
-                    "stone/stone-busy",
-                    "Stone Busy (its first call fails)",
-                    family="stone",
-                    release="2026-02",
-                    lifecycle="active",
-                    prices=("0.30", "0.90"),
-                    publisher_id="stone",
-                ),
-                fault="capacity",
-                fails_once=True,
-            ),
-        ),
-        location="global",
-        route="gateway",
-        data_classes=("public", "sandbox"),
-        reports_cost=True,
-    ),
-    _source(
-        "sample_cloud",
-        "Cloud",
-        (
-            SampleModel(
-                _model(
-                    "cedar-standard",
-                    "Cedar Standard",
-                    family="cedar",
-                    release="2025-10",
-                    lifecycle="active",
-                    prices=("0.80", "3.20"),
-                    data_classes=("public", "tenant_internal"),
-                    capabilities=_SUMMARY,
-                ),
-            ),
-            SampleModel(
-                _model(
-                    "cedar-deep",
-                    "Cedar Deep (slow)",
-                    family="cedar",
-                    release="2026-09",
-                    lifecycle="preview",
-                    prices=("5.00", "20.00"),
-                    capabilities=_REVIEW,
-                ),
-                first_token_s=9.0,
-                tokens_per_s=15.0,
-            ),
-            SampleModel(
-                _model(
-                    "cedar-first",
-                    "Cedar First (no longer answers)",
-                    family="cedar",
-                    release="2023-06",
-                    lifecycle="retired",
-                    prices=("1.50", "2.00"),
-                ),
-                fault="model_not_found",
-            ),
-        ),
-        location="us",
-        data_classes=("public", "tenant_internal"),
-    ),
-)
-"""Three sources that differ in location, route, prices, speed and reliability, with models of every lifecycle."""
+    _source("sample_north", "North", (
+        _model("ember-small", "Ember Small", "2026-05", "active", "0.10 0.40", data_classes=_INTERNAL,
+               capabilities=_SUMMARY, tokens_per_s=120.0),
+        _model("ember-large", "Ember Large", "2026-05", "active", "2.50 10.00", data_classes=_INTERNAL,
+               capabilities=_REVIEW, first_token_s=1.2, tokens_per_s=45.0),
+        _model("ember-next", "Ember Next", "2026-11", "preview", "1.00 4.00", capabilities=_REVIEW,
+               commercial_use="restricted"),
+        _model("ember-classic", "Ember Classic", "2024-03", "deprecated", "0.50 1.50", tokens_per_s=30.0),
+    ), location="eu", data_classes=_INTERNAL),
+    _source("sample_gateway", "Gateway", (
+        _model("river/river-mini", "River Mini (keeps to no form)", "2026-08", "active", "0.05 0.20",
+               tokens_per_s=150.0, keeps_form=False),
+        _model("river/river-pro", "River Pro", "2026-08", "preview", "1.25 5.00", capabilities=_SUMMARY),
+        _model("stone/stone-busy", "Stone Busy (its first call fails)", "2026-02", "active", "0.30 0.90",
+               fault="capacity", fails_once=True),
+    ), location="global", route="gateway", data_classes=("public", "sandbox"), reports_cost=True),
+    _source("sample_cloud", "Cloud", (
+        _model("cedar-standard", "Cedar Standard", "2025-10", "active", "0.80 3.20",
+               data_classes=("public", "tenant_internal"), capabilities=_SUMMARY),
+        _model("cedar-deep", "Cedar Deep (slow)", "2026-09", "preview", "5.00 20.00", capabilities=_REVIEW,
+               first_token_s=9.0, tokens_per_s=15.0),
+        _model("cedar-first", "Cedar First (no longer answers)", "2023-06", "retired", "1.50 2.00",
+               fault="model_not_found"),
+    ), location="us", data_classes=("public", "tenant_internal")),
+)  # fmt: skip
 
 SAMPLE_SOURCES: Final = tuple(sample.source for sample in SAMPLES)
