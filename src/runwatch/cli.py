@@ -1,6 +1,6 @@
-"""The command ``runwatch``: reads the words, runs the command, and exits with an honest code.
+"""The command ``runwatch``: parses the command line, runs the command, and returns its exit code.
 
-Nothing heavy is imported before it is known what is asked for.
+Modules are imported only when the command line needs them, to start fast.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def main() -> NoReturn:
         code = run(sys.argv[1:])
         sys.stdout.flush()
     except OSError as error:
-        # What is left in the buffer would raise again when the interpreter ends.
+        # Text left in the buffer would raise again when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # A reader that closes its pipe has had enough, which is no failure.
+        # A reader that closes its pipe early is not a failure.
         code = 0 if isinstance(error, BrokenPipeError) else 1
         if code:
             sys.stderr.write(f"runwatch: The output cannot be written: {error.strerror}\n")
@@ -44,7 +44,7 @@ def main() -> NoReturn:
 
 
 def _write_trace(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Write the trace of a defect, cleaned, because the text of an exception may come from a file or a service."""
+    """Write the traceback of a bug, cleaned, because the text of an exception may come from a file or a service."""
     import traceback
 
     from runwatch.base.text import clean_block
@@ -53,7 +53,7 @@ def _write_trace(kind: type[BaseException], error: BaseException, trace: Traceba
 
 
 def _open_closed_streams() -> None:
-    """Give every standard stream that the caller has closed a place to go to, and let none fail on a character."""
+    """Open the null device for every closed standard stream, and let no stream fail on a character."""
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
@@ -63,10 +63,10 @@ def _open_closed_streams() -> None:
 
 
 def run(words: list[str]) -> int:
-    """Run one command line and answer its exit code; what stopped it has been told on stderr then.
+    """Run one command line and return its exit code; errors have then been reported on stderr.
 
     Raises:
-        OSError: standard output is closed or its disk is full.
+        OSError: Standard output is closed or its disk is full.
     """
     if words == ["--version"]:
         sys.stdout.write(f"runwatch {__version__}\n")
@@ -98,14 +98,14 @@ def run(words: list[str]) -> int:
 
 
 def console(options: CommandOptions | None = None) -> int:
-    """Open the console, and answer its exit code.
+    """Open the console, and return its exit code.
 
     Args:
-        options: What the command line says; ``None`` where it says nothing at all, which needs no parser.
+        options: The command line's options; ``None`` without any, which skips the parser.
 
     Raises:
-        UsageError: there is no terminal to draw on.
-        SettingsError: a flag or a variable holds what its setting does not take.
+        UsageError: There is no terminal to draw on.
+        SettingsError: A flag or a variable has an invalid value.
     """
     if not _has_terminal():
         raise UsageError(
@@ -113,7 +113,7 @@ def console(options: CommandOptions | None = None) -> int:
             hint="Use a verb, such as 'runwatch runs list' or 'runwatch runs watch --all'; 'runwatch --help' lists"
             " them.",
         )
-    # Nothing that is made until the first paint is garbage; the console switches the collector on again behind it.
+    # Objects made before the first paint are not garbage; the console turns the collector on again afterwards.
     gc.disable()
     from runwatch.base.paths import find_paths
     from runwatch.settings import resolver
@@ -132,7 +132,7 @@ def console(options: CommandOptions | None = None) -> int:
 
 
 def demo(call: Invocation) -> int:
-    """``demo``: the console on a service that is thrown away; without a terminal, one test run in lines of text."""
+    """Run ``demo``: the console on a temporary service; without a terminal, one test run as text."""
     if _has_terminal():
         from runwatch.tui.app.launch import run_demo
 
@@ -143,7 +143,7 @@ def demo(call: Invocation) -> int:
 
 
 def open_file(call: Invocation) -> int:
-    """``open FILE``: the records of a file in the console; as text without a terminal, or where a form is asked for."""
+    """Run ``open FILE``: the records of a file in the console; as text without a terminal or with output options."""
     options = call.options
     if options.file == "-" or options.format or options.fields or not _has_terminal():
         from runwatch.commands import open_file
@@ -161,9 +161,9 @@ def _has_terminal() -> bool:
 
 
 def serve(call: Invocation) -> int:
-    """``serve``: run the local service in this process, or stop the one of a data directory.
+    """Run ``serve``: the local service in this process, or stop the one of a data directory.
 
-    This is the only place that knows the service; everyone else meets it on the wire.
+    Only this function imports the service; all other code reaches it over HTTP.
     """
     from decimal import Decimal
     from functools import partial
@@ -213,12 +213,12 @@ def serve(call: Invocation) -> int:
 
 
 def _rotate_master_key(call: Invocation, options: ServeOptions) -> int:
-    """``serve --rotate-master-key``: make a new master key, and seal every secret of the data directory with it.
+    """Run ``serve --rotate-master-key``: make a new master key, and seal every secret of the data directory with it.
 
     Raises:
-        LocalServiceError: a service runs on the data directory.
-        SettingsError: the master key comes from a command, or its place is not usable.
-        DataError: the data directory is not usable; the next start seals what is left.
+        LocalServiceError: A service runs on the data directory.
+        SettingsError: The master key comes from a command, or its place is not usable.
+        DataError: The data directory is not usable; the next start seals what is left.
     """
     from runwatch.base.errors import LocalServiceError
     from runwatch.base.service_file import is_running

@@ -1,1 +1,1 @@
-"""What the user has chosen: the settings file, profiles, key sources, and the local service that needs no settings."""
+"""Settings of the user: the settings file, profiles, key sources, and the local service, which needs no settings."""

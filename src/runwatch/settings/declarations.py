@@ -1,4 +1,4 @@
-"""Every setting, declared once: help, README, ``config show`` and the settings screen are made from here."""
+"""Declarations of every setting, the source of help, manual, ``config show`` and the settings screen."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from runwatch.settings.setting import (
 )
 
 LOCAL: Final = "local"
-"""The name under which the local service is shown and its data kept."""
+"""Profile name of the local service, on screen and for its data."""
 
 UNNAMED: Final = "unnamed"
-"""The name for a service whose address came without a profile."""
+"""Profile name of a service whose address came without a profile."""
 
 RESERVED_NAMES: Final = (LOCAL, UNNAMED)
-"""Names that no profile of the settings file may have."""
+"""Names that a profile of the settings file may not have."""
 
 PROFILES: Final = "profiles"
-"""The table of the settings file that holds the profiles."""
+"""Table of the settings file that holds the profiles."""
 
 LOCAL_SERVICE: Final = "local_service"
-"""The table of the settings file that says how the local service is run."""
+"""Table of the settings file for the local service."""
 
 SECRET_KEYS: Final = frozenset(
     {
@@ -43,7 +43,7 @@ SECRET_KEYS: Final = frozenset(
         "secret", "password", "passphrase", "bearer", "authorization", "credential", "credentials",
     }
 )  # fmt: skip
-"""Names under which people write a key into a file; a value there is refused and never shown."""
+"""Keys under which users write an API key into a file; a value there is refused and never shown."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 
@@ -68,10 +68,10 @@ def _word(value: str) -> str:
 
 
 class Settings(SettingsGroup):
-    """The settings of one person on one machine.
+    """Settings of one user on one machine.
 
     Attributes:
-        profiles: The services this person works with, by name.
+        profiles: The user's services, by name.
     """
 
     __slots__ = ("profiles",)
@@ -168,10 +168,10 @@ class Settings(SettingsGroup):
 
 
 class Profile(SettingsGroup):
-    """One service as one person calls it.
+    """Settings of one service.
 
     Attributes:
-        name: The name that people use for it.
+        name: The profile's name.
     """
 
     __slots__ = ("name",)
@@ -211,24 +211,24 @@ class Profile(SettingsGroup):
 
 
 SETTINGS: Final[tuple[Setting[Any], ...]] = tuple(Settings.DECLARED.values())
-"""Every setting outside the profiles, in the order in which people read them."""
+"""Every setting outside the profiles, in display order."""
 
 PROFILE_SETTINGS: Final[tuple[Setting[Any], ...]] = tuple(Profile.DECLARED.values())
-"""Every setting of a profile; the file has them under ``[profiles.NAME]``."""
+"""Every setting of a profile; in the file under ``[profiles.NAME]``."""
 
 
 def is_profile_name(name: str) -> bool:
-    """Whether a profile may have this name: letters, digits, ``-`` and ``_``, at most 64, and none of ours."""
+    """Return whether a profile may have this name: letters, digits, ``-`` and ``_``, at most 64, and not reserved."""
     return _NAME.match(name) is not None and name not in RESERVED_NAMES
 
 
 def is_secret_key(key: str) -> bool:
-    """Whether people write an API key under this key; a value there is never shown."""
+    """Return whether users write an API key under this key; a value there is never shown."""
     return key.rpartition(".")[2].lower().replace("-", "_") in SECRET_KEYS
 
 
 def split_key(key: str) -> tuple[str, ...]:
-    """A dotted key as the tables and the name that it stands for; names in ``keys`` and ``filters`` may hold dots."""
+    """Split a dotted key into tables and name; names in ``keys`` and ``filters`` may hold dots."""
     table, dot, rest = key.partition(".")
     if dot and table in Settings.DECLARED and Settings.DECLARED[table].is_table:
         return (table, rest)
@@ -236,7 +236,7 @@ def split_key(key: str) -> tuple[str, ...]:
 
 
 def find_setting(key: str) -> Setting[Any] | None:
-    """The declared setting behind a dotted key; for an entry of a table of texts, a setting that takes one text."""
+    """Return the setting of a dotted key; for an entry of a table, a setting for that entry."""
     parts = split_key(key)
     if len(parts) == 3 and parts[0] == PROFILES and is_profile_name(parts[1]):
         return Profile.DECLARED.get(parts[2])
@@ -247,7 +247,7 @@ def find_setting(key: str) -> Setting[Any] | None:
 
 
 def find_closest_key(key: str) -> str:
-    """The declared key that looks most like one that is not declared, or an empty text when none does."""
+    """Return the declared key most similar to an undeclared one, or an empty text."""
     parts = split_key(key)
     if len(parts) == 3 and parts[0] == PROFILES:
         near = closest_word(parts[2], Profile.DECLARED)

@@ -1,4 +1,4 @@
-"""From the bytes of a settings file to settings, with everything that is wrong named by its key and line."""
+"""Parser of settings files, which names every problem by key and line."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of documen
 
 
 class SettingsProblem(NamedTuple):
-    """One thing about the settings file that the user should know.
+    """A problem of the settings file.
 
     Attributes:
         path: The settings file.
-        message: What is wrong and what holds instead; never a value of the file.
-        key: The dotted key, or an empty text where the whole file is meant.
-        line: The line, counted from 1, where it is known.
-        column: The column, counted from 1, where it is known.
-        nearest: The known key that looks most like an unknown one.
-        is_warning: Whether every setting could be read all the same.
-        copy: Where a file that cannot be read was set aside.
+        message: What is wrong and what applies instead; never a value of the file.
+        key: The dotted key, or an empty text for the whole file.
+        line: The line from 1, if known.
+        column: The column from 1, if known.
+        nearest: The declared key most similar to an unknown one.
+        is_warning: Whether every setting could still be read.
+        copy: The copy of a file that cannot be read.
     """
 
     path: Path
@@ -50,17 +50,17 @@ class SettingsProblem(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The file with line and column, as editors take it."""
+        """The file with line and column, as editors accept it."""
         return ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
 
     def __str__(self) -> str:
-        """Place, key and message in one line; to be cleaned before it is drawn."""
+        """Return place, key and message in one line; not safe text."""
         named = f"'{self.key}' {self.message}" if self.key else self.message
         return f"{self.place}: {named}" + (f"; did you mean '{self.nearest}'?" if self.nearest else "")
 
 
 class InvalidTomlError(Exception):
-    """The content of a settings file cannot be read; the message names the reason and never a value."""
+    """A settings file cannot be read; the message gives the reason and never a value."""
 
     def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
@@ -69,10 +69,10 @@ class InvalidTomlError(Exception):
 
 
 def decode_toml(content: bytes) -> tuple[str, dict[str, Any]]:
-    """The text of a settings file, without a byte order mark, and what it says.
+    """Return the text of a settings file without a byte order mark, and its content.
 
     Raises:
-        NotToml: it is not UTF-8 or not TOML.
+        InvalidTomlError: It is not UTF-8 or not TOML.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -96,10 +96,10 @@ def decode_toml(content: bytes) -> tuple[str, dict[str, Any]]:
 
 
 class SettingsParser:
-    """One pass over a decoded file. Takes keys to services out of it and gathers problems with their paths.
+    """Single-use parser of a decoded file. Removes API keys from it and collects problems.
 
     Attributes:
-        problems: What is wrong, each with the path of names it is about; lines are for the caller to add.
+        problems: Each problem with its path of names; the caller adds lines.
     """
 
     def __init__(self, path: Path, raw: dict[str, Any]) -> None:
@@ -108,7 +108,7 @@ class SettingsParser:
         self.problems: list[tuple[tuple[str, ...], SettingsProblem]] = []
 
     def settings(self) -> Settings:
-        """Every setting that could be read; the others keep their defaults."""
+        """Return every setting that could be read; the others keep their defaults."""
         self._take_out_secrets(self._raw, ())
         chosen = self._read(Settings, self._named(), ())
         profiles = dict(self._profiles(self._raw.get(PROFILES, {})))
@@ -123,7 +123,7 @@ class SettingsParser:
         return Settings(chosen, profiles)
 
     def _named(self) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-        """Everything but the profiles as dotted key, path of names and value; tables of ours are opened."""
+        """Yield everything but the profiles as dotted key, path of names and value, with declared tables flattened."""
         tables = {key.partition(".")[0] for key in Settings.DECLARED if "." in key}
         for name, value in self._raw.items():
             if name in tables and isinstance(value, dict):
@@ -157,7 +157,7 @@ class SettingsParser:
     ) -> dict[str, Any]:
         chosen: dict[str, Any] = {}
         for key, names, value in members:
-            # The dot of a declared key stands for a table; a name that holds a dot itself is another one.
+            # The dot of a declared key means a table; a name that itself holds a dot is another key.
             setting = group.DECLARED.get(key) if len(names) > len(place) + key.count(".") else None
             if setting is None:
                 if not is_secret_key(names[-1]):
@@ -214,7 +214,7 @@ class SettingsParser:
 
 
 def _remember(value: object) -> None:
-    """Have every text in a value redacted from the log."""
+    """Redact every text in a value from the log."""
     if isinstance(value, str):
         keep_secret(Secret(value))
     elif isinstance(value, dict):

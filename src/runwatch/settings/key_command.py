@@ -1,4 +1,4 @@
-"""Running the command that prints a key: no shell, no terminal, no waiting for ever, and no word of what it printed."""
+"""Runner of the command that prints a key: without shell or terminal, limited in time, its output never logged."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Final
 from runwatch.base.errors import SettingsError
 
 TIMEOUT_S: Final = 10.0
-"""How long a key command may take (DESIGN 4, Keys to the service)."""
+"""How long a key command may take (manual: decisions, "Keys to the service")."""
 
 _HINT: Final = "Run it by hand to see why; here it runs without a shell and without a terminal."
 
 
 def run_key_command(command: str, *, patience_s: float = TIMEOUT_S) -> str:
-    """Run a key command in a session of its own, with nothing to read, and return what it printed.
+    """Run a key command in its own session, without input, and return its output.
 
-    What the command writes to its error output goes nowhere, because it may hold the key.
+    Its error output is discarded, because it may hold the key.
 
     Raises:
-        SettingsError: it cannot be started, fails, takes too long or does not print text.
+        SettingsError: It cannot be started, fails, takes too long or does not print text.
     """
     try:
-        # A session of its own has no terminal, so that a prompt for a password fails at once and cannot hang.
+        # A new session has no terminal, so a password prompt fails at once instead of waiting.
         process = subprocess.Popen(  # noqa: S603 - the person's own command, split without a shell
             shlex.split(command),
             stdin=subprocess.DEVNULL,
@@ -56,7 +56,7 @@ def run_key_command(command: str, *, patience_s: float = TIMEOUT_S) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the command with all that it has started; harmless when it has ended."""
+    """Kill the command and everything it has started, unless it has ended."""
     if process.poll() is not None:
         return
     with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
-"""Where the API key of a service comes from: environment, key command, keyring, key file.
+"""Sources of a service's API key: environment, key command, keyring, key file.
 
-Every key that is found is bound to one address and is known to the log's redaction before anyone else has it. Errors
-and screens name the source, never a part of the key or of what a source printed.
+Every key is bound to one address and registered for redaction in logs before any other code gets it. Errors and screens
+name the source, never a part of the key or of a source's output.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _KEY: Final = re.compile(r"[!-~]{1,4096}\Z")
 
 @dataclass(frozen=True, slots=True)
 class FoundKey:
-    """A key and the words for its source, which may be shown."""
+    """A key and the name of its source, which may be shown."""
 
     key: Secret = field(repr=False)
     source: str
 
 
 def validate_key(text: str, source: str) -> Secret:
-    """A key as it goes into a header: one word of visible ASCII.
+    """Return a key fit for a header: one word of visible ASCII.
 
     Raises:
-        SettingsError: it is none; the message holds no part of it.
+        SettingsError: The text is not a key; the message holds no part of it.
     """
     value = text.strip()
     if not _KEY.match(value):
@@ -54,20 +54,20 @@ def validate_key(text: str, source: str) -> Secret:
 
 
 def environment_key(environment: Mapping[str, str]) -> FoundKey | None:
-    """The key in the environment; an empty variable counts as none.
+    """Return the key in the environment; an empty variable counts as none.
 
     Raises:
-        SettingsError: the variable holds something that is no key.
+        SettingsError: The variable does not hold a key.
     """
     value = environment.get(ENVIRONMENT_KEY, "")
     return FoundKey(validate_key(value, FROM_ENVIRONMENT), FROM_ENVIRONMENT) if value.strip() else None
 
 
 def profile_key(profile: Profile, key_file: Path) -> FoundKey | None:
-    """A profile's own key, for the profile's own address: by its command, else from the keyring, else the key file.
+    """Return the key for the profile's own address: from its command, else the keyring, else the key file.
 
     Raises:
-        SettingsError: a source fails, gives no key, or has a key that was stored for another address.
+        SettingsError: A source fails, gives no key, or has a key that was stored for another address.
     """
     if profile.key_command:
         from runwatch.settings.key_command import run_key_command
@@ -90,10 +90,10 @@ def profile_key(profile: Profile, key_file: Path) -> FoundKey | None:
 
 
 def store_key(profile: Profile, key: Secret, key_file: Path) -> str:
-    """Keep a key for a profile's address, in the keyring where there is one, else in the key file; say in which.
+    """Store a key for a profile's address, in the keyring if there is one, else in the key file; return which.
 
     Raises:
-        SettingsError: it is no key, the profile has no address or has a key command, or nothing can be written.
+        SettingsError: It is not a key, the profile has no address or has a key command, or the write failed.
     """
     if not profile.base_url:
         raise SettingsError(
@@ -116,10 +116,10 @@ def store_key(profile: Profile, key: Secret, key_file: Path) -> str:
 
 
 def forget_key(profile_name: str, key_file: Path) -> tuple[str, ...]:
-    """Remove the stored keys of a profile, which may be gone from the settings already; say from where.
+    """Remove the stored keys of a profile, which may no longer be in the settings; return the sources.
 
     Raises:
-        SettingsError: the key file cannot be read or written.
+        SettingsError: The key file cannot be read or written.
     """
     from runwatch.settings.key_store import KeyFile, SystemKeyring
 

@@ -1,4 +1,4 @@
-"""The two places where runwatch keeps keys itself: the system's keyring, and a file that only its owner can read."""
+"""Stores for keys: the system's keyring, and a private file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runwatch.base.files import UnsafePlaceError, check_place, hold_lock, read_p
 from runwatch.base.secret import Secret
 
 KEYRING_TIMEOUT_S: Final = 3.0
-"""How long the keyring may take; a locked one waits for the user whom nobody has told."""
+"""How long the keyring may take; a locked one waits for the user, who may not see its prompt."""
 
 _SERVICE: Final = "runwatch"
 _MAX_FILE_BYTES: Final = 1_000_000
@@ -34,16 +34,16 @@ class StoredKey:
 
 
 class SystemKeyring:
-    """The keyring of the system, through the optional package ``keyring``.
+    """The system's keyring, through the optional package ``keyring``.
 
-    Where the package is not installed, fails, or does not answer in time, the keyring holds nothing and takes nothing.
+    If the package is missing, fails, or does not respond in time, the keyring reads as empty and stores nothing.
     """
 
     def __init__(self, *, patience_s: float = KEYRING_TIMEOUT_S) -> None:
         self._patience_s = patience_s
 
     def get(self, name: str) -> StoredKey | None:
-        """The key kept under a name, or ``None``."""
+        """Return the key stored under a name, or ``None``."""
         value = self._call(lambda keyring: keyring.get_password(_SERVICE, name))
         if value is None:
             return None
@@ -55,23 +55,23 @@ class SystemKeyring:
             return None
 
     def put(self, name: str, kept: StoredKey) -> bool:
-        """Keep a key under a name; answer whether the keyring has it now."""
+        """Store a key under a name; return whether the keyring now has it."""
         value = json.dumps({"origin": kept.origin, "key": kept.key.reveal()})
 
         def write(keyring: Any) -> bool:
             keyring.set_password(_SERVICE, name, value)
-            # There is a keyring that takes everything and keeps nothing.
+            # One keyring backend accepts everything and stores nothing.
             return bool(keyring.get_password(_SERVICE, name) == value)
 
         return self._call(write) is True
 
     def keep_text(self, name: str, replacement: Callable[[str | None], str]) -> str | None:
-        """The text kept under a name, exchanged for what ``replacement`` makes of it, in one go.
+        """Replace the text stored under a name by ``replacement`` of it, in one operation.
 
-        A keyring that answers late has done either nothing or all of it, and it never loses what it has.
+        A keyring that responds late has done all of it or nothing, and never loses its text.
 
         Returns:
-            The text that the keyring holds afterwards; ``None`` when it could not be asked or did not keep it.
+            The text in the keyring afterwards; ``None`` if it did not respond or did not store it.
         """
 
         def exchange(keyring: Any) -> str | None:
@@ -79,14 +79,14 @@ class SystemKeyring:
             after = replacement(before)
             if after != before:
                 keyring.set_password(_SERVICE, name, after)
-            # There is a keyring that takes everything and keeps nothing.
+            # One keyring backend accepts everything and stores nothing.
             return after if keyring.get_password(_SERVICE, name) == after else None
 
         found: str | None = self._call(exchange)
         return found
 
     def remove(self, name: str) -> bool:
-        """Remove the key kept under a name; answer whether there was one."""
+        """Remove the key stored under a name; return whether there was one."""
 
         def delete(keyring: Any) -> bool:
             if keyring.get_password(_SERVICE, name) is None:
@@ -104,7 +104,7 @@ class SystemKeyring:
                 answers.put(work(importlib.import_module("keyring")))
             except ImportError:
                 answers.put(None)
-            except Exception as error:  # a keyring of any make may raise anything; its text may hold the key
+            except Exception as error:  # a keyring backend may raise anything; its text may hold the key
                 _log.warning("the keyring is not used: %s", type(error).__name__)
                 answers.put(None)
 
@@ -117,32 +117,32 @@ class SystemKeyring:
 
 
 class KeyFile:
-    """A TOML file with one table a profile, mode 0600; it serves nobody when others could read or change it."""
+    """TOML file of mode 0600 with one table for each profile; refused if other users could read or change it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def get(self, name: str) -> StoredKey | None:
-        """The key kept under a name, or ``None``.
+        """Return the key stored under a name, or ``None``.
 
         Raises:
-            SettingsError: the file is not private or cannot be read.
+            SettingsError: The file is not private or cannot be read.
         """
         return self._read().get(name)
 
     def put(self, name: str, kept: StoredKey) -> None:
-        """Keep a key under a name.
+        """Store a key under a name.
 
         Raises:
-            SettingsError: the file is not private, or cannot be read or written.
+            SettingsError: The file is not private, or cannot be read or written.
         """
         self._change(lambda entries: entries.update({name: kept}))
 
     def remove(self, name: str) -> bool:
-        """Remove the key kept under a name; answer whether there was one.
+        """Remove the key stored under a name; return whether there was one.
 
         Raises:
-            SettingsError: the file is not private, or cannot be read or written.
+            SettingsError: The file is not private, or cannot be read or written.
         """
         if self.get(name) is None:
             return False
@@ -179,7 +179,7 @@ class KeyFile:
             tables = tomllib.loads(content.decode("utf-8"))
             return {name: _kept(table["origin"], table["key"]) for name, table in tables.items()}
         except (ValueError, KeyError, TypeError, RecursionError):
-            # The reader's own words may repeat what stands in the file.
+            # The parser's message may repeat content of the file.
             raise SettingsError(
                 "The key file is damaged",
                 detail=str(self._path),

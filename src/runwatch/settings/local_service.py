@@ -1,4 +1,4 @@
-"""The local service from outside: found through the files of its data directory, started when none runs, stopped."""
+"""Control of the local service from outside: find it through its data directory, start it, stop it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ from runwatch.base.text import clean_block
 from runwatch.settings.declarations import LOCAL
 
 IDLE_EXIT_S: Final = 600.0
-"""Seconds without a caller and without a live run after which a service that was started here ends (DESIGN 5)."""
+"""Seconds without a caller and without a live run after which an automatically started service ends (manual: decisions,
+"Local service process").
+"""
 
 START_TIMEOUT_S: Final = 30.0
 """How long a service may take to accept connections, or to end."""
@@ -58,11 +60,11 @@ class LocalService:
     """A local service that accepts connections.
 
     Attributes:
-        base_url: Scheme, host and port, where other clients and browsers reach it.
+        base_url: Scheme, host and port for other clients and browsers.
         key: Its own key.
         pid: Its process.
         socket: The Unix socket on which runwatch reaches it.
-        started_here: Whether this call has started it.
+        started_here: Whether this call started it.
     """
 
     base_url: str
@@ -72,18 +74,18 @@ class LocalService:
     started_here: bool = False
 
     def target(self) -> Target:
-        """The service as the client calls it, with its own key and no other."""
+        """Return the target of the service, with its own key and no other."""
         return Target(LOCAL, self.base_url, self.key, "local service", socket=self.socket)
 
 
 @dataclass(frozen=True, slots=True)
 class WaitTiming:
-    """How the waiting here is done; tests bring their own.
+    """Clock and limit of the waits here, for tests to replace.
 
     Attributes:
         patience_s: How long to wait for a service.
-        monotonic: Seconds that only grow.
-        sleep: Lets seconds go by.
+        monotonic: Returns monotonic seconds.
+        sleep: Waits for some seconds.
     """
 
     patience_s: float = START_TIMEOUT_S
@@ -97,19 +99,19 @@ _USUAL: Final = WaitTiming()
 def find_running(
     data_dir: Path, *, settings_file: Path | None = None, pace: WaitTiming = _USUAL
 ) -> LocalService | None:
-    """The running service of a data directory once it accepts connections, or ``None`` when none runs.
+    """Return the running service of a data directory once it accepts connections, or ``None`` if none runs.
 
     Args:
         data_dir: The service's data directory.
-        settings_file: Says where the master key is that opens the service's own key; this installation's when left out.
-        pace: How the waiting is done.
+        settings_file: Locates the master key that opens the service's own key; by default this installation's.
+        pace: Clock and limit of the wait.
 
     Raises:
-        SettingsError: the master key cannot be had.
-        UntrustedSocketError: its socket, the socket's directory or the listening process is not the user's own.
-        LocalServiceError: one holds the directory and does not accept connections within the pace's patience, or it is
-            of version 0.1.0 and has no socket.
-        DataError: others own the directory or may change it.
+        SettingsError: The master key is not available.
+        UntrustedSocketError: Its socket, the socket's directory or the listening process does not belong to the user.
+        LocalServiceError: A service holds the directory and does not accept connections in time, or it is of version
+            0.1.0 and has no socket.
+        DataError: Other users own the directory or may change it.
     """
     found = _find_running(data_dir, pace, _accepts)
     return None if found is None else _service(_with_key(found, settings_file or find_paths().settings_file))
@@ -125,25 +127,24 @@ def ensure_running(
     environment: Mapping[str, str] | None = None,
     pace: WaitTiming = _USUAL,
 ) -> LocalService:
-    """The running service of a data directory, started first when none runs.
+    """Return the running service of a data directory, and start it first if needed.
 
-    Whoever comes second while one is being started waits and gets the same one. A service that is started here lives
-    on without this process and its terminal.
+    A concurrent caller waits and gets the same service. The started service outlives this process and its terminal.
 
     Args:
-        data_dir: The service's data directory; made when there is none.
-        settings_file: Says where the master key is, here and for the service; this installation's when left out.
+        data_dir: The service's data directory; created if missing.
+        settings_file: Locates the master key, here and for the service; by default this installation's.
         idle_exit_s: Seconds without a caller and without a live run after which it ends by itself.
-        more: Further arguments for ``runwatch serve``, where it is started.
-        command: What to start in place of ``runwatch serve``, with the same arguments; for tests.
-        environment: The environment to start it in, in place of this process's own.
-        pace: How the waiting is done.
+        more: Further arguments for ``runwatch serve``, if it is started.
+        command: Replaces ``runwatch serve``, with the same arguments; for tests.
+        environment: Replaces this process's environment.
+        pace: Clock and limit of the wait.
 
     Raises:
-        UntrustedSocketError: its socket, the socket's directory or the listening process is not the user's own.
-        LocalServiceError: the data directory is not usable, the service does not start, one of version 0.1.0 runs, or
+        UntrustedSocketError: Its socket, the socket's directory or the listening process does not belong to the user.
+        LocalServiceError: The data directory is not usable, the service does not start, one of version 0.1.0 runs, or
             this system has no Unix sockets.
-        DataError: others own the directory or may change it.
+        DataError: Other users own the directory or may change it.
     """
     _check(data_dir)
     require_unix_sockets()
@@ -164,7 +165,7 @@ def ensure_running(
             return found
         words = command or (sys.executable, "-m", "runwatch", "serve")
         arguments = ("--json", "--data-dir", str(data_dir), "--idle-exit-s", f"{idle_exit_s:g}", *more)
-        # Named in full, because the service works in another directory.
+        # An absolute path, because the service works in another directory.
         own = {**(os.environ if environment is None else environment), "RUNWATCH_CONFIG": str(settings_file)}
         return _start(data_dir, [*words, *arguments], own, pace)
     finally:
@@ -172,10 +173,10 @@ def ensure_running(
 
 
 def stop_running(data_dir: Path, *, pace: WaitTiming = _USUAL) -> bool:
-    """End the service of a data directory and wait until it has gone; answer whether one ran.
+    """Stop the service of a data directory and wait for its end; return whether one ran.
 
     Raises:
-        LocalServiceError: it does not answer, may not be ended from here, or does not end in time.
+        LocalServiceError: It does not respond, may not be stopped from here, or does not end in time.
     """
     running = _find_running(data_dir, pace, _accepts_anywhere)
     if running is None:
@@ -201,11 +202,11 @@ def stop_running(data_dir: Path, *, pace: WaitTiming = _USUAL) -> bool:
 
 
 def _find_running(data_dir: Path, pace: WaitTiming, accepts: Callable[[ServiceFile], bool]) -> ServiceFile | None:
-    """What the running service of a data directory has written, once it accepts; ``None`` when none runs.
+    """Return the service file of the running service once it accepts connections, or ``None`` if none runs.
 
     Raises:
-        LocalServiceError: one holds the directory and does not accept within the pace's patience.
-        DataError: others own the directory or may change it.
+        LocalServiceError: A service holds the directory and does not accept connections in time.
+        DataError: Other users own the directory or may change it.
     """
     _check(data_dir)
     deadline = pace.monotonic() + pace.patience_s
@@ -226,7 +227,7 @@ def _find_running(data_dir: Path, pace: WaitTiming, accepts: Callable[[ServiceFi
 
 
 def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str], pace: WaitTiming) -> LocalService:
-    """Start the service as a process of its own and wait for its one line."""
+    """Start the service as a detached process and wait for its one line."""
     log = data_dir / "log" / "serve.err"
     try:
         errors, before = _open_error_log(log)
@@ -261,7 +262,7 @@ def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str
         raise _not_started(f"It was not ready within {pace.patience_s:g} seconds.", log, before) from None
     if line:
         return _service(_said(line, data_dir), started_here=True)
-    # It has ended. When another user started one by hand at the same moment, ours has refused and that one serves.
+    # It has ended. If the user started one by hand at the same time, that one serves and this one refused to start.
     found = find_running(data_dir, settings_file=Path(environment["RUNWATCH_CONFIG"]), pace=pace)
     if found is None:
         raise _not_started("It has ended.", log, before)
@@ -269,7 +270,7 @@ def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str
 
 
 def _attend(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes]) -> None:
-    """Hand on the child's first line, then take note of its end, so that it does not stay in the process table."""
+    """Pass on the child's first line, then wait for its end, so that it does not stay in the process table."""
     assert process.stdout is not None
     with process.stdout as output:
         lines.put(output.readline(_LINE_BYTES))
@@ -308,7 +309,7 @@ def _read(data_dir: Path) -> ServiceFile | None:
 
 
 def _mend_service_file(data_dir: Path, error: UnsafePlaceError) -> str:
-    """What to do about a service file that is not private. Its key is sealed, so that reading it gave nothing away."""
+    """Return the remedy for a service file that is not private. Its key is sealed, so other users did not learn it."""
     pid = read_process_id(data_dir)
     if pid is not None and error.mend:
         return f"Run {error.mend} and try again. The service is process {pid}."
@@ -335,7 +336,7 @@ def _with_key(written: ServiceFile, settings_file: Path) -> ServiceFile:
 
 
 def _check(data_dir: Path) -> None:
-    """Look at nothing that other users may have put there: the key goes where the files in it say."""
+    """Refuse a directory that other users may have changed, because its files say where the key goes."""
     try:
         check_data_dir(data_dir)
     except OSError as error:
@@ -354,26 +355,26 @@ def _is_running(data_dir: Path) -> bool:
 
 
 def _lives(pid: int) -> bool:
-    """Whether there is a process of this number."""
+    """Return whether there is a process with this number."""
     if pid <= 1:
-        return False  # such numbers mean groups of processes, or the first of all
+        return False  # these mean groups of processes, or the init process
     if sys.platform == "win32":
-        return True  # asking would interrupt it there
+        return True  # os.kill would interrupt it there
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # it lives and belongs to another user
+        pass  # it exists and belongs to another user
     return True
 
 
 def _accepts(written: ServiceFile) -> bool:
-    """Whether a service accepts connections on its socket; nothing is sent.
+    """Return whether a service accepts connections on its socket; nothing is sent.
 
     Raises:
-        UntrustedSocketError: the socket, its directory or the listening process is not the user's own.
-        LocalServiceError: the service is of version 0.1.0 and has no socket.
+        UntrustedSocketError: The socket, its directory or the listening process does not belong to the user.
+        LocalServiceError: The service is of version 0.1.0 and has no socket.
     """
     if written.socket is None:
         if _accepts_on_port(written.base_url):
@@ -387,7 +388,7 @@ def _accepts(written: ServiceFile) -> bool:
 
 
 def _accepts_anywhere(written: ServiceFile) -> bool:
-    """Whether a service accepts connections in some way: enough to end it, because nothing is sent to it."""
+    """Return whether a service accepts connections at all: enough to stop it, because nothing is sent to it."""
     try:
         is_reached = _accepts(written)
     except LocalServiceError:
@@ -413,7 +414,7 @@ def _no_socket(written: ServiceFile) -> LocalServiceError:
 
 
 def _open_error_log(path: Path) -> tuple[int, int]:
-    """The file for what the service writes to its error output, and where new text begins in it."""
+    """Open the file for the service's error output; also return where new text begins."""
     private_directory(path.parent)
     descriptor = open_private_append(path)
     try:
@@ -426,7 +427,7 @@ def _open_error_log(path: Path) -> tuple[int, int]:
 
 
 def _not_started(reason: str, log: Path, before: int) -> LocalServiceError:
-    """The error of a service that did not start, with the last lines that it wrote."""
+    """Build the error for a service that did not start, with the last lines of its error output."""
     try:
         written = log.read_bytes()[before:][-_TAIL_BYTES:].decode("utf-8", "replace")
     except OSError:

@@ -1,7 +1,7 @@
-"""Where the master key is kept that the local service seals its secrets with: command, keyring, or a private file.
+"""Master key with which the local service seals its secrets: from a command, the keyring, or a private file.
 
-The console and the service find it in the same way from the same settings file, so that each opens what the other has
-sealed. It never crosses a command line or an environment.
+Console and service find it in the same way from the same settings file, so each opens what the other has sealed. It is
+never in a command line or an environment.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runwatch.settings.key_store import SystemKeyring
 from runwatch.settings.settings_file import load_settings_file
 
 KEYRING_NAME: Final = "master key of the local service"
-"""The keyring's entry. No profile has this name, because a profile's has no space."""
+"""Entry in the keyring. It has spaces, so no profile can have this name."""
 
 _MAX_BYTES: Final = 65_536
 _HEAD: Final = "# The master key of runwatch's local service. Without it the secrets of its data directory are lost.\n"
@@ -27,10 +27,10 @@ _FORM: Final = "It is 32 random bytes in base64, one key a line, the newest firs
 
 
 def find_master_keys(settings_file: Path) -> MasterKeys:
-    """The master keys of the installation that has this settings file; the first call makes one.
+    """Return the master keys of the installation with this settings file; the first call makes one.
 
     Raises:
-        SettingsError: they cannot be had, or the settings file does not say for certain where they are.
+        SettingsError: They are not available, or the settings file does not say reliably where they are.
     """
     settings = _certain_settings(settings_file)
     if settings.master_key_command:
@@ -41,10 +41,10 @@ def find_master_keys(settings_file: Path) -> MasterKeys:
 
 
 def add_master_key(settings_file: Path) -> MasterKeys:
-    """Put a new master key before the others, which stay to open what they have sealed.
+    """Add a new master key before the others, which stay to open what they have sealed.
 
     Raises:
-        SettingsError: as :func:`find_master_keys`, or a command prints the keys, which only its owner can change.
+        SettingsError: As for :func:`find_master_keys`, or the keys come from a command, which runwatch cannot change.
     """
     settings = _certain_settings(settings_file)
     if settings.master_key_command:
@@ -56,14 +56,14 @@ def add_master_key(settings_file: Path) -> MasterKeys:
 
 
 def master_key_file(settings_file: Path) -> Path:
-    """The private file that holds the master key where neither a command nor the keyring does."""
+    """Return the private file for the master key, used without a command and without the keyring."""
     return settings_file.with_name("master.key")
 
 
 def _certain_settings(settings_file: Path) -> Settings:
-    """The settings, when they say where the master key is.
+    """Return the settings if they reliably locate the master key.
 
-    With another master key the service would make its owner a new key and could not open the secrets that it has.
+    With another master key the service would make its owner a new key and could not open its secrets.
     """
     loaded = load_settings_file(settings_file, keeps_copy=False)
     doubts = [
@@ -81,7 +81,7 @@ def _certain_settings(settings_file: Path) -> Settings:
 
 
 def _kept(settings: Settings, settings_file: Path, change: Callable[[MasterKeys | None], MasterKeys]) -> MasterKeys:
-    """The keys in the keyring or the file, after a change to them."""
+    """Return the keys in the keyring or the file, after applying a change."""
     path = master_key_file(settings_file)
     if settings.master_key_store == "file" and (found := _read(path)) is not None and (same := change(found)) is found:
         return same
@@ -99,7 +99,7 @@ def _kept(settings: Settings, settings_file: Path, change: Callable[[MasterKeys 
 
 def _in_keyring(change: Callable[[MasterKeys | None], MasterKeys]) -> MasterKeys:
     def exchange(before: str | None) -> str:
-        # An entry that is no key stays as it is and is complained about below.
+        # An invalid entry is kept, and reported below.
         try:
             return change(None if before is None else MasterKeys.parse(before)).text
         except ValueError:

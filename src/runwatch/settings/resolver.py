@@ -1,4 +1,4 @@
-"""Which value wins, and which service is called: flag, environment, profile, file, default, in this order."""
+"""Resolution of settings and of the service to call: flag, environment, profile, file, default, in this order."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def start_local_service(directory: Path) -> LocalService:
     """Find the local service of a data directory, or start it.
 
     Raises:
-        LocalServiceError: it cannot be used.
+        LocalServiceError: It cannot be used.
     """
-    # Only who calls it pays for what starts processes.
+    # Imported here so that only a caller loads the modules that start processes.
     from runwatch.settings.local_service import ensure_running
 
     return ensure_running(directory)
 
 
 class SettingSource(StrEnum):
-    """Where a value comes from; the earlier wins."""
+    """Source of a value; the earlier wins."""
 
     FLAG = "flag"
     ENVIRONMENT = "environment"
@@ -46,7 +46,7 @@ class SettingSource(StrEnum):
 
 
 class SettingOptions(NamedTuple):
-    """What the command line says about settings; ``None`` and ``False`` where it says nothing."""
+    """Settings from the command line; ``None`` and ``False`` where it has none."""
 
     profile: str | None = None
     base_url: str | None = None
@@ -56,13 +56,13 @@ class SettingOptions(NamedTuple):
 
 
 class ResolvedSetting(NamedTuple):
-    """One value that holds now.
+    """A value in effect.
 
     Attributes:
         key: The dotted key.
         value: The typed value.
-        source: Which kind of place it comes from.
-        where: That place itself: a flag, a variable, a file with its line; empty for a default.
+        source: The kind of source.
+        where: The source itself: a flag, a variable, a file with its line; empty for a default.
     """
 
     key: str
@@ -72,13 +72,13 @@ class ResolvedSetting(NamedTuple):
 
 
 class SettingsResolver:
-    """The settings that hold for one call of the program.
+    """Settings in effect for one call of the program.
 
     Args:
-        options: What the command line says.
+        options: Settings from the command line.
         environment: The process's environment.
         loaded: The settings file.
-        paths: Where files are.
+        paths: File locations.
     """
 
     def __init__(
@@ -90,19 +90,19 @@ class SettingsResolver:
         self._paths = paths
 
     def settings(self) -> Settings:
-        """Every setting with the value that holds.
+        """Return every setting with its value in effect.
 
         Raises:
-            SettingsError: a flag or a variable holds what its setting does not take, or a profile is not known.
+            SettingsError: A flag or a variable has an invalid value, or a profile is unknown.
         """
         chosen = {setting.key: self.value(setting).value for setting in SETTINGS}
         return Settings(chosen, self._loaded.settings.profiles)
 
     def value(self, setting: Setting[Any]) -> ResolvedSetting:
-        """The value of one setting, with its source.
+        """Return the value of one setting, with its source.
 
         Raises:
-            SettingsError: a flag or a variable holds what the setting does not take, or a profile is not known.
+            SettingsError: A flag or a variable has an invalid value, or a profile is unknown.
         """
         given = getattr(self._options, setting.flag.lstrip("-").replace("-", "_"), None) if setting.flag else None
         if given:
@@ -124,10 +124,10 @@ class SettingsResolver:
         return ResolvedSetting(setting.key, setting.default, SettingSource.DEFAULT)
 
     def values(self) -> Iterator[ResolvedSetting]:
-        """Every setting, then what the file says about each profile; keys to services are none of them.
+        """Yield every setting, then the file's settings of each profile; API keys are not included.
 
         Raises:
-            SettingsError: a flag or a variable holds what its setting does not take, or a profile is not known.
+            SettingsError: A flag or a variable has an invalid value, or a profile is unknown.
         """
         for setting in SETTINGS:
             resolved = self.value(setting)
@@ -145,10 +145,10 @@ class SettingsResolver:
                     )
 
     def base_url(self) -> ResolvedSetting | None:
-        """The address that a flag, a variable or the profile gives, or ``None`` when nothing does.
+        """Return the address from a flag, a variable or the profile, or ``None``.
 
         Raises:
-            SettingsError: it is no address, or the profile is not known.
+            SettingsError: It is not an address, or the profile is unknown.
         """
         given = self._given_address()
         if given is not None:
@@ -160,12 +160,12 @@ class SettingsResolver:
         return ResolvedSetting("base_url", profile.base_url, SettingSource.PROFILE, place)
 
     def profile(self) -> Profile | None:
-        """The profile in use: the one that a flag or a variable names, else the file's default, else the only one.
+        """Return the profile in use: that of a flag or a variable, else the file's default, else the only one.
 
-        The latter two stand aside when a flag or a variable gives another address than theirs.
+        The latter two do not apply if a flag or a variable gives another address than theirs.
 
         Raises:
-            SettingsError: the profile is not in the file, or the given address is none.
+            SettingsError: The profile is not in the file, or the given address is not valid.
         """
         if self._options.local:
             return None
@@ -180,15 +180,15 @@ class SettingsResolver:
         return None if profile is None or (given is not None and given.value != profile.base_url) else profile
 
     def target(self, *, start_local: Callable[[Path], LocalService] = start_local_service) -> Target:
-        """The service to call, with the key that belongs to it.
+        """Return the service to call, with the key that belongs to it.
 
         A key is never sent to an address that it was not given for: a profile's key serves the profile's address, the
         environment's key an address from the environment or a flag, the local service's key the local service.
 
         Raises:
-            NotConfigured: nothing says which service to call.
-            SettingsError: what is said does not fit together, or a key source fails.
-            UsageError: the flags contradict each other.
+            NotConfigured: No setting says which service to call.
+            SettingsError: The settings contradict each other, or a key source fails.
+            UsageError: The flags contradict each other.
             LocalServiceError: ``--local`` was given and the local service cannot be used.
         """
         if self._options.local:
@@ -240,7 +240,7 @@ class SettingsResolver:
         return f"{self._loaded.path}:{line}" if line else str(self._loaded.path)
 
     def _file_problem(self) -> str | None:
-        """The first thing in the file that could not be read; it may be the reason why something is missing."""
+        """Return the first error in the file, which may be why something is missing."""
         return next((str(problem) for problem in self._loaded.problems if not problem.is_warning), None)
 
     def _unknown_profile(self, name: str, where: str) -> SettingsError:

@@ -1,4 +1,4 @@
-"""One declared setting: its key, what it takes, its default and its sentence."""
+"""A declared setting: its key, accepted values, default and description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class InvalidValueError(Exception):
-    """A value that a setting does not take. The message says what it takes and never holds the value itself.
+    """A value that a setting does not accept. The message says what it accepts and never holds the value.
 
     The user may have written a key into the wrong line, and the message goes to screens and logs.
     """
@@ -21,15 +21,14 @@ class Setting(Generic[T]):
 
     Args:
         key: The key in the file, with a dot after the table's name.
-        default: The value where nobody has chosen one.
-        doc: One sentence for help, README and the settings screen.
-        read: Turns a TOML value into the typed one, or raises :class:`InvalidValueError`.
-        takes: What the setting takes, in words that follow "must be".
+        doc: One sentence for help, manual and the settings screen.
+        read: Converts a TOML value to the typed one, or raises :class:`InvalidValueError`.
+        takes: The accepted values, in words that follow "must be".
         choices: The accepted texts; empty accepts any.
-        environment: The variable that sets it; empty where there is none.
-        flag: The flag that sets it; empty where there is none.
-        protects: Whether the setting guards against harm: a value that cannot be read then counts as ``true``.
-        entry: For a table, what its entries are: makes the setting behind a dotted key.
+        environment: The variable that sets it; empty for none.
+        flag: The flag that sets it; empty for none.
+        protects: Whether the setting guards against harm, so that an invalid value counts as ``true``.
+        entry: For a table, makes the setting of an entry from its dotted key.
     """
 
     __slots__ = ("choices", "default", "doc", "entry", "environment", "flag", "key", "protects", "read", "takes")
@@ -61,7 +60,7 @@ class Setting(Generic[T]):
 
     @property
     def is_table(self) -> bool:
-        """Whether the setting is a table whose names people choose."""
+        """Whether the setting is a table with names chosen by the user."""
         return isinstance(self.default, Mapping)
 
     @overload
@@ -77,10 +76,10 @@ class Setting(Generic[T]):
         raise AttributeError(f"settings are frozen: {self.key}")
 
     def parse(self, value: str) -> T:
-        """The value that the user typed as text, for example on a command line.
+        """Return the value of a text that the user typed, for example on a command line.
 
         Raises:
-            Unfit: the setting does not take it.
+            InvalidValueError: The setting does not accept it.
         """
         if isinstance(self.default, bool):
             return self.read({"true": True, "false": False}.get(value.strip().lower(), value))
@@ -93,10 +92,10 @@ class Setting(Generic[T]):
 
 
 class SettingsGroup:
-    """Settings that belong together; subclasses declare them.
+    """Group of settings; subclasses declare them.
 
     Attributes:
-        chosen: The typed values that somebody has chosen, by key.
+        chosen: The typed values chosen by the user, by key.
     """
 
     __slots__ = ("chosen",)
@@ -123,7 +122,7 @@ def text_setting(
     environment: str = "",
     flag: str = "",
 ) -> Setting[str]:
-    """A setting that takes a text of one line; ``check`` gives its final form or raises :class:`ValueError`."""
+    """Declare a setting for a text of one line; ``check`` returns its final form or raises :class:`ValueError`."""
 
     def read(value: object) -> str:
         if not isinstance(value, str) or not value.isprintable():
@@ -137,7 +136,7 @@ def text_setting(
 
 
 def choice_setting(key: str, choices: tuple[str, ...], doc: str) -> Setting[str]:
-    """A setting that takes one of a few words; the first is the default."""
+    """Declare a setting for one of a few words; the first is the default."""
     takes = "one of " + ", ".join(choices)
 
     def read(value: object) -> str:
@@ -149,7 +148,7 @@ def choice_setting(key: str, choices: tuple[str, ...], doc: str) -> Setting[str]
 
 
 def bool_setting(key: str, doc: str, *, default: bool = False, flag: str = "", protects: bool = False) -> Setting[bool]:
-    """A setting that takes ``true`` or ``false``."""
+    """Declare a setting for ``true`` or ``false``."""
 
     def read(value: object) -> bool:
         if not isinstance(value, bool):
@@ -160,7 +159,7 @@ def bool_setting(key: str, doc: str, *, default: bool = False, flag: str = "", p
 
 
 def int_setting(key: str, default: int, doc: str, *, least: int, most: int) -> Setting[int]:
-    """A setting that takes a whole number between two bounds, both included."""
+    """Declare a setting for a whole number between two bounds, both included."""
     takes = f"a whole number from {least} to {most}"
 
     def read(value: object) -> int:
@@ -172,7 +171,7 @@ def int_setting(key: str, default: int, doc: str, *, least: int, most: int) -> S
 
 
 def float_setting(key: str, default: float, doc: str, *, least: float, most: float) -> Setting[float]:
-    """A setting that takes a number between two bounds, both included."""
+    """Declare a setting for a number between two bounds, both included."""
     takes = f"a number from {least:g} to {most:g}"
 
     def read(value: object) -> float:
@@ -184,7 +183,7 @@ def float_setting(key: str, default: float, doc: str, *, least: float, most: flo
 
 
 def text_table_setting(key: str, doc: str) -> Setting[Mapping[str, str]]:
-    """A setting that is a table of texts, under names that people choose."""
+    """Declare a table of texts, under names chosen by the user."""
     takes = "a table of texts"
 
     def read(value: object) -> Mapping[str, str]:
@@ -196,7 +195,7 @@ def text_table_setting(key: str, doc: str) -> Setting[Mapping[str, str]]:
 
 
 def name_list_setting(key: str, doc: str) -> Setting[list[str]]:
-    """A setting that takes a list of names; the user may type them with spaces or commas between them."""
+    """Declare a setting for a list of names, which the user may type separated by spaces or commas."""
     takes = "names with spaces or commas between them, each of them once"
 
     def read(value: object) -> list[str]:
@@ -215,7 +214,7 @@ def _is_name(value: object) -> bool:
 
 
 def name_table_setting(key: str, doc: str) -> Setting[Mapping[str, list[str]]]:
-    """A setting that is a table of lists of names, under names that people choose."""
+    """Declare a table of lists of names, under names chosen by the user."""
     takes = "a table of lists of names"
 
     def read(value: object) -> Mapping[str, list[str]]:

@@ -1,4 +1,6 @@
-"""The settings file: read so that no content of it can stop a start, and changed so that the user's comments live."""
+"""Settings file: no content of it prevents a start, and changes keep the user's comments (manual: decisions, "Settings
+file").
+"""
 
 from __future__ import annotations
 
@@ -37,25 +39,25 @@ from runwatch.settings.setting import InvalidValueError, Setting
 from runwatch.settings.toml_lines import key_lines
 
 MAX_SETTINGS_BYTES: Final = 1_000_000
-"""A settings file larger than this is a mistake and is not read."""
+"""A larger settings file is a mistake and is not read."""
 
 _NEED_AN_OWNER: Final = frozenset({Profile.base_url.key, Profile.key_command.key, Profile.ca_file.key})
-"""What of a profile runs a program or says where a key goes; not used from a file that others may change."""
+"""Profile settings that run a program or decide where a key goes; ignored in a file that other users may change."""
 
 Table = MutableMapping[str, Any]
 
 
 @dataclass(frozen=True)
 class LoadedSettings:
-    """What the settings file says.
+    """Content of the settings file.
 
     Attributes:
         path: The settings file.
         settings: Every setting that could be read; the others keep their defaults.
         problems: What could not be read, in the order of the file.
-        raw: The decoded file, unknown keys included; a key to a service that stood in it is redacted.
-        is_broken: Whether the file is there and nothing of it could be read.
-        text: The file's text, for finding lines.
+        raw: The decoded file, unknown keys included, API keys redacted.
+        is_broken: Whether the file exists and nothing of it could be read.
+        text: The file's text, to find lines.
     """
 
     path: Path
@@ -72,16 +74,16 @@ class LoadedSettings:
 
 
 def load_settings_file(path: Path, *, clock: Clock | None = None, keeps_copy: bool = True) -> LoadedSettings:
-    """Read the settings file; a missing one means defaults. Never raises for what the file holds.
+    """Read the settings file; a missing one means defaults. No content of the file raises an exception.
 
-    A file that cannot be read means defaults too, and a copy beside it, one for each content. Of a file that other
-    users own or may change, what runs a program or says where a key goes is not used, and a problem says so (manual,
-    Security: Files and directories).
+    A file that cannot be read also means defaults, and is copied beside itself, once for each content. In a file that
+    other users own or may change, settings that run a program or decide where a key goes are ignored and reported as
+    problems (manual: security, "Files and directories").
 
     Args:
         path: The settings file.
         clock: Gives the time in the copy's name.
-        keeps_copy: Whether that copy is made; without it nothing is ever written.
+        keeps_copy: Whether to make that copy; without it nothing is ever written.
     """
     try:
         information = path.stat()
@@ -121,7 +123,7 @@ def load_settings_file(path: Path, *, clock: Clock | None = None, keeps_copy: bo
 
 
 def _restricted(loaded: LoadedSettings, error: UnsafePlaceError) -> LoadedSettings:
-    """What still counts of a file that other users may change: nothing that runs a program or says where a key goes."""
+    """Drop the settings that run a program or decide where a key goes, for a file that other users may change."""
     command = Settings.master_key_command.key
     chosen = {key: value for key, value in loaded.settings.chosen.items() if key != command}
     lost = [split_key(command)] if command in loaded.settings.chosen else []
@@ -146,7 +148,7 @@ def _broken(
 
 
 def _set_aside_once(path: Path, content: bytes, now: datetime) -> Path | None:
-    """Copy a broken file beside itself unless this very content was copied before; None when that fails."""
+    """Copy a broken file beside itself unless this content was copied before; return ``None`` if that fails."""
     prefix = f"{path.name}.bad-"
     try:
         for earlier in path.parent.iterdir():
@@ -158,13 +160,13 @@ def _set_aside_once(path: Path, content: bytes, now: datetime) -> Path | None:
 
 
 def write_setting(path: Path, key: str, value: object) -> None:
-    """Write one setting into the file, making the file when there is none.
+    """Write one setting into the file, and create the file if needed.
 
-    A text for a setting that takes none is read as typed by the user: ``"false"``, ``"30"``.
+    A text for a setting of another type is parsed as typed by the user: ``"false"``, ``"30"``.
 
     Raises:
-        SettingsError: there is no such setting, it does not take the value, or the file cannot be read or written. The
-            file is as it was then.
+        SettingsError: There is no such setting, it does not accept the value, or the file cannot be read or written.
+            The file is unchanged then.
     """
     setting = _find(key)
     try:
@@ -177,7 +179,7 @@ def write_setting(path: Path, key: str, value: object) -> None:
         table = document
         for depth, part in enumerate(tables):
             if part not in table:
-                # Made in one piece, so that no header of an empty table comes between.
+                # Added in one piece, so that no header of an empty table comes between.
                 missing: Any = {name: chosen}
                 for inner in reversed(tables[depth + 1 :]):
                     missing = {inner: missing}
@@ -191,10 +193,10 @@ def write_setting(path: Path, key: str, value: object) -> None:
 
 
 def remove_setting(path: Path, key: str) -> bool:
-    """Remove one key, known or unknown, or a whole table such as ``profiles.work``; answer whether it was there.
+    """Remove one key, known or unknown, or a whole table such as ``profiles.work``; return whether it was there.
 
     Raises:
-        SettingsError: the file cannot be read or written.
+        SettingsError: The file cannot be read or written.
     """
     *tables, name = split_key(key)
 
@@ -246,7 +248,7 @@ def _inner(table: Table, part: str, key: str) -> Table:
 
 
 def _change(path: Path, change: Callable[[Table], bool]) -> bool:
-    """Apply a change under the file's lock, to what the file holds by then; answer what the change answered."""
+    """Apply a change to the file's current content, under its lock; return the result of the change."""
     try:
         with hold_lock(path.with_name(f".{path.name}.lock")):
             try:
@@ -295,13 +297,13 @@ def _edited(path: Path, text: str, change: Callable[[Table], bool], wanted: dict
 
 
 def _filled(table: dict[str, Any]) -> dict[str, Any]:
-    """A table without empty tables in it: they say nothing, and those without a header of their own come and go."""
+    """Return a table without empty tables: they have no meaning, and an edit may add or drop implicit ones."""
     filled = {name: _filled(item) if isinstance(item, dict) else item for name, item in table.items()}
     return {name: item for name, item in filled.items() if item != {}}
 
 
 def _not_readable(path: Path, error: InvalidTomlError) -> SettingsError:
-    """The error for a file that cannot be changed because it cannot be read."""
+    """Build the error for a file that cannot be changed because it cannot be read."""
     place = ":".join(str(part) for part in (path, error.line, error.column) if part is not None)
     return SettingsError(
         "The settings file is not changed, because it cannot be read",

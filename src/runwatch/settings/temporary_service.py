@@ -1,4 +1,4 @@
-"""A place for settings and data that goes away again, with the local service that ran in it."""
+"""Temporary settings and data, deleted together with the local service that ran on them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from runwatch.base.paths import Paths
 from runwatch.settings import local_service
 
 IDLE_EXIT_S: Final = 60.0
-"""When the service ends by itself, should whoever started it be killed before it can stop it."""
+"""Idle time after which the service ends by itself, if its starter is killed before it can stop it."""
 
 _ENDINGS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 
 
 @contextmanager
 def temporary_paths() -> Iterator[Paths]:
-    """An empty place while the block runs; afterwards its local service is stopped and everything in it deleted.
+    """Provide an empty directory while the block runs; afterwards stop its local service and delete everything.
 
-    Signals that end a process end the block in good order, because the service has to go too.
+    Signals that end a process end the block in order, so that the service is stopped too.
 
     Raises:
-        LocalServiceError: the service could not be stopped.
+        LocalServiceError: The service could not be stopped.
     """
     previous = {number: signal.signal(number, _end) for number in _ENDINGS}
     try:
@@ -37,7 +37,7 @@ def temporary_paths() -> Iterator[Paths]:
         try:
             yield paths
         finally:
-            # A closing terminal sends its signal twice, and the second one must not end the cleaning.
+            # A closing terminal sends its signal twice, and the second one must not interrupt the cleanup.
             for number in (*_ENDINGS, signal.SIGINT):
                 previous.setdefault(number, signal.signal(number, signal.SIG_IGN))
             remove_temporary(paths)
@@ -47,10 +47,10 @@ def temporary_paths() -> Iterator[Paths]:
 
 
 def remove_temporary(paths: Paths) -> None:
-    """Stop the local service of a place made by :func:`temporary_paths` and delete everything in it.
+    """Stop the local service of :func:`temporary_paths` and delete everything.
 
     Raises:
-        LocalServiceError: the service could not be stopped; its files are deleted all the same.
+        LocalServiceError: The service could not be stopped; its files are still deleted.
     """
     try:
         local_service.stop_running(paths.local_service_dir)

@@ -1,4 +1,4 @@
-"""Where theme files are and what they are called, without reading them."""
+"""Locations and names of theme files, without reading them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,40}\Z")
 
 
 def is_theme_name(text: str) -> bool:
-    """Whether a theme may be called so."""
+    """Return whether a theme may have this name."""
     return _NAME.match(text) is not None
 
 
 def theme_directories(*more: Path) -> tuple[Path, ...]:
-    """Where theme files are: those given, later ones first, then those that came with the program."""
+    """Return the directories of theme files: those given, later ones first, then the shipped one."""
     package = Path(__file__).resolve().parents[1]
     # Beside the package in a wheel, at the root of the project in a checkout.
     shipped = next((place for place in (package / "themes", package.parents[1] / "themes") if place.is_dir()), None)
@@ -27,6 +27,6 @@ def theme_directories(*more: Path) -> tuple[Path, ...]:
 
 
 def theme_names(directories: Sequence[Path]) -> tuple[str, ...]:
-    """Names of all themes, in alphabetical order."""
+    """Return the names of all themes, in alphabetical order."""
     files = (file.stem for place in directories if place.is_dir() for file in place.glob("*.toml"))
     return tuple(sorted({PLAIN_NAME, *(name for name in files if is_theme_name(name))}))

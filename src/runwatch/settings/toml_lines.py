@@ -1,4 +1,4 @@
-"""On which line of a TOML text a key stands, which the standard reader does not tell."""
+"""Line numbers of keys in a TOML text, which tomllib does not report."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 _LONGEST: Final = 200
-"""Lines of one statement after which the search gives up; each line costs another reading of the statement."""
+"""Lines of one statement after which the search gives up; each line costs another parse of the statement."""
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """The line, counted from 1, on which each key and table of a valid TOML text stands first.
+    """Return the line, from 1, where each key and table of a valid TOML text first appears.
 
-    The text is read statement by statement with the standard reader: a statement is the smallest number of lines that
-    it takes, so that strings and arrays over several lines need no rules of their own. Keys are paths of names.
+    The text is parsed statement by statement with tomllib: a statement is the smallest number of lines that it accepts,
+    so strings and arrays over several lines need no rules of their own. Keys are paths of names.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     found: dict[tuple[str, ...], int] = {}
@@ -36,7 +36,7 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
 
 
 def _statement(lines: list[str], start: int) -> tuple[int, dict[str, Any] | None]:
-    """The position after the statement that begins at ``start``, and what it says."""
+    """Return the position after the statement that begins at ``start``, and its content."""
     for end in range(start + 1, min(start + _LONGEST, len(lines)) + 1):
         try:
             return end, tomllib.loads("\n".join(lines[start:end]))
@@ -46,7 +46,7 @@ def _statement(lines: list[str], start: int) -> tuple[int, dict[str, Any] | None
 
 
 def _paths(value: dict[str, Any], prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The paths of all innermost names in nested tables; of an array of tables its own name alone."""
+    """Yield the paths of all innermost names in nested tables; for an array of tables only its own name."""
     for name, item in value.items():
         if isinstance(item, dict) and item:
             yield from _paths(item, (*prefix, name))

@@ -1,7 +1,7 @@
-"""Where the user left the console: written when it ends, read at the next start where the settings want that.
+"""View state: where the user left the console, written at its end and read at the next start if the settings say so.
 
-The file holds names, a filter and an id, never anything that a service or the user sent: what was typed into the form
-for runs is content of a prompt and stays in memory. Every part of it is ours; no reference describes it.
+The file holds names, a filter and an id, never data of the service or prompts: text typed into the form for runs stays
+in memory.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any, Final
 from runwatch.base.errors import SettingsError
 
 MAX_STATE_BYTES: Final = 100_000
-"""A state file larger than this is none of ours."""
+"""A larger file was not written by runwatch."""
 
 MAX_TEXT_CHARACTERS: Final = 4_000
-"""The longest text that is taken from a state file."""
+"""Maximum length of a text in a state file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """One screen as the user left it.
+    """State of one screen.
 
     Attributes:
         screen: The screen's name.
-        filter: The filter as it was typed; empty for none.
-        is_filter_off: Whether the filter is kept and not applied.
-        sort: Fields that the rows are ordered by, each with whether the largest comes first; empty for the usual order.
-        is_wide: Whether the columns that narrow windows leave out are shown.
+        filter: The filter as typed; empty for none.
+        is_filter_off: Whether the filter is kept but not applied.
+        sort: Sort fields, each with whether the largest comes first; empty for the default order.
+        is_wide: Whether columns left out of narrow windows are shown.
         selected: The id under the cursor; empty for none.
         is_open: Whether the record under the cursor is open.
     """
@@ -43,10 +43,10 @@ class ViewState:
 
 
 def save_view_state(path: Path, view: ViewState) -> None:
-    """Keep a view for the next start. Of several consoles the one that ends last wins; the file is always whole.
+    """Save the state for the next start. The last of several consoles to end wins; the file is written atomically.
 
     Raises:
-        SettingsError: the file cannot be written.
+        SettingsError: The file cannot be written.
     """
     import tomli_w
 
@@ -68,10 +68,10 @@ def save_view_state(path: Path, view: ViewState) -> None:
 
 
 def load_view_state(path: Path) -> ViewState | None:
-    """The view that was kept; ``None`` where none is.
+    """Return the saved state, or ``None``.
 
     Raises:
-        SettingsError: the file cannot be read, or holds something else.
+        SettingsError: The file cannot be read, or holds something else.
     """
     import tomllib
 
@@ -88,10 +88,10 @@ def load_view_state(path: Path) -> ViewState | None:
 
 
 def _view(content: dict[str, Any]) -> ViewState:
-    """The view that a file describes; unknown members, from a newer version, are left alone.
+    """Parse the content of a state file; unknown members, from a newer version, are ignored.
 
     Raises:
-        ValueError: a member is missing or of another kind.
+        ValueError: A member is missing or of another type.
     """
     orders = content.get("sort", [])
     if not isinstance(orders, list) or not all(isinstance(order, dict) for order in orders):
