@@ -1,5 +1,5 @@
-"""The wire contract, one file a resource: shared by client, service and tests.
+"""The wire contract, one file for each resource, shared by client, service and tests.
 
-What is read is a thin typed view over decoded JSON (:mod:`runwatch.records.record`); what is sent is validated by
-pydantic (:mod:`runwatch.records.requests`), which nothing imports before it has something to send.
+Received data are thin typed views over decoded JSON (:mod:`runwatch.records.record`); sent data are validated by
+pydantic (:mod:`runwatch.records.requests`), which is imported only when there is something to send.
 """

@@ -1,4 +1,4 @@
-"""The organization behind a key: quota, balance, billing (wire reference 2.10)."""
+"""Organization of a key: quota, balance, billing (manual: interface, "Account and tenants")."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _REPLACED_BY: Final = {
     "agent": "agents connect",
     "webhook": "webhooks rotate",
 }
-"""The commands that replace a secret, by what it belongs to."""
+"""Commands that replace a secret, by the kind of its owner."""
 
 
 class ExecutionQuota(Record):
-    """How many runs may still be submitted."""
+    """Quota of runs that may still be submitted."""
 
     limit = integer("limit")
     used = integer("used")
@@ -43,7 +43,7 @@ class Quota(Record):
 
 
 class TopUp(Record):
-    """One payment into the wallet."""
+    """A payment into the wallet."""
 
     at = moment("at")
     amount_usd = amount("amount_usd")
@@ -53,7 +53,7 @@ class TopUp(Record):
 
 
 class CreditActivity(Record):
-    """One change of the wallet."""
+    """A change of the wallet."""
 
     at = moment("at")
     amount_usd = amount("amount_usd")
@@ -73,7 +73,7 @@ class Balance(Record):
 
 
 class Billing(Record):
-    """How the organization pays."""
+    """Payment terms of the organization."""
 
     funded_state = text("funded_state")
     manage_available = flag("manage_available")
@@ -82,7 +82,8 @@ class Billing(Record):
 
 
 class ClosedSecret(Record):
-    """A record whose secret no master key opens. An open member of the local service; it never holds the secret.
+    """A record whose secret cannot be opened with any master key. An open member of the local service; it never holds
+    the secret.
 
     ``resource_type`` is ``source_connection``, ``verifier``, ``agent`` or ``webhook``.
     """
@@ -93,7 +94,7 @@ class ClosedSecret(Record):
 
     @property
     def advice(self) -> str:
-        """What the secret is for, and the command that puts another one in its place."""
+        """What the secret is for, and the command that replaces it."""
         kind, known = self.resource_type or "", self.resource_id or ""
         words = _REPLACED_BY.get(kind)
         if words is None or not known:
@@ -106,7 +107,7 @@ class ClosedSecret(Record):
 
 
 class Account(Record):
-    """Who the service thinks the caller is, and what is left to spend."""
+    """The caller's organization and principal, and what is left to spend."""
 
     KIND = "account"
     WIRE = Wire("/v1/account", "", "tenant_id")
@@ -123,7 +124,9 @@ class Account(Record):
 
 
 class TopUpIntent(Record):
-    """A one-time permission to add sample credit on a private page; ``continue_url`` is a secret. Ours."""
+    """A one-time permission to add sample credit on a private page; ``continue_url`` is a secret. Not in the
+    specification.
+    """
 
     KIND = "top_up_intent"
 

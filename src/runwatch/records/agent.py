@@ -1,4 +1,4 @@
-"""Review agents (specification, Review agent; wire reference 2.13)."""
+"""Review agents (manual: interface, "Review agents")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from runwatch.records.record import Record, Wire, text
 
 
 class ReviewAgent(Record):
-    """An asynchronous coding agent bound to a repository; safe connection metadata only."""
+    """An asynchronous coding agent bound to a repository; connection metadata without secrets."""
 
     KIND = "agent"
     WIRE = Wire("/v1/review-composer/agents", "agents", "arm_id")

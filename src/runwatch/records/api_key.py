@@ -1,4 +1,4 @@
-"""API keys of the organization (specification, Authentication; wire reference 2.11 and 6.17)."""
+"""API keys of the organization (manual: interface, "API keys")."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Final
 from runwatch.records.record import Record, Wire, moment, text
 
 MAX_KEY_S: Final = 10 * 365 * 86_400
-"""The longest time until a key expires that the local service takes, in seconds."""
+"""Longest lifetime of a key that the local service accepts, in seconds."""
 
 
 class ApiKey(Record):
-    """What may be known of a key: its id, its first characters, its label.
+    """Public data of an API key: its id, its first characters, its label.
 
-    ``role``, ``expires_at`` and ``last_used_at`` are open members of the local service.
-
-    The key itself stands in the one answer that mints it, as ``key``, and is kept nowhere.
+    ``role``, ``expires_at`` and ``last_used_at`` are open members of the local service. Only the response that mints
+    the key holds it, as ``key``, and it is stored nowhere.
     """
 
     KIND = "api_key"

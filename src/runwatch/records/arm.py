@@ -1,4 +1,4 @@
-"""Saved models, agents and skills (API name: arm), and the outcome of saving one (wire reference 2.3)."""
+"""Saved models, agents and skills (API name: arm), and the outcome of saving one (manual: interface, "Arms")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from runwatch.records.record import Record, Wire, flag, integer, mapping, moment
 
 
 class RouteAvailability(Record):
-    """Why the route of a saved model is not plainly available, and since when."""
+    """Why and since when the route of a saved model is not fully available."""
 
     status = text("status")
     reason = text("reason")
@@ -15,14 +15,14 @@ class RouteAvailability(Record):
 
 
 class AgentEndpoint(Record):
-    """Where an agent is reached; ``auth_ref`` names a credential and never holds one."""
+    """Address of an agent; ``auth_ref`` names a credential and never holds one."""
 
     url = text("url")
     auth_ref = text("auth_ref")
 
 
 class AgentLifecycle(Record):
-    """What an agent can do with a job under way; ``max_runtime_s`` in seconds."""
+    """How an agent handles a job in progress; ``max_runtime_s`` in seconds."""
 
     long_running = flag("long_running")
     cancellable = flag("cancellable")
@@ -61,7 +61,7 @@ class Arm(Record):
 
 
 class AgentPreflight(Record):
-    """Whether an agent's endpoint answered when it was registered."""
+    """Whether an agent's endpoint responded at registration."""
 
     reachable = flag("reachable")
     reason_code = text("reason_code")
@@ -70,7 +70,7 @@ class AgentPreflight(Record):
 
 
 class ArmOutcome(Record):
-    """What came of saving an option; the option itself is read by its id."""
+    """Outcome of saving an option; the option itself is read by its id."""
 
     KIND = "arm_outcome"
 

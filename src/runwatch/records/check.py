@@ -1,4 +1,4 @@
-"""Facts about output checks as events and receipts carry them (wire reference 3.4)."""
+"""Output checks in events and receipts (manual: interface, "Receipt fields")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from runwatch.records.record import Record, amount, flag, integer, mapping, mome
 
 
 class VerificationCheck(Record):
-    """One attempt to check an output: a verdict, or a technical failure, never both."""
+    """One attempt to check an output: a verdict or a technical failure, never both."""
 
     check_id = text("check_id")
     verifier_id = text("verifier_id")
@@ -22,9 +22,9 @@ class VerificationCheck(Record):
 
 
 class RecordedCheck(Record):
-    """The latest statement about the check of a slice; its ``state`` says which members go with it.
+    """Latest state of a slice's check; ``state`` decides which members come with it.
 
-    Its absence is no statement: neither a verdict nor a pending check may be read from it.
+    A missing one means nothing: infer neither a verdict nor a pending check from it.
     """
 
     state = text("state")

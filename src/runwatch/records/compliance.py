@@ -1,4 +1,6 @@
-"""The compliance export: receipts, usage and decisions of a period (wire reference 2.12)."""
+"""Compliance export: receipts, usage and decisions of a period (manual: interface, "Evaluation summary and compliance
+export").
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,14 @@ from runwatch.records.usage import Period, UsageTotals
 
 
 class DecisionResource(Record):
-    """What a decision was about."""
+    """Subject of a decision."""
 
     type = text("type")
     id = text("id")  # type: ignore[assignment]
 
 
 class Decision(Record):
-    """One decision that somebody took."""
+    """One recorded decision."""
 
     decision_id = text("decision_id")
     kind = text("kind")
@@ -26,14 +28,14 @@ class Decision(Record):
 
 
 class Attestation(Record):
-    """A digest of the export; which bytes it covers is the service's own affair (wire reference 2.12)."""
+    """Digest of the export; the service does not define which bytes it covers."""
 
     algorithm = text("algorithm")
     digest = text("digest")
 
 
 class ComplianceExport(Record):
-    """Everything an auditor asks for; receipts are content-free."""
+    """Data for an auditor; the receipts hold no content."""
 
     KIND = "compliance_export"
     WIRE = Wire("/v1/compliance-export", "", "")

@@ -1,4 +1,6 @@
-"""Credential references (specification, Credential reference): names of secrets, never secrets."""
+"""Credential references: names of secrets, never secrets (manual: interface, "Credentials, GitHub connections and
+webhooks").
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from runwatch.records.record import Record, Wire, moment, text
 
 
 class Credential(Record):
-    """A reference to a secret that the service keeps."""
+    """A reference to a secret that the service stores."""
 
     KIND = "credential"
     WIRE = Wire("/v1/credentials", "credentials", "credential_ref")

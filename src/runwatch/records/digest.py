@@ -1,4 +1,6 @@
-"""The digest of a record as it was read: what a decision was made on, and whether it is still the same; ours."""
+"""Digest of a record as it was read, to tell whether it is still the one a decision was made on. Not in the
+specification.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,12 @@ PREFIX: Final = "sha256:"
 
 
 def compute_digest(record: Record) -> str:
-    """``sha256:`` and 64 hexadecimal characters over everything that a record says.
+    """Return ``sha256:`` and 64 hexadecimal characters over all members of a record.
 
-    The order of an object's members makes no difference; numbers count with the digits they were sent with, so that
-    ``0.10`` is not ``0.1``.
+    The order of members does not matter; numbers count with the digits as sent, so ``0.10`` is not ``0.1``.
 
     Raises:
-        ValueError: the record nests too deeply to be written.
+        ValueError: The record is nested too deeply to encode.
     """
     try:
         text = dumps(_ordered(dict(record.raw)))

@@ -1,4 +1,4 @@
-"""Error codes and reasons that the interface names (specification, Errors; wire reference 1.8 and 3.3)."""
+"""Error codes and reasons (manual: interface, "Problems and error codes"; manual: interface, "Reasons")."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 
 
 class Code(NamedTuple):
-    """Facts about one error code.
+    """Properties of an error code.
 
     Attributes:
-        status: The HTTP status it goes with.
+        status: Its HTTP status.
         title: The title that the local service gives it.
-        refuses_run: Whether it proves that a submit accepted no run (wire reference 1.8).
+        refuses_run: Whether it proves that a submit accepted no run.
     """
 
     status: int
@@ -33,14 +33,14 @@ CODES: Final[dict[str, Code]] = {
     "quota_exceeded": Code(429, "The quota is used up.", refuses_run=True),
     "rate_limited": Code(429, "Too many requests."),
     "upstream_unavailable": Code(502, "A provider could not be reached."),
-    # Ours: the references name no code for these.
+    # Not in the specification, which has no codes for these.
     "method_not_allowed": Code(405, "That method is not offered here."),
     "request_too_large": Code(413, "The request is too large."),
     "request_timeout": Code(408, "The request came too slowly."),
     "unsupported_media_type": Code(415, "The request body is not JSON."),
     "internal": Code(500, "Something unforeseen went wrong."),
 }
-"""Every code that the specification, the public clients or the local service use."""
+"""Every code of the specification, the public clients and the local service."""
 
 REASONS: Final = (
     "cancelled",
@@ -56,7 +56,7 @@ REASONS: Final = (
     "candidate_too_large",
     "response_too_large",
     "internal",
-    # Ours: the references name no reason for a run that a gate has stopped.
+    # Not in the specification, which has no reason for a run stopped by a gate.
     "rejected_by_check",
 )
-"""Why a run or slice ended; any other value is shown as it is."""
+"""Why a run or slice ended; any other value is shown as received."""

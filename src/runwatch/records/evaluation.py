@@ -1,4 +1,4 @@
-"""How output checks have judged, day by day, and what was repaired (wire reference 2.12 and 6.17)."""
+"""Verdicts of output checks by day, and repairs (manual: interface, "Evaluation summary and compliance export")."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DayEvaluation(Record):
 
 
 class EvalSummary(Record):
-    """The verdicts of a window of time."""
+    """The verdicts of a period."""
 
     KIND = "eval_summary"
     WIRE = Wire("/v1/eval-summary", "", "")

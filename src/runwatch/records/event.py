@@ -1,4 +1,4 @@
-"""Events of a run (specification, Events; wire reference 3.2)."""
+"""Events of a run (manual: interface, "Events")."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from runwatch.records.states import is_final
 
 
 class RunEvent(Record):
-    """One thing that happened in a run.
+    """One event of a run.
 
     Only ``type`` = ``lifecycle`` is certain; ``verification_check`` and ``recorded_check`` carry the member of their
-    name, and anything else is kept and shown as it is. A run-level event has no ``slice_id`` member at all when it is
-    written; read, ``null`` counts as absent.
+    name, and any other type is kept and shown as received. A run-level event is sent without a ``slice_id`` member; on
+    reading, ``null`` counts as missing.
 
-    ``note`` is what else there is to know of a slice's end, in words; the local service's own.
+    ``note`` adds to the end of a slice in words; only the local service sends it.
 
     Attributes:
-        text: The event's own JSON text as it stood on the wire, where the decoder kept it.
+        text: The event's exact JSON text, where the decoder kept it.
     """
 
     __slots__ = ("text",)
@@ -46,7 +46,7 @@ class RunEvent(Record):
 
     @property
     def wire_text(self) -> str:
-        """The event's JSON text, exactly as it came."""
+        """The event's JSON text, exactly as received."""
         return self.text if self.text is not None else dumps(self._raw)
 
     @property

@@ -1,7 +1,6 @@
-"""GitHub connections and the intents that begin them (specification, GitHub connection intent request).
+"""GitHub connections and their intents (manual: interface, "Credentials, GitHub connections and webhooks").
 
-The answer to an intent follows that of the other intents (wire reference 2.14). The list of connections is an
-operation of the local service alone.
+Only the local service lists connections.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from runwatch.records.record import Record, Wire, moment, text
 
 
 class GithubConnection(Record):
-    """A repository that somebody connected; ``verification`` says whether a GitHub App vouches for it."""
+    """A connected repository; ``verification`` says whether a GitHub App verifies it."""
 
     KIND = "github"
     WIRE = Wire("/v1/github-connections", "connections", "connection_id")

@@ -1,4 +1,4 @@
-"""The model catalog, model definitions and deployments (specification, catalog_row; wire reference 2.5 and 6.1)."""
+"""Models, definitions and deployments (manual: interface, "Model catalog, definitions and deployments")."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from runwatch.records.record import Record, Wire, moment, one, text, texts
 
 
 class ReleaseLicense(Record):
-    """Under what terms a release may be used."""
+    """Terms of use of a release."""
 
     identifier = text("identifier")
     commercial_use = text("commercial_use")
@@ -15,7 +15,7 @@ class ReleaseLicense(Record):
 
 
 class Definition(Record):
-    """A model as its publisher describes it; no statement that it can be used here."""
+    """A model as its publisher describes it; it may not be usable here."""
 
     KIND = "definition"
     WIRE = Wire("/v1/model-definitions", "models", "model_key")
@@ -30,7 +30,7 @@ class Definition(Record):
 
 
 class Deployment(Record):
-    """A model as one source serves it over one connection; ``connection_id`` is left out in catalog entries."""
+    """A model as one source serves it over one connection; ``connection_id`` is missing in catalog entries."""
 
     KIND = "deployment"
     WIRE = Wire("/v1/model-deployments", "deployments", "model_deployment_id")
@@ -57,7 +57,7 @@ class Deployment(Record):
 
 
 class ServedVariant(Record):
-    """One form in which a source serves a model."""
+    """A form in which a source serves a model."""
 
     served_variant_id = text("served_variant_id")
     source_id = text("source_id")
@@ -68,7 +68,7 @@ class ServedVariant(Record):
 
 
 class CertificationSubject(Record):
-    """What exactly a certification is about."""
+    """Exact subject of a certification."""
 
     model_key = text("model_key")
     served_variant_id = text("served_variant_id")
@@ -81,7 +81,7 @@ class CertificationSubject(Record):
 
 
 class Certification(Record):
-    """The evidence that a served variant was tested."""
+    """Evidence that a served variant was tested."""
 
     certification_id = text("certification_id")
     evidence_schema_version = text("evidence_schema_version")
@@ -91,7 +91,7 @@ class Certification(Record):
 
 
 class Offering(Record):
-    """How a source offers a model: protocol, data classes, prices, and what was certified about it."""
+    """Offer of a model by a source: protocol, data classes, prices, and certification."""
 
     served_variant = one(ServedVariant, "served_variant")
     protocol_profile = text("protocol_profile")
@@ -108,7 +108,7 @@ class Offering(Record):
 
 
 class CatalogConnection(Record):
-    """Who pays for a catalog entry, and over which connection; pooled entries have none."""
+    """Who pays for a catalog entry, and the connection it uses; pooled entries have none."""
 
     access_lane = text("access_lane")
     commercial_owner = text("commercial_owner")
@@ -123,7 +123,7 @@ class CatalogSource(Record):
 
 
 class ArmTemplate(Record):
-    """A body of ``POST /v1/arms`` that saves the entry as it is."""
+    """A body of ``POST /v1/arms`` that saves the entry unchanged."""
 
     kind = text("kind")
     display_name = text("display_name")
@@ -134,7 +134,7 @@ class ArmTemplate(Record):
 
 
 class CatalogEntry(Record):
-    """A model that the organization can save and run now; it says nothing of funds or of permission to spend."""
+    """A model that the organization can save and run now; it says nothing about funds or permission to spend."""
 
     KIND = "model"
     WIRE = Wire("/v1/model-catalog", "models", "model_deployment_id")
@@ -149,7 +149,7 @@ class CatalogEntry(Record):
 
     @property
     def id(self) -> str:
-        """The id of its deployment, which no other entry has; empty when the entry names none."""
+        """The id of its deployment, which is unique among entries; empty when the entry has none."""
         deployment, template = self.deployment, self.arm_registration_template
         named = None if deployment is None else deployment.model_deployment_id
         return named or (None if template is None else template.model_deployment_id) or ""

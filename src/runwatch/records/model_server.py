@@ -1,4 +1,4 @@
-"""Model servers of a machine, as a search finds them. Ours: only the local service searches."""
+"""Model servers found on a machine. Not in the specification; only the local service searches."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from runwatch.records.record import Record, flag, many, text, texts
 
 
 class ModelServer(Record):
-    """A server that answered.
+    """A server that responded.
 
-    ``name`` is the server whose usual port it is on, which proves nothing; ``models`` are names, none of them where the
-    server asks for a key before it tells.
+    ``name`` is the server that usually has this port, which is only a guess. ``models`` are names, empty if the server
+    requires a key to list them.
     """
 
     base_url = text("base_url")
@@ -20,6 +20,6 @@ class ModelServer(Record):
 
 
 class ModelServerSearch(Record):
-    """What a search found; empty where nobody answered."""
+    """Result of a search; empty if no server responded."""
 
     servers = many(ModelServer, "servers")

@@ -1,4 +1,4 @@
-"""The decision packet of a Review Composer run (wire reference 2.13): what the observed sources decide together."""
+"""Decision packet of a Review Composer run (manual: interface, "Review agents")."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from runwatch.records.record import Record, amount, mapping, moment, text
 
 
 class DecisionPacket(Record):
-    """A decision on the work of a coding agent.
+    """Joint decision of the observed sources on the work of a coding agent.
 
-    A run that has completed has only ended its observation; ``verdict`` and ``action`` say what came of it.
+    A completed run only means that observation has ended; ``verdict`` and ``action`` give the outcome.
     """
 
     version = text("version")

@@ -1,4 +1,4 @@
-"""The Problem: the one form of every error (specification, Problem and Errors; wire reference 1.8)."""
+"""Problem, the form of every error (manual: interface, "Problems and error codes")."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Final
 from runwatch.records.record import Record, Wire, integer, many, text
 
 PROBLEM_TYPE: Final = "application/problem+json"
-"""Media type of every error answer."""
+"""Media type of every error response."""
 
 PROBLEM_MEMBERS: Final = ("type", "title", "status", "instance", "detail", "errors", "retry_after_s")
-"""All members a Problem may have; the body is closed."""
+"""All members of a Problem; the body is closed."""
 
 PROBLEM_BASE: Final = "https://runwatch.invalid/problems/"
-"""What the local service puts before a code; a fixed form and nobody's host. Clients read the last segment."""
+"""Prefix of a code in the local service; a fixed form, not a real host. Clients read the last segment."""
 
 MAX_TYPE_CHARACTERS: Final = 200
-"""How much is shown of a type that names no code."""
+"""How much is shown of a type without a code."""
 
 NOT_A_PROBLEM: Final = "not_a_problem"
-"""The code of a synthetic Problem; no service uses it, so that nothing of the service is claimed."""
+"""Code of a synthetic Problem; no service uses it, so it cannot be mistaken for the service's own."""
 
 _NO_TYPE: Final = "about:blank"
 
@@ -35,7 +35,7 @@ class FieldError(Record):
 
 
 class Problem(Record):
-    """What the service says went wrong, or what this client found instead of an answer."""
+    """An error as the service describes it, or a synthetic one made by this client."""
 
     KIND = "problem"
     WIRE = Wire(path="", items="problems", id="instance")
@@ -50,9 +50,9 @@ class Problem(Record):
 
     @property
     def code(self) -> str:
-        """The error code: the last path segment of ``type``, or the whole type, such as a URN, where that is no code.
+        """The error code: the last path segment of ``type``, or the whole type, such as a URN, if that is not a code.
 
-        Empty without a printable type, and for ``about:blank``, which says that the type means nothing.
+        Empty without a printable type, and for ``about:blank``, which means no type.
         """
         kind = self.type or ""
         segment = kind.rstrip("/").rpartition("/")[2]
@@ -62,24 +62,24 @@ class Problem(Record):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the body has every required member with a value of its kind."""
+        """Whether the body has every required member with a value of its type."""
         return all(value is not None for value in (self.type, self.title, self.status, self.instance))
 
     def conforms(self, status: int | None) -> bool:
-        """Whether the service itself refused the request with this Problem (RFC 9457).
+        """Return whether the service itself refused the request with this Problem (RFC 9457).
 
-        Every member is optional there, so a type or a title is enough. The status has to be that of the answer, because
-        other JSON has members with these names too.
+        RFC 9457 makes every member optional, so a type or a title is enough. The status must be that of the response,
+        because other JSON has members with these names too.
 
         Args:
-            status: The HTTP status of the answer.
+            status: The HTTP status of the response.
         """
         is_named = bool(self.type or self.title) and self.code != NOT_A_PROBLEM
         return is_named and status is not None and self.status == status
 
 
 def synthetic_problem(code: str, title: str, status: int, detail: str | None = None) -> Problem:
-    """A Problem that this client words itself, because the answer was none. It has no ``instance`` and claims none."""
+    """Make a synthetic Problem for a response without one. It has no ``instance``."""
     raw: dict[str, Any] = {"type": f"{PROBLEM_BASE}{code}", "title": title, "status": status}
     if detail:
         raw["detail"] = detail

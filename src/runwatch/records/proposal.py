@@ -1,4 +1,4 @@
-"""Repair proposals: changes of a skill that the user approves or rejects (wire reference 2.8 and 6.17)."""
+"""Repair proposals: changes of a skill that the user approves or rejects (manual: interface, "Proposals")."""
 
 from __future__ import annotations
 

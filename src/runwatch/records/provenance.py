@@ -1,4 +1,6 @@
-"""Which model was asked for and which one answered, by which way (wire reference 2.5, ModelAttemptProvenance)."""
+"""Requested and resolved model, and the route between (manual: interface, "Model catalog, definitions and
+deployments").
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from runwatch.records.record import Record, one, text
 
 
 class RequestedModel(Record):
-    """The model that was asked for."""
+    """The requested model."""
 
     model_key = text("model_key")
     publisher_id = text("publisher_id")
@@ -18,7 +20,7 @@ class RequestedModel(Record):
 
 
 class ProvenanceSource(Record):
-    """Where it was asked for, and who pays there."""
+    """The source it was requested from, and who pays there."""
 
     source_id = text("source_id")
     source_kind = text("source_kind")
@@ -29,7 +31,7 @@ class ProvenanceSource(Record):
 
 
 class ProvenanceDeployment(Record):
-    """The way to it."""
+    """The route to the source."""
 
     model_deployment_id = text("model_deployment_id")
     protocol_profile = text("protocol_profile")
@@ -40,7 +42,7 @@ class ProvenanceDeployment(Record):
 
 
 class ResolvedModel(Record):
-    """What the source says it used."""
+    """The model that the source says it used."""
 
     upstream_ref = text("upstream_ref")
     source_request_id = text("source_request_id")
@@ -48,7 +50,7 @@ class ResolvedModel(Record):
 
 
 class Provenance(Record):
-    """The four together; ``resolved`` is missing until a source has answered."""
+    """Provenance of one model attempt; ``resolved`` is missing until a source has responded."""
 
     schema_version = text("schema_version")
     requested = one(RequestedModel, "requested")

@@ -1,4 +1,6 @@
-"""The receipt of a final run (specification, Receipts; wire reference 3.4). It holds neither prompt nor output."""
+"""Receipt of a final run, without prompt or output (manual: interface, "Receipts"; manual: interface, "Receipt
+fields").
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from runwatch.records.states import CUT
 
 
 class Declaration(Record):
-    """A tenant's own statement that a check is deterministic; it gates nothing."""
+    """A tenant's own statement that a check is deterministic; it does not restrict anything."""
 
     status = text("status")
     method = text("method")
@@ -21,7 +23,7 @@ class Declaration(Record):
 
 
 class ReceiptVerifier(Record):
-    """The check that a slice's output went through, and its verdict."""
+    """The check of a slice's output, and its verdict."""
 
     identity = text("identity")
     id = text("id")  # type: ignore[assignment]
@@ -53,7 +55,7 @@ class Route(Record):
 
 
 class ActedOnEval(Record):
-    """How the policy reacted to a verdict."""
+    """Reaction of the policy to a verdict."""
 
     action = text("action")
     outcome = text("outcome")
@@ -67,7 +69,7 @@ class Waiver(Record):
 
 
 class Cost(Record):
-    """What one slice cost; ``usage`` is ``unknown`` where a call's own was never told, the local service's own."""
+    """Cost of one slice; the local service adds ``usage``, ``unknown`` if a call did not report its usage."""
 
     usd = amount("usd")
     input_tokens = integer("input_tokens")
@@ -80,12 +82,12 @@ class Cost(Record):
 
     @property
     def is_estimated(self) -> bool:
-        """Whether ``usd`` rests on a guess of the tokens or of the price."""
+        """Whether ``usd`` is based on estimated tokens or an estimated price."""
         return self.pricing_basis == "estimated"
 
 
 class ProviderCall(Record):
-    """One provider call of a slice, the local service's own."""
+    """One provider call of a slice; only the local service sends it."""
 
     attempt = integer("attempt")
     arm_id = text("arm_id")
@@ -99,7 +101,7 @@ class ProviderCall(Record):
 class ReceiptSlice(Record):
     """One slice of a receipt.
 
-    ``finish_reason``, which says why the output of a live run ends, and ``attempts`` are not specified.
+    ``finish_reason``, why the output of a live run ends, and ``attempts`` are not in the specification.
     """
 
     slice_id = text("slice_id")
@@ -116,7 +118,7 @@ class ReceiptSlice(Record):
 
 
 class Totals(Record):
-    """What the whole run cost and how long it took."""
+    """Cost and duration of the whole run."""
 
     usd = amount("usd")
     platform_fee_usd = amount("platform_fee_usd")
@@ -126,7 +128,7 @@ class Totals(Record):
 
 
 class Receipt(Record):
-    """Names the model and provider of a final run, its checks and its cost."""
+    """Model and provider of a final run, its checks and its cost."""
 
     KIND = "receipt"
     WIRE = Wire("/v1/receipts", "receipts", "execution_id", filters=("since", "status", "arm_id"))
@@ -143,7 +145,7 @@ class Receipt(Record):
 
     @property
     def unknown_calls(self) -> int:
-        """How many provider calls have no known cost; see :mod:`runwatch.records.spend`."""
+        """Number of provider calls with unknown cost; see :mod:`runwatch.records.spend`."""
         counted = self.totals.unknown_calls if self.totals is not None else None
         if counted is not None:
             return max(counted, 0)
@@ -151,29 +153,29 @@ class Receipt(Record):
 
     @property
     def estimated_calls(self) -> int:
-        """How many provider calls have a cost that rests on a guess."""
+        """Number of provider calls with an estimated cost."""
         return sum(estimated_calls(part.raw) for part in self.slices or ())
 
     @property
     def is_estimated(self) -> bool:
-        """Whether a cost in it rests on a guess of the tokens or of the price."""
+        """Whether any cost is based on estimated tokens or an estimated price."""
         return any(part.cost is not None and part.cost.is_estimated for part in self.slices or ())
 
     @property
     def is_cut(self) -> bool:
-        """Whether an output was cut at a limit of tokens."""
+        """Whether an output was cut at a token limit."""
         return any(part.finish_reason == CUT for part in self.slices or ())
 
     @property
     def spend_usd(self) -> Decimal | None:
-        """Model usage plus platform fee, in US dollars; ``None`` unless both are known to the last call."""
+        """Model usage plus platform fee, in US dollars; ``None`` unless both are fully known."""
         return None if self.unknown_calls else self.known_spend_usd
 
     @property
     def known_spend_usd(self) -> Decimal | None:
-        """The known part of usage plus fee, in US dollars; ``None`` where the receipt lacks either.
+        """The known part of usage plus fee, in US dollars; ``None`` if the receipt lacks either.
 
-        The composer fee is part of the platform fee already (wire reference 3.4).
+        The platform fee includes the composer fee (manual: interface, "Receipt fields").
         """
         totals = self.totals
         if totals is None or totals.usd is None or totals.platform_fee_usd is None:

@@ -1,8 +1,9 @@
-"""Records as they are read: typed views over decoded JSON that keep every value exactly as it came.
+"""Records as read: typed views over decoded JSON that keep every value exactly as received (manual: decisions,
+"Records").
 
-A view costs one object; a member is looked at when somebody asks for it. So a page of events becomes records in a
-fraction of the time its JSON takes, an unknown member is kept without a line of code, and a member of the wrong type
-spoils nothing: it reads as ``None`` and is named by :meth:`Record.flaws`, while :attr:`Record.raw` still has it.
+A view costs one object, and a member is read only when used. So a page of events becomes records in a fraction of its
+JSON decoding time, unknown members are kept without any code, and a member of the wrong type affects nothing else: it
+reads as ``None`` and is named by :meth:`Record.flaws`, while :attr:`Record.raw` still has it.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ R = TypeVar("R", bound="Record")
 
 
 class Mismatch(Exception):
-    """A value is not of the type that the interface gives its member."""
+    """A value does not have the member's type in the interface."""
 
 
 class Member(Generic[T]):
     """One declared member of a record.
 
-    Reading it gives the value, or ``None`` when the member is missing, ``null`` or of another type. Absence never
-    means a value (wire reference 0).
+    Reading it gives the value, or ``None`` if the member is missing, ``null`` or of another type. A missing member
+    never implies a value (manual: interface, "Resources").
 
     Args:
         name: The member's name on the wire.
-        read: Turns the raw value into the typed one, or raises :class:`Mismatch`.
-        kind: The record of a nested object, so that its members can be listed before one has come.
-        form: What JSON Schema says of the value.
+        read: Converts the raw value to the typed one, or raises :class:`Mismatch`.
+        kind: The record of a nested object, so that its members can be listed without a value.
+        form: The JSON Schema of the value.
     """
 
     __slots__ = ("form", "kind", "name", "read")
@@ -78,12 +79,12 @@ def _is(kind: type[T]) -> Callable[[Any], T]:
 
 
 def text(name: str) -> Member[str]:
-    """A string member."""
+    """Declare a string."""
     return Member(name, _is(str), form={"type": "string"})
 
 
 def flag(name: str) -> Member[bool]:
-    """A boolean member."""
+    """Declare a boolean."""
     return Member(name, _is(bool), form={"type": "boolean"})
 
 
@@ -94,12 +95,12 @@ def _integer(value: Any) -> int:
 
 
 def integer(name: str) -> Member[int]:
-    """A whole number; ``true`` is none."""
+    """Declare a whole number; ``true`` does not count as one."""
     return Member(name, _integer, form={"type": "integer"})
 
 
 _EXPONENT: Final = 999
-"""Beyond this power of ten a number is no amount: a sum with it would overflow, its digits would fill the memory."""
+"""Beyond this power of ten a number is not an amount: sums would overflow, its digits would fill the memory."""
 
 
 def _amount(value: Any) -> Decimal:
@@ -112,7 +113,7 @@ def _amount(value: Any) -> Decimal:
 
 
 def amount(name: str) -> Member[Decimal]:
-    """A number, as a decimal with the digits that the service sent; for money, seconds and scores."""
+    """Declare a number, as a decimal with the digits as sent; for money, seconds and scores."""
     return Member(name, _amount, form={"type": "number"})
 
 
@@ -127,7 +128,7 @@ def _moment(value: Any) -> datetime:
 
 
 def moment(name: str) -> Member[datetime]:
-    """An ISO 8601 date-time; one without a zone is taken as UTC."""
+    """Declare an ISO 8601 date-time; without a zone it is UTC."""
     return Member(name, _moment, form={"type": "string", "format": "date-time"})
 
 
@@ -138,22 +139,22 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def texts(name: str) -> Member[tuple[str, ...]]:
-    """An array of strings."""
+    """Declare an array of strings."""
     return Member(name, _texts, form={"type": "array"})
 
 
 def mapping(name: str) -> Member[Mapping[str, Any]]:
-    """An object whose members are not fixed."""
+    """Declare an object with any members."""
     return Member(name, _is(dict), form={"type": "object"})
 
 
 def anything(name: str) -> Member[Any]:
-    """A member whose form the interface leaves open."""
+    """Declare a member of any type."""
     return Member(name, lambda value: value)
 
 
 def one(kind: type[R], name: str) -> Member[R]:
-    """A nested record."""
+    """Declare a nested record."""
 
     def read(value: Any) -> R:
         if not isinstance(value, dict):
@@ -164,7 +165,7 @@ def one(kind: type[R], name: str) -> Member[R]:
 
 
 def many(kind: type[R], name: str) -> Member[tuple[R, ...]]:
-    """An array of nested records; items that are no objects are left to :attr:`Record.raw`."""
+    """Declare an array of nested records; items that are not objects stay in :attr:`Record.raw` only."""
 
     def read(value: Any) -> tuple[R, ...]:
         if not isinstance(value, list):
@@ -175,14 +176,15 @@ def many(kind: type[R], name: str) -> Member[tuple[R, ...]]:
 
 
 class Wire(NamedTuple):
-    """Where a resource stands on the wire.
+    """A resource on the wire.
 
     Attributes:
         path: The collection's path, with its ``/v1`` prefix.
-        items: The member that holds the items of a list answer.
+        items: The member that holds the items of a list response.
         id: The member that identifies a record.
-        paged: Whether the list takes ``cursor`` and ``limit`` and answers ``next_cursor`` (wire reference 1.7).
-        filters: Query parameters that the service filters by.
+        paged: Whether the list takes ``cursor`` and ``limit`` and returns ``next_cursor`` (manual: interface,
+            "Paging").
+        filters: Query parameters for server filters.
     """
 
     path: str
@@ -195,23 +197,23 @@ class Wire(NamedTuple):
 class Record:
     """A frozen, typed view over one decoded JSON object.
 
-    Two records are equal when their JSON is. Subclasses declare members; a resource of its own also sets
-    :attr:`KIND` and :attr:`WIRE`.
+    Two records are equal if their JSON is. Subclasses declare members; a separate resource also sets :attr:`KIND` and
+    :attr:`WIRE`.
     """
 
     __slots__ = ("_raw",)
 
     KIND: ClassVar[str] = ""
-    """The word that names this kind in links, stores and messages; empty for parts of a record."""
+    """Name of this kind in links, stores and messages; empty for parts of a record."""
 
     WIRE: ClassVar[Wire | None] = None
-    """The resource's place on the wire; ``None`` for parts of a record."""
+    """The resource on the wire; ``None`` for parts of a record."""
 
     MEMBERS: ClassVar[Mapping[str, Member[Any]]] = {}
     """Declared members by wire name, those of the parent classes first."""
 
     def __init_subclass__(cls) -> None:
-        """Collect the declared members, so that the unknown ones can be told apart."""
+        """Collect the declared members, to tell them from unknown ones."""
         own = {value.name: value for value in vars(cls).values() if isinstance(value, Member)}
         cls.MEMBERS = {**cls.MEMBERS, **own}
 
@@ -220,12 +222,12 @@ class Record:
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The decoded object, exactly as it came; not to be changed."""
+        """The decoded object, exactly as received; not to be changed."""
         return self._raw
 
     @property
     def id(self) -> str:
-        """The identifier as text, or an empty text when the service sent none that can be written down."""
+        """The identifier as text, or an empty text if there is none that can be encoded."""
         value = self._raw.get(self.WIRE.id) if self.WIRE else None
         if isinstance(value, str):
             return value
@@ -235,7 +237,7 @@ class Record:
             return ""
 
     def flaws(self) -> tuple[str, ...]:
-        """Paths of declared members whose value is not of the declared type, nested ones included."""
+        """Return the paths of declared members with a value of another type, including nested ones."""
         return tuple(self._flaws(""))
 
     def _flaws(self, prefix: str) -> Iterator[str]:
@@ -261,34 +263,34 @@ class Record:
                         yield from next(nested)._flaws(f"{prefix}{name}[{position}].")
 
     def unknown(self) -> dict[str, Any]:
-        """Members that no declaration names, in the order they came."""
+        """Return the undeclared members, in the order received."""
         return {name: value for name, value in self._raw.items() if name not in self.MEMBERS}
 
     def json(self) -> str:
-        """The record as one line of ASCII JSON with its exact values."""
+        """Return the record as one line of ASCII JSON with its exact values."""
         return dumps(self._raw)
 
     def __eq__(self, other: object) -> bool:
-        """Equality of type and JSON."""
+        """Compare type and JSON."""
         return type(other) is type(self) and isinstance(other, Record) and self._raw == other._raw
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """The kind and the id; never the content."""
+        """Return the kind and the id, never the content."""
         return f"<{type(self).__name__} {self.id}>" if self.WIRE else f"<{type(self).__name__}>"
 
 
 class Page(Generic[R]):
-    """One answer of a list operation.
+    """One response of a list operation.
 
     Attributes:
-        values: Every item as decoded, whatever its type, in the service's order.
+        values: Every decoded item of any type, in the service's order.
         records: Views over the items that are objects.
-        next_cursor: The opaque token of the next page, exactly as it came; ``None`` at the proven end.
-        end_is_proven: Whether the answer said that nothing follows: an explicit ``null`` on a paged list, or a list
-            that has no pages. Without it a count is "at least".
-        extra: The answer's other members.
+        next_cursor: The opaque token of the next page, exactly as received; ``None`` without one.
+        end_is_proven: Whether the response said that nothing follows: an explicit ``null`` on a paged list, or a list
+            without pages. Otherwise a count is "at least".
+        extra: The response's other members.
     """
 
     __slots__ = ("end_is_proven", "extra", "next_cursor", "records", "values")
@@ -310,5 +312,5 @@ class Page(Generic[R]):
 
     @property
     def misfits(self) -> int:
-        """How many items are no objects and therefore no records."""
+        """Number of items that are not objects, and so not records."""
         return len(self.values) - len(self.records)

@@ -1,4 +1,4 @@
-"""Find secrets in the members of a body that only name one (manual, Security: References that hold a secret)."""
+"""Find secrets in the members of a body that may only name one (manual: security, "References that hold a secret")."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from runwatch.base.secret_patterns import find_secret
 
 MAX_VISITED: Final = 10_000
-"""The most values of one body that are looked at, those at the top first; references are at most three levels down."""
+"""Maximum values checked in one body, breadth first; references are at most three levels deep."""
 
 _REFERENCE: Final = re.compile(r"(?:^|_)ref(?:erence)?s?$|[a-z]Ref(?:erence)?s?$")
 _COMMIT_NAMES: Final = frozenset({"base_ref"})
@@ -18,10 +18,11 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def find_secret_references(body: object) -> list[dict[str, str]]:
-    """The references of a decoded body that hold a secret, as ``errors[]`` of a Problem; never any part of the value.
+    """Return the references of a decoded body that hold a secret, as ``errors[]`` of a Problem, without any part of the
+    value.
 
-    A reference is a member whose name ends in ``ref``, ``refs`` or ``reference``, with everything in it. Only what a
-    task is given as inline JSON is content, and is not looked at.
+    A reference is a member whose name ends in ``ref``, ``refs`` or ``reference``, with everything in it. Only the
+    inline JSON of a task is content, and is not checked.
     """
     found = []
     for path, name, text in _references(body):
@@ -36,7 +37,7 @@ def find_secret_references(body: object) -> list[dict[str, str]]:
 
 
 def _references(body: object) -> Iterator[tuple[str, str, str]]:
-    """The path, the name and the text of every reference."""
+    """Yield path, name and text of every reference."""
     waiting: deque[tuple[str, str, Any, bool]] = deque([("", "", body, False)])
     for _ in range(MAX_VISITED):
         if not waiting:
@@ -47,10 +48,10 @@ def _references(body: object) -> Iterator[tuple[str, str, str]]:
                 yield path, name, value
         elif isinstance(value, Mapping):
             for key, inner in value.items():
-                # A url_list may have its addresses there.
+                # The addresses of a url_list may be here.
                 if is_reference and key == "json" and value.get("kind") != "url_list":
                     continue
-                # A name is as much the sender's as a value.
+                # A name comes from the sender, as a value does.
                 shown = "…" if find_secret(key) else key
                 is_named = is_reference or _REFERENCE.search(key) is not None
                 waiting.append((f"{path}.{shown}" if path else shown, key, inner, is_named))

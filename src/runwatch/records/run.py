@@ -1,4 +1,4 @@
-"""The run (API name: execution), its slices, and the result (specification, Run; wire reference 2.1 and 3.5)."""
+"""Run (API name: execution), its slices, and the result (manual: interface, "Runs"; manual: interface, "Results")."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from runwatch.records.states import CUT, is_final
 
 
 class Slice(Record):
-    """One part of a run's work; ``finish_reason`` says why the output of a live run ends, and is not specified."""
+    """One part of a run's work; ``finish_reason``, why the output of a live run ends, is not in the specification."""
 
     slice_id = text("slice_id")
     capability = text("capability")
@@ -16,7 +16,7 @@ class Slice(Record):
 
 
 class RunLinks(Record):
-    """Where the parts of a run are read."""
+    """Links to the parts of a run."""
 
     status = text("status")
     events = text("events")
@@ -24,9 +24,9 @@ class RunLinks(Record):
 
 
 class Budget(Record):
-    """Caps of one run.
+    """Limits of one run.
 
-    A cost limit stops further provider calls; it does not reverse one in progress (specification, Limits).
+    A cost limit stops further provider calls, but does not reverse one in progress (manual: interface, "Limits").
     """
 
     max_cost_usd = amount("max_cost_usd")
@@ -34,7 +34,7 @@ class Budget(Record):
 
 
 class Policy(Record):
-    """What a run may touch and spend."""
+    """What a run may use and spend."""
 
     data_classes = texts("data_classes")
     budget = one(Budget, "budget")
@@ -45,9 +45,9 @@ class Policy(Record):
 class Run(Record):
     """A submitted unit of work.
 
-    ``completed_at``, ``mode``, ``policy``, ``spend_usd``, ``reason`` and ``current`` are open members that the local
-    service adds; a service that leaves them out is filled from our own request, the events or the receipt. Where calls
-    have no known cost, ``spend_usd`` is ``null``, with ``known_spend_usd`` and ``unknown_calls`` beside it.
+    ``completed_at``, ``mode``, ``policy``, ``spend_usd``, ``reason`` and ``current`` are open members of the local
+    service; for other services they come from the submit sent here, the events or the receipt. If calls have no known
+    cost, ``spend_usd`` is ``null``, and ``known_spend_usd`` and ``unknown_calls`` are set.
     """
 
     KIND = "run"
@@ -76,12 +76,12 @@ class Run(Record):
 
     @property
     def is_cut(self) -> bool:
-        """Whether an output was cut at a limit of tokens."""
+        """Whether an output was cut at a token limit."""
         return any(part.finish_reason == CUT for part in self.slices or ())
 
 
 class RunResult(Record):
-    """The model output of a completed live run; kept by the service for a bounded time. Not read for test runs."""
+    """The model output of a completed live run, kept by the service for a limited time. Test runs have none."""
 
     KIND = "result"
     WIRE = Wire("/v1/executions/{execution_id}/result", "", "execution_id")

@@ -1,7 +1,8 @@
-"""Problems as the local service answered and kept them, with their cause. Ours: only the local service tells of them.
+"""Problems stored by the local service, with their cause. Not in the specification; only the local service returns
+them.
 
-The cause says what went wrong inside the service. No Problem has it, and nobody but the owner of the service's data
-directory is told it.
+The cause describes an error inside the service. It is in no Problem, and only the owner of the service's data directory
+can read it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from runwatch.records.record import Record, integer, many, mapping, moment, one,
 
 
 class ServiceProblem(Record):
-    """One Problem that the service answered; ``at`` is when, ``principal_id`` the key of whoever it was answered to."""
+    """One Problem that the service returned at ``at``; ``principal_id`` is the key that received it."""
 
     KIND = "answered"
 
@@ -30,10 +31,10 @@ class ServiceProblem(Record):
 
 
 class ProblemLookup(Record):
-    """What a look into the service's store gave.
+    """Result of a search in the service's stored Problems.
 
-    ``kept`` is how many Problems it holds, ``oldest_at`` and ``newest_at`` from when to when; ``before`` and ``after``
-    are the nearest ones outside of the time that was asked for, where nothing was found in it.
+    ``kept`` is how many there are, between ``oldest_at`` and ``newest_at``. If none was found, ``before`` and ``after``
+    are the nearest ones outside the time range.
     """
 
     problems = many(ServiceProblem, "problems")

@@ -1,8 +1,9 @@
-"""Where models come from: source profiles, connections to sources, credential handoffs (wire reference 2.6).
+"""Source profiles, connections to sources, credential handoffs (manual: interface, "Sources, connections and credential
+handoffs").
 
-``endpoint`` of a connection is an open member of the local service: the address that the user named for a source that
-has none of its own. It never holds a key. ``usable`` and the members of the test that the interface does not know are
-others: what the rule on usable connections says, and what the test met.
+``endpoint`` of a connection is an open member of the local service: the address given by the user, for a source without
+its own. It never holds a key. Other open members are ``usable``, the result of the rule on usable connections, and
+details of the test.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from typing import Final
 from runwatch.records.record import Record, Wire, anything, flag, integer, many, mapping, moment, one, text, texts
 
 NAMED_MODELS: Final = 20
-"""The most models that a request names. Not in the specification."""
+"""Maximum models named in a request. Not in the specification."""
 
 DROPPED: Final = "dropped"
-"""The failure of a call that the source took and did not answer; ``network`` is one that it did not take."""
+"""Failure of a call that the source accepted without a response; ``network`` is one that it did not accept."""
 
 FAILURE_WORDS: Final[Mapping[str, str]] = {
     "authentication": "the source refused the key",
@@ -38,13 +39,13 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
 
 
 def describe_test_failure(kind: str, http_status: int | None, message: str | None, *, was_sent: bool) -> str:
-    """Why a test failed, with the exact status and the source's own words where it answered.
+    """Describe why a test failed, with the exact status and the source's message if it responded.
 
     Args:
         kind: The kind of the failed call.
-        http_status: The status of the answer.
-        message: What the source said.
-        was_sent: Whether the source took the call.
+        http_status: The status of the response.
+        message: The source's message.
+        was_sent: Whether the source accepted the call.
     """
     words = FAILURE_WORDS.get(find_failure_kind(kind, was_sent=was_sent), kind)
     status = "" if http_status is None else f" (HTTP {http_status})"
@@ -52,7 +53,7 @@ def describe_test_failure(kind: str, http_status: int | None, message: str | Non
 
 
 def find_failure_kind(kind: str, *, was_sent: bool) -> str:
-    """The kind of a failed call, with :data:`DROPPED` apart from ``network``."""
+    """Return the kind of a failed call, with :data:`DROPPED` distinguished from ``network``."""
     return DROPPED if kind == "network" and was_sent else kind
 
 
@@ -64,14 +65,14 @@ class Versioned(Record):
 
 
 class EndpointPolicy(Record):
-    """How a source's address may be used."""
+    """Rules for a source's address."""
 
     https_required = flag("https_required")
     redirects_allowed = flag("redirects_allowed")
 
 
 class SourceProfile(Record):
-    """A source that the service knows how to connect."""
+    """A source that the service can connect to."""
 
     KIND = "source_profile"
     WIRE = Wire("/v1/model-source-profiles", "sources", "source_id")
@@ -88,7 +89,7 @@ class SourceProfile(Record):
 
 
 class SourceScope(Record):
-    """What part of the account at the source a connection reaches."""
+    """Part of the account at the source that a connection reaches."""
 
     kind = text("kind")
     account_ref = text("account_ref")
@@ -132,7 +133,7 @@ class SourceConnection(Record):
 
     @property
     def is_usable(self) -> bool:
-        """Whether models can be run over it: active, not revoked, and tested with the key that it has now."""
+        """Whether models can run over it: active, not revoked, and tested with its current key."""
         return (
             self.revoked_at is None
             and self.raw.get("revoked_at") is None
@@ -146,7 +147,7 @@ class SourceConnection(Record):
 class Handoff(Record):
     """A one-time permission to enter a source's credential on a private page.
 
-    The address of the page, ``continue_url``, stands only in the answer that begins it, and is a secret.
+    Only the response that creates it holds the page's address, ``continue_url``, which is a secret.
     """
 
     KIND = "handoff"
@@ -169,7 +170,7 @@ class Handoff(Record):
 
 
 class Disconnected(Record):
-    """What came of disconnecting; ``effects`` is an open member of the local service."""
+    """Outcome of disconnecting; ``effects`` is an open member of the local service."""
 
     KIND = "disconnected"
 

@@ -1,9 +1,8 @@
-"""Sums of costs of which a part is not known: what a service of this project says beside them.
+"""Sums of partly unknown costs, with members that only the local service sends.
 
-The interface has numbers alone for costs and tokens. Where nobody said what a provider call cost, the number is the
-known part of the sum and the member ``unknown_calls`` beside it counts those calls. Likewise ``unknown_token_calls``
-counts those that did not report their tokens, and ``estimated_calls`` those whose cost rests on a guess. None of them
-is in the specification.
+The interface has plain numbers for costs and tokens. If the cost of a provider call is unknown, the number is the known
+part of the sum, and ``unknown_calls`` beside it counts those calls. Likewise ``unknown_token_calls`` counts calls that
+did not report their tokens, and ``estimated_calls`` those with an estimated cost. None of them is in the specification.
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ from decimal import Context, Decimal
 from functools import reduce
 from typing import Any, Final
 
-# Sums of amounts that differ by less than this many digits are exact.
+# Sums of amounts are exact if their digits span less than this.
 _EXACT: Final = Context(prec=100)
 
 
 def sum_amounts(amounts: Iterable[Decimal]) -> Decimal:
-    """The sum of some amounts, with every digit."""
+    """Return the exact sum of amounts."""
     return reduce(_EXACT.add, amounts, Decimal(0))
 
 
 def unknown_calls(holder: Mapping[str, Any]) -> int:
-    """How many provider calls of a receipt's slice, of an attempt or of a sum have no known cost.
+    """Count the provider calls with unknown cost, of a receipt's slice, an attempt or a sum.
 
-    Receipts of version 0.1.0 have no such count. Their attempts of unknown cost say 0 dollars without a pricing basis,
-    and that the usage is not known.
+    Receipts of version 0.1.0 have no such count. Their attempts of unknown cost have 0 dollars without a pricing basis,
+    and unknown usage.
     """
     attempts = holder.get("attempts")
     if isinstance(attempts, list) and attempts:
@@ -43,7 +42,7 @@ def unknown_calls(holder: Mapping[str, Any]) -> int:
 
 
 def unknown_token_calls(holder: Mapping[str, Any]) -> int:
-    """How many provider calls of a receipt's slice, of an attempt or of a sum did not report their tokens."""
+    """Count the provider calls that did not report their tokens, of a receipt's slice, an attempt or a sum."""
     return _count(holder, "unknown_token_calls", _lacks_tokens)
 
 
@@ -53,7 +52,7 @@ def _lacks_tokens(one: Mapping[str, Any]) -> bool:
 
 
 def estimated_calls(holder: Mapping[str, Any]) -> int:
-    """How many provider calls of a receipt's slice, of an attempt or of a sum have a cost that rests on a guess."""
+    """Count the provider calls with an estimated cost, of a receipt's slice, an attempt or a sum."""
     return _count(holder, "estimated_calls", lambda one: one.get("pricing_basis") == "estimated")
 
 
@@ -78,7 +77,7 @@ AMOUNTS: Final = frozenset({"usd", "spend_usd", "passthrough_usd"})
 
 
 def is_guess(holder: object, name: str | int) -> bool:
-    """Whether a member of an object is an amount of which a part rests on a guess."""
+    """Return whether a member of an object is a partly estimated amount."""
     return name in AMOUNTS and isinstance(holder, Mapping) and _has(holder, "estimated_calls")
 
 
@@ -88,7 +87,7 @@ def _has(holder: Mapping[str, Any], name: str) -> bool:
 
 
 def is_partial(holder: object, name: str | int) -> bool:
-    """Whether a member of an object is an amount or a number of tokens that lacks calls which told none."""
+    """Return whether a member of an object is an amount or token count that lacks some calls."""
     if name not in AMOUNTS | TOKENS or not isinstance(holder, Mapping):
         return False
     return _has(holder, "unknown_calls" if name in AMOUNTS else "unknown_token_calls")

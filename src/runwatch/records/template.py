@@ -1,4 +1,4 @@
-"""Tenant templates, plans, applications and the selected model (specification, Tenant template; wire reference 2.7)."""
+"""Tenant templates, plans, applications and the selected model (manual: interface, "Tenant templates")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Blocker(Record):
 
 
 class AlternativePlan(Record):
-    """Another template that would do."""
+    """Another suitable template."""
 
     template_id = text("template_id")
     template_version = text("template_version")
@@ -32,7 +32,7 @@ class AlternativePlan(Record):
 
 
 class Template(Record):
-    """A prepared way to a first working model."""
+    """A prepared path to a first working model."""
 
     KIND = "template"
     WIRE = Wire("/v1/tenant-templates", "templates", "template_id")
@@ -64,7 +64,7 @@ class ByokSource(Record):
 
 
 class StarterCredit(Record):
-    """The credit there is, in US dollars, and whether it covers the plan."""
+    """The available credit, in US dollars, and whether it covers the plan."""
 
     balance_usd = amount("balance_usd")
     funded_state = text("funded_state")
@@ -72,7 +72,7 @@ class StarterCredit(Record):
 
 
 class Effect(Record):
-    """One thing that applying a plan does."""
+    """One effect of applying a plan."""
 
     id = text("id")  # type: ignore[assignment]
     description = text("description")
@@ -86,7 +86,7 @@ class ManifestFile(Record):
 
 
 class Plan(Record):
-    """What applying a template would do and cost at most; made without writing anything.
+    """Effects and maximum cost of applying a template; making a plan writes nothing.
 
     ``maximum_spend_usd`` is the budget of the model plus the platform fee.
     """
@@ -117,19 +117,19 @@ class Plan(Record):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether the service says that what is planned cannot be applied now; it has two members to say so."""
+        """Whether the service says, in either of two members, that the plan cannot be applied now."""
         return self.eligible is False or self.application_supported is False
 
 
 class CompletedEffect(Record):
-    """One thing that an application has done."""
+    """A completed effect of an application."""
 
     id = text("id")  # type: ignore[assignment]
     at = moment("at")
 
 
 class ApplicationResult(Record):
-    """Where the result of the live proof is."""
+    """Link to the result of the live proof."""
 
     execution_id = text("execution_id")
     href = text("href")
@@ -137,7 +137,7 @@ class ApplicationResult(Record):
 
 
 class ApplicationReceipt(Record):
-    """Where the receipt is; its id is that of the run."""
+    """Link to the receipt; its id is that of the run."""
 
     receipt_id = text("receipt_id")
     href = text("href")
@@ -189,7 +189,7 @@ class Application(Record):
 
 
 class Selection(Record):
-    """The model that the organization uses by default, and the run that proved it."""
+    """The organization's default model, and the run that proved it."""
 
     KIND = "selection"
     WIRE = Wire("/v1/tenant-model-selection", "", "application_id")

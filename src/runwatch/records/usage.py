@@ -1,4 +1,4 @@
-"""What was used and spent in a period, in US dollars and tokens (wire reference 2.9 and 6.15).
+"""Usage and spend of a period, in US dollars and tokens (manual: interface, "Usage").
 
 ``unknown_calls``, ``unknown_token_calls`` and ``estimated_calls`` are not in the specification; see
 :mod:`runwatch.records.spend`.
@@ -10,14 +10,14 @@ from runwatch.records.record import Record, Wire, amount, integer, many, one, te
 
 
 class Period(Record):
-    """The first and the last day, or the moments, of what is counted."""
+    """First and last day, or first and last instant, of a period."""
 
     start = text("from")
     end = text("to")
 
 
 class UsageTotals(Record):
-    """The sums; ``platform_usd`` and ``passthrough_usd`` are its parts."""
+    """The sums; ``platform_usd`` and ``passthrough_usd`` are parts of ``usd``."""
 
     executions = integer("executions")
     slices = integer("slices")
@@ -33,7 +33,7 @@ class UsageTotals(Record):
 
 
 class ArmUsage(Record):
-    """The part of one registered option."""
+    """Usage of one registered option."""
 
     arm_id = text("arm_id")
     selected_count = integer("selected_count")
@@ -47,7 +47,7 @@ class ArmUsage(Record):
 
 
 class DayUsage(Record):
-    """The part of one day."""
+    """Usage of one day."""
 
     date = text("date")
     executions = integer("executions")
@@ -59,7 +59,7 @@ class DayUsage(Record):
 
 
 class KeyUsage(UsageTotals):
-    """The part of one API key."""
+    """Usage of one API key."""
 
     api_key_id = text("api_key_id")
     by_day = many(DayUsage, "by_day")
@@ -67,7 +67,7 @@ class KeyUsage(UsageTotals):
 
 
 class Usage(Record):
-    """Everything used in a period."""
+    """All usage of a period."""
 
     KIND = "usage"
     WIRE = Wire("/v1/usage", "", "")

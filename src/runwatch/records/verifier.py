@@ -1,4 +1,4 @@
-"""Output checks (API name: verifier), their probes and their protected connections (wire reference 2.4 and 6.12)."""
+"""Output checks (API name: verifier), their probes and protected keys (manual: interface, "Verifiers")."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from runwatch.records.record import Record, Wire, flag, integer, many, mapping, 
 
 
 class Scoring(Record):
-    """What a check answers: a verdict from boolean anchors, and a quality score from 0 to 1."""
+    """Scores of a check: a verdict from boolean anchors, and a quality score from 0 to 1."""
 
     correctness = text("correctness")
     quality = text("quality")
@@ -49,7 +49,7 @@ class Verifier(Record):
 
 
 class Contract(Record):
-    """Whether an endpoint's answer keeps the contract of output checks."""
+    """Whether an endpoint's response follows the contract of output checks."""
 
     validated = flag("validated")
     verifier_result = mapping("verifier_result")
@@ -57,14 +57,14 @@ class Contract(Record):
 
 
 class ProbeFact(Record):
-    """One thing that a probe looked at, with what to correct."""
+    """One item that a probe checked, with its correction."""
 
     status = text("status")
     correction = text("correction")
 
 
 class ProbeFeedback(Record):
-    """What a probe looked at, in this order."""
+    """The items that a probe checked, in this order."""
 
     reachability = one(ProbeFact, "reachability")
     authentication = one(ProbeFact, "authentication")
@@ -72,7 +72,7 @@ class ProbeFeedback(Record):
 
 
 class Probe(Record):
-    """What one try to reach an endpoint found."""
+    """Result of one attempt to reach an endpoint."""
 
     outcome = text("outcome")
     reason_code = text("reason_code")
@@ -84,14 +84,14 @@ class Probe(Record):
 
     @property
     def is_usable(self) -> bool:
-        """Whether the endpoint can be used: its answer is compatible and keeps the contract."""
+        """Whether the endpoint can be used: its response is compatible and follows the contract."""
         feedback, contract = self.feedback, self.contract
         fact = None if feedback is None else feedback.response_compatibility
         return fact is not None and fact.status == "ok" and contract is not None and contract.validated is True
 
 
 class VerifierOutcome(Record):
-    """What came of registering a check; a failed probe still leaves a check that can be put right."""
+    """Outcome of registering a check; after a failed probe the check exists and can be corrected."""
 
     KIND = "verifier_outcome"
 
@@ -104,7 +104,7 @@ class VerifierOutcome(Record):
 
 
 class VerifierTest(Record):
-    """What a test of a check found."""
+    """Result of testing a check."""
 
     KIND = "verifier_test"
 
@@ -124,7 +124,7 @@ class PendingKey(Record):
 
 
 class KeyTest(Record):
-    """What the last test of a key found."""
+    """Result of the last test of a key."""
 
     outcome = text("outcome")
     handle = text("handle")
@@ -133,7 +133,7 @@ class KeyTest(Record):
 
 
 class Replacement(Record):
-    """A key that is to take another one's place."""
+    """A key that is to replace another."""
 
     status = text("status")
     handle = text("handle")
@@ -143,7 +143,7 @@ class Replacement(Record):
 
 
 class RetiredKey(Record):
-    """A key that is in use no longer."""
+    """A key no longer in use."""
 
     handle = text("handle")
     state = text("state")
@@ -153,7 +153,7 @@ class RetiredKey(Record):
 
 
 class KeyOperation(Record):
-    """The last thing that was done to a connection, as its key of operation names it."""
+    """The last operation on a connection, by its operation key."""
 
     kind = text("kind")
     phase = text("phase")
@@ -164,7 +164,7 @@ class KeyOperation(Record):
 
 
 class KeyConnection(ConnectionSummary):
-    """A protected connection in full, of an output check or a review agent; handles name keys and are none."""
+    """The complete protected connection of an output check or a review agent; handles name keys and are not secret."""
 
     KIND = "key_connection"
 

@@ -1,4 +1,7 @@
-"""Webhooks and their deliveries; only the paths are known of the service, the forms are ours (wire reference 2.14)."""
+"""Webhooks and their deliveries (manual: interface, "Credentials, GitHub connections and webhooks").
+
+The specification has only their paths; the members are those of the local service.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from runwatch.records.record import Record, Wire, integer, many, moment, text, t
 
 
 class Webhook(Record):
-    """An address that is told of final runs. Its signing secret stands in the answers that mint one, as ``secret``."""
+    """An address notified of final runs. Only the responses that mint its signing secret hold it, as ``secret``."""
 
     KIND = "webhook"
     WIRE = Wire("/v1/webhooks", "webhooks", "webhook_id")
@@ -21,7 +24,7 @@ class Webhook(Record):
 
 
 class Delivery(Record):
-    """One message to a webhook and what became of it; ``status_code`` is that of the last answer."""
+    """One message to a webhook and its outcome; ``status_code`` is that of the last response."""
 
     KIND = "delivery"
     WIRE = Wire("/v1/webhooks/{webhook_id}/deliveries", "deliveries", "delivery_id", paged=True)
@@ -42,7 +45,7 @@ class Delivery(Record):
 
 
 class Deliveries(Record):
-    """A page of deliveries, the newest first."""
+    """A page of deliveries, newest first."""
 
     KIND = "deliveries"
 

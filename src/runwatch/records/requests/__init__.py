@@ -1,7 +1,7 @@
-"""Bodies that are sent, validated on both sides: before the client sends, and when the local service accepts.
+"""Request bodies, validated before the client sends and when the local service receives. One file for each resource.
 
-Types are strict (a number in quotes is no number). Unknown members pass where the interface leaves the body open and
-are refused where it closes it (wire reference 2.1, checklist 8). One file a resource.
+Types are strict (a number in quotes is not a number). Unknown members pass where the interface leaves the body open and
+are refused where it closes it (manual: interface, "Runs").
 """
 
 from __future__ import annotations

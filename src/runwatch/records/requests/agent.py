@@ -1,4 +1,4 @@
-"""Bodies about review agents (wire reference 2.13)."""
+"""Bodies for review agents (manual: interface, "Review agents")."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ class AgentRequest(OpenBody):
     """The body of ``POST /v1/review-composer/agents``.
 
     Attributes:
-        repository: The one repository that the agent works on.
-        display_name: Its label.
-        endpoint: Where it is; its key is entered on a private page.
-        max_runtime_s: The longest that one of its jobs may take, in seconds.
+        repository: The only repository that the agent works on.
+        endpoint: Its key is entered on a private page.
+        max_runtime_s: Maximum duration of one of its jobs, in seconds.
     """
 
     repository: Repository

@@ -1,4 +1,4 @@
-"""Bodies of registered options: models, agents and skills (wire reference 2.3)."""
+"""Bodies of registered options: models, agents and skills (manual: interface, "Arms")."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pydantic import Field, ValidationInfo, field_validator
 from runwatch.records.requests.body import OpenBody
 
 ARM_KINDS: Final = ("model", "agent", "skill")
-"""Kinds of registered options (wire reference 2)."""
+"""Kinds of registered options."""
 
 ENTRIES: Final = 100
-"""The most tags, grants or editable regions of one option; ours."""
+"""Maximum tags, grants or editable regions of one option. Not in the specification."""
 
 ARTIFACT_CHARACTERS: Final = 500_000
-"""The longest content of a skill; ours, well within the limit on request bodies."""
+"""Maximum content of a skill, well within the limit on request bodies. Not in the specification."""
 
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 Words = Annotated[list[Word], Field(max_length=ENTRIES)]
 
 
 class ArmRequest(OpenBody):
-    """What every kind of option has.
+    """Common part of every kind of option.
 
-    What belongs to another kind is refused rather than dropped, so that nobody takes it for registered.
+    Members of another kind are refused, because a dropped one would look registered.
     """
 
     kind: Literal["model", "agent", "skill"]
@@ -44,7 +44,7 @@ class ArmRequest(OpenBody):
 
 
 class ModelArmRequest(ArmRequest):
-    """A model: a deployment of the catalog, or a provider's name with the model's name there."""
+    """A model: a deployment of the catalog, or a provider's name and its name for the model."""
 
     kind: Literal["model"]
     model_deployment_id: Word | None = None
@@ -65,7 +65,7 @@ class ModelArmRequest(ArmRequest):
 
 
 class EndpointReference(OpenBody):
-    """Where an agent is; ``auth_ref`` names a credential and never holds one, and is empty when none is needed."""
+    """Address of an agent; ``auth_ref`` names a credential and never holds one, and is empty if none is needed."""
 
     url: Annotated[str, Field(max_length=2048)]
     auth_ref: Annotated[str, Field(max_length=200)] = ""
@@ -94,7 +94,7 @@ class AgentLifecycle(OpenBody):
 
 
 class AgentArmRequest(ArmRequest):
-    """An agent behind an address of its own."""
+    """An agent with its own address."""
 
     kind: Literal["agent"]
     endpoint: EndpointReference
@@ -126,9 +126,9 @@ class SkillArmRequest(ArmRequest):
 
 
 class ArmPatch(OpenBody):
-    """The members of ``PATCH /v1/arms/{arm_id}`` that every kind of option has; what is left out stays.
+    """Members of ``PATCH /v1/arms/{arm_id}`` common to every kind of option; missing ones stay unchanged.
 
-    The service checks the whole option as it shall be, so that this serves whoever sends such a body.
+    The service validates the changed option as a whole; this model serves the sender of the body.
     """
 
     display_name: Word = ""
@@ -145,6 +145,8 @@ _BY_KIND: Final[Mapping[object, type[ArmRequest]]] = {
 
 
 def arm_model(content: Any) -> type[ArmRequest]:
-    """The model of the body of ``POST /v1/arms``, by the kind that it names; for no kind, one that names the kinds."""
+    """Return the model for a body of ``POST /v1/arms`` by its kind; for an unknown kind, one whose error names the
+    kinds.
+    """
     kind = content.get("kind") if isinstance(content, Mapping) else None
     return _BY_KIND.get(kind, ArmRequest) if isinstance(kind, str) else ArmRequest

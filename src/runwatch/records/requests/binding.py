@@ -1,4 +1,4 @@
-"""Bodies about the protected key of an output check or a review agent (wire reference 2.4 and 2.13).
+"""Bodies for the protected key of an output check or a review agent (manual: interface, "Verifiers").
 
 None of them carries a key: the user types it on a private page.
 """
@@ -14,7 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from runwatch.records.requests.body import ClosedBody, OpenBody
 
 OPERATION_KEY: Final = re.compile(r"[A-Za-z0-9._:-]{1,256}")
-"""The form of an operation key; the id of an intent is one (wire reference 2.4)."""
+"""Form of an operation key, which may be the id of an intent."""
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ZONE_CHARACTERS: Final = 64
@@ -26,14 +26,14 @@ _PARTS: Final[dict[str, frozenset[str]]] = {
 
 
 class StopChoice(ClosedBody):
-    """When the service shall stop using a key.
+    """When the service stops using a key.
 
     Attributes:
         kind: ``no_expiration``, ``preset_days`` with ``days``, or ``calendar_date`` with ``date`` and ``time_zone``.
         days: 30, 90, 180 or 365.
         date: The first day without the key, ``YYYY-MM-DD``.
-        time_zone: The IANA name of the zone in which that day begins; whether there is such a zone is judged by who
-            has the zones.
+        time_zone: The IANA name of the zone in which that day begins. Whether it exists is checked elsewhere, with the
+            zone data.
     """
 
     kind: Literal["no_expiration", "preset_days", "calendar_date"]
@@ -62,7 +62,7 @@ class StopChoice(ClosedBody):
 
 
 class ConnectionIntentRequest(OpenBody):
-    """The body that asks for the private page of a key."""
+    """The body that requests the private page of a key."""
 
     stop_choice: StopChoice
 
@@ -79,12 +79,12 @@ class _OperationBody(OpenBody):
 
 
 class ConnectionTestRequest(_OperationBody):
-    """The body that has a staged key tested and taken into use.
+    """The body that tests a staged key and activates it.
 
     Attributes:
-        handle: Names the staged key; it is no secret.
-        captured_generation: The connection's generation that the private page answered with the handle.
-        operation_key: Under which the outcome can be looked up; the intent's id unless given.
+        handle: Names the staged key; it is not a secret.
+        captured_generation: The connection's generation, as the private page returned it with the handle.
+        operation_key: Identifies the outcome for a later lookup; the intent's id by default.
     """
 
     handle: Annotated[str, Field(min_length=1, max_length=256)]
@@ -95,6 +95,6 @@ class ConnectionRevokeRequest(_OperationBody):
     """The body that stops the use of a key.
 
     Attributes:
-        operation_key: Under which the outcome can be looked up. The same key never stops a second time what was
-            connected in between.
+        operation_key: Identifies the outcome for a later lookup. A repeated key does not stop a connection made in
+            between.
     """

@@ -1,4 +1,4 @@
-"""What every body has in common, and the words for what is wrong with one."""
+"""Base classes of all bodies, and the messages for validation errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 
 class OpenBody(BaseModel):
-    """A body that may carry members nobody here knows; they are kept and sent on."""
+    """A body that may carry unknown members; they are kept and sent."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
 
@@ -40,7 +40,7 @@ _WORDS: Final[Mapping[str, str]] = {
 
 
 def field_errors(error: ValidationError) -> list[dict[str, str]]:
-    """The failures of a body as ``errors[]`` of a Problem: one entry a field, in plain words, never the value."""
+    """Return the failures of a body as ``errors[]`` of a Problem: one entry a field, never with the value."""
     fields: dict[str, str] = {}
     for failure in error.errors(include_url=False, include_input=False):
         path = ""

@@ -1,4 +1,4 @@
-"""The ``review_composer`` member of a submit (wire reference 2.13)."""
+"""The ``review_composer`` member of a submit (manual: interface, "Review agents")."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runwatch.records.requests.body import OpenBody
 from runwatch.records.requests.review import Repository
 
 SOURCES: Final = ("coderabbit", "github")
-"""Sources of observations that the references name."""
+"""Known sources of observations."""
 
 _SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -19,19 +19,19 @@ Word = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 class WorkflowJob(OpenBody):
-    """A job of a workflow that has to pass."""
+    """A workflow job that has to pass."""
 
     workflow_id: Annotated[int, Field(ge=1)]
     job_name: Word
 
 
 class ComposerSource(OpenBody):
-    """Where observations come from.
+    """A source of observations.
 
     Attributes:
         id: ``coderabbit`` or ``github``.
-        checks: Jobs that have to pass; of ``github`` only.
-        minimum_approvals: Approvals that are needed; of ``github`` only.
+        checks: Jobs that have to pass; only for ``github``.
+        minimum_approvals: Required approvals; only for ``github``.
     """
 
     id: Literal["coderabbit", "github"]
@@ -47,7 +47,7 @@ class ComposerSource(OpenBody):
 
 
 class ReviewComposerRequest(OpenBody):
-    """What a coding agent is to work on, and what decides about its work."""
+    """Work of a coding agent, and the sources that decide on it."""
 
     version: Literal["v1"]
     repository: Repository

@@ -1,4 +1,4 @@
-"""Bodies about API keys (wire reference 2.11). The body of a mint is ours: the public clients send none."""
+"""Bodies for API keys (manual: interface, "API keys"). The body of a mint is not in the specification."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class KeyMint(OpenBody):
 
     Attributes:
         display_name: The key's label.
-        role: What it may do: a ``reader`` reads, a ``runner`` also submits and cancels runs, an ``owner`` everything.
-        expires_in_s: After how many seconds it expires; ``None`` for never.
+        role: A ``reader`` reads, a ``runner`` also submits and cancels runs, an ``owner`` may do everything.
+        expires_in_s: Seconds until it expires; ``None`` for never.
     """
 
     display_name: Label = "API key"

@@ -1,4 +1,4 @@
-"""Labels that people give to things."""
+"""Labels that users choose."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 
 LABEL_CHARACTERS: Final = 200
-"""The longest label; the references name no bound, so this one is ours."""
+"""Maximum length of a label. Not in the specification."""
 
 
 def _is_not_blank(value: str) -> str:
@@ -17,4 +17,4 @@ def _is_not_blank(value: str) -> str:
 
 
 Label = Annotated[str, Field(min_length=1, max_length=LABEL_CHARACTERS), AfterValidator(_is_not_blank)]
-"""A label with something to read in it."""
+"""A label that is not blank."""

@@ -1,4 +1,4 @@
-"""Bodies about repair proposals (wire reference 2.8)."""
+"""Bodies for repair proposals (manual: interface, "Proposals")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from runwatch.records.requests.body import OpenBody
 
 REASON_CHARACTERS: Final = 2000
-"""The longest reason; the references name no bound, so this one is ours."""
+"""Maximum length of a reason. Not in the specification."""
 
 
 class ProposalRejection(OpenBody):

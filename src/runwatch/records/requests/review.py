@@ -1,4 +1,6 @@
-"""Bodies about credential references and GitHub connections (specification; wire reference 2.14)."""
+"""Bodies for credential references and GitHub connections (manual: interface, "Credentials, GitHub connections and
+webhooks").
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from runwatch.records.requests.body import ClosedBody, OpenBody
 from runwatch.records.requests.labels import Label
 
 REPOSITORY_CHARACTERS: Final = (3, 255)
-"""The least and the most characters of a repository (specification, Limits)."""
+"""Minimum and maximum length of a repository name (manual: interface, "Limits")."""
 
 Repository = Annotated[str, Field(min_length=REPOSITORY_CHARACTERS[0], max_length=REPOSITORY_CHARACTERS[1])]
 """A repository such as ``acme/widgets``."""
@@ -20,10 +22,9 @@ _SECRET_NAMES: Final = re.compile(r"secret|token|password|private|bearer|(?:^|_)
 
 
 class CredentialWrite(OpenBody):
-    """The body of ``POST /v1/credentials``. The references show none; a label is ours.
+    """The body of ``POST /v1/credentials``. Its label is not in the specification.
 
-    A member whose name says that it holds a secret is refused: secret material never appears in this API
-    (specification, Credential reference).
+    A member whose name suggests a secret is refused: secrets never appear in this API.
     """
 
     display_name: Label
@@ -37,6 +38,6 @@ class CredentialWrite(OpenBody):
 
 
 class GithubIntentRequest(ClosedBody):
-    """The body of ``POST /v1/github-connections/intents``; it takes no other member (specification)."""
+    """The body of ``POST /v1/github-connections/intents``, without other members."""
 
     repository: Repository

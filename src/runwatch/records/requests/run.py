@@ -1,4 +1,4 @@
-"""The body of a submit (specification, Run; wire reference 2.1)."""
+"""The body of a submit (manual: interface, "Runs")."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from runwatch.records.requests.body import ClosedBody, OpenBody
 from runwatch.records.requests.composer import ReviewComposerRequest
 
 OBJECTIVE_CHARACTERS: Final = 4000
-"""The longest objective (wire reference 2.1)."""
+"""Maximum length of an objective."""
 
 KNOWN_DATA_CLASSES: Final = ("public", "sandbox", "tenant_internal")
-"""Data classes that the public clients know; others pass, because the set is the service's own."""
+"""Data classes that the public clients know; others pass, because the service defines the set."""
 
 ON_EVAL: Final = ("gate", "fallback", "repair_retry")
 
 
 DATA_CLASS_CHARACTERS: Final = 200
-"""The longest name of a data class; ours, as long as those that an arm can be granted."""
+"""Maximum length of a data class, as in the grants of an arm. Not in the specification."""
 
 DataClass = Annotated[str, Field(min_length=1, max_length=DATA_CLASS_CHARACTERS)]
 DataClasses = Annotated[list[DataClass], Field(min_length=1)]
@@ -28,7 +28,7 @@ DataClasses = Annotated[list[DataClass], Field(min_length=1)]
 
 
 class InputsRef(OpenBody):
-    """Where a task's inputs are."""
+    """Location of a task's inputs."""
 
     kind: Literal["url_list", "url", "inline_json"]
     url: str | None = None
@@ -43,21 +43,21 @@ class InputsRef(OpenBody):
 
 
 class TaskRequest(OpenBody):
-    """What the run is to do."""
+    """The work of a run."""
 
     objective: Annotated[str, Field(min_length=1, max_length=OBJECTIVE_CHARACTERS)]
     inputs_ref: InputsRef | None = None
 
 
 class BudgetRequest(OpenBody):
-    """Caps in US dollars and seconds."""
+    """Limits in US dollars and seconds."""
 
     max_cost_usd: Annotated[float, Field(gt=0)]
     max_runtime_s: Annotated[float, Field(gt=0)]
 
 
 class PolicyRequest(OpenBody):
-    """What the run may touch and spend."""
+    """What the run may use and spend."""
 
     data_classes: DataClasses
     budget: BudgetRequest
@@ -73,7 +73,7 @@ class PolicyRequest(OpenBody):
 
 
 class RoutingRequest(ClosedBody):
-    """Pins one saved model; no other may run then."""
+    """Pins one saved model; no other may run."""
 
     required_arm_id: Annotated[str, Field(min_length=1)]
 
@@ -81,7 +81,7 @@ class RoutingRequest(ClosedBody):
 class RunRequest(OpenBody):
     """The body of ``POST /v1/executions``.
 
-    ``mode`` is always sent by runwatch, because the service's default is ``live``, which spends money.
+    runwatch always sends ``mode``, because the service's default is ``live``, which spends money.
     """
 
     mode: Literal["live", "echo"] = "live"
@@ -103,14 +103,14 @@ class RunRequest(OpenBody):
 
     @property
     def breaks_echo_rule(self) -> bool:
-        """Whether a test run names an output check, which it cannot use (specification, rule 9)."""
+        """Whether a test run names an output check, which is an error (manual: interface, "What the service does")."""
         return self.mode == "echo" and self.verifier_id is not None
 
 
 def unknown_members(request: OpenBody, path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The members of a request that the interface does not know, as paths, each with the known names beside it.
+    """Yield the unknown members of a request as paths, each with the known names at its level.
 
-    Every object of a run that is not closed takes them (wire reference, 0), so they are no error.
+    They are not an error, because every open object of a run accepts them.
     """
     fields = type(request).model_fields
     known = tuple(field.alias or name for name, field in fields.items())

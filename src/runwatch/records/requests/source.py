@@ -1,4 +1,4 @@
-"""Bodies of sources: credential handoffs, connections, rotation and quotes (wire reference 2.5 and 2.6)."""
+"""Bodies for sources and quotes (manual: interface, "Sources, connections and credential handoffs")."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from runwatch.records.requests.body import OpenBody
 from runwatch.records.source import NAMED_MODELS
 
 NAME_CHARACTERS: Final = 200
-"""The longest display name; ours."""
+"""Maximum length of a display name. Not in the specification."""
 
 URL_CHARACTERS: Final = 2048
-"""The longest base URL; ours."""
+"""Maximum length of a base URL. Not in the specification."""
 
 PRICED_MODELS: Final = 1000
-"""The longest price table; ours."""
+"""Maximum entries of a price table. Not in the specification."""
 
 TOKENS: Final = 10**12
-"""The most tokens that a quote is asked for; ours."""
+"""Maximum tokens of a quote. Not in the specification."""
 
 _AMOUNT: Final = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
 
@@ -42,7 +42,7 @@ ModelNames = Annotated[list[Word], Field(max_length=NAMED_MODELS)]
 
 
 class PriceRequest(OpenBody):
-    """What a model costs in US dollars per million tokens, as decimal texts, so that no digit is lost."""
+    """Price of a model in US dollars per million tokens, as decimal texts, so that no digit is lost."""
 
     input_usd_per_million: Amount
     output_usd_per_million: Amount
@@ -52,7 +52,7 @@ Prices = Annotated[dict[Word, PriceRequest], Field(max_length=PRICED_MODELS)]
 
 
 class EndpointRequest(OpenBody):
-    """Where a source is and what it costs; ours, because the interface only knows sources with a fixed address.
+    """Address and prices of a source. Not in the specification, where every source has a fixed address.
 
     ``prices`` maps a model's name at the source, or ``*`` for all others, to its price. ``models`` names models for a
     source that lists none; its test calls each of them once.
@@ -70,7 +70,7 @@ class EndpointRequest(OpenBody):
 
 
 class HandoffRequest(OpenBody):
-    """The body of ``POST /v1/source-credential-handoffs``: what a secret is about to be entered for."""
+    """The body of ``POST /v1/source-credential-handoffs``: the source of the secret to enter."""
 
     source_id: Word
     auth_scheme: Word
@@ -90,7 +90,7 @@ class ConnectionRequest(OpenBody):
 class SyncRequest(OpenBody):
     """The body of ``POST /v1/source-connections/{connectionId}/deployments/sync``; empty in the specification.
 
-    ``models`` names models; each is called once before it is taken over, and the source need not list it. ``prices``
+    ``models`` names models, which need not be in the source's list; each is called once before it is added. ``prices``
     adds prices to the connection, in the form of :class:`EndpointRequest`.
     """
 
@@ -105,7 +105,7 @@ class RotateRequest(OpenBody):
 
 
 class QuoteRequest(OpenBody):
-    """The body of ``POST /v1/model-catalog/quote``; ours, the references show none."""
+    """The body of ``POST /v1/model-catalog/quote``. Not in the specification."""
 
     model_deployment_id: Word
     input_tokens: Annotated[int, Field(ge=0, le=TOKENS)]
@@ -113,12 +113,12 @@ class QuoteRequest(OpenBody):
 
 
 def clean_base_url(text: str) -> str:
-    """A source's base URL without the slashes at its end.
+    """Return a source's base URL without trailing slashes.
 
     Raises:
-        ValueError: it is no absolute http or https URL, carries user info, a query or a fragment, names an address
-            that is never called, or speaks plain http to a public address. A name is judged when it is called, by the
-            addresses that it has then.
+        ValueError: It is not an absolute http or https URL, has user info, a query or a fragment, names an address that
+            is never called, or uses plain http to a public address. A host name is checked when it is called, by its
+            addresses at that time.
     """
     url = text.strip().rstrip("/")
     try:
@@ -142,7 +142,7 @@ def clean_base_url(text: str) -> str:
 
 
 def is_private_host(host: str) -> bool:
-    """Whether a host is written as an address of this machine or of its own network, or as ``localhost``."""
+    """Return whether a host is a loopback or private address, or ``localhost``."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     address = parse_address(host)

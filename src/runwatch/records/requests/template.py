@@ -1,4 +1,4 @@
-"""Bodies about tenant templates: plans, applications, the model selection (wire reference 2.7)."""
+"""Bodies for tenant templates: plans, applications, the model selection (manual: interface, "Tenant templates")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 from runwatch.records.requests.body import OpenBody
 
 TEMPLATES: Final = ("starter", "pooled-open-model", "byok-open-model")
-"""Templates that the references name."""
+"""Known templates."""
 
 Word = Annotated[str, Field(min_length=1, max_length=255)]
 
@@ -26,7 +26,7 @@ class PlanRequest(OpenBody):
     """The body of ``POST /v1/tenant-template-plans``.
 
     Attributes:
-        template_id: The template; without one ``byok-open-model`` where a model is named, else ``starter``.
+        template_id: The template; by default ``byok-open-model`` if a model is named, else ``starter``.
         model_deployment_id: The deployment to use, for ``byok-open-model``.
         byok_offering: The model to connect, for ``byok-open-model``.
     """
@@ -44,20 +44,20 @@ class PlanRequest(OpenBody):
 
     @property
     def template(self) -> str:
-        """The template that is meant."""
+        """The template, with the default applied."""
         if self.template_id is not None:
             return self.template_id
         return "starter" if self.model_deployment_id is None and self.byok_offering is None else "byok-open-model"
 
 
 class ApplicationRequest(PlanRequest):
-    """The body of ``POST /v1/tenant-template-applications``: the plan that was looked at, by its digest.
+    """The body of ``POST /v1/tenant-template-applications``: the reviewed plan, by its digest.
 
     Attributes:
         digest: The plan's digest.
-        issued_at: When the plan was made, as it said.
-        application_key: Under which the application is found again; the request's idempotency key unless given.
-        write: Whether the client writes files of the plan; nothing here depends on it.
+        issued_at: The plan's own time of issue.
+        application_key: Identifies the application for a later lookup; the request's idempotency key by default.
+        write: Whether the client writes files of the plan; it has no effect here.
     """
 
     digest: Word

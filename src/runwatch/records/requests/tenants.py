@@ -1,4 +1,4 @@
-"""Bodies about organizations (wire reference 2.10)."""
+"""Bodies for organizations (manual: interface, "Account and tenants")."""
 
 from __future__ import annotations
 

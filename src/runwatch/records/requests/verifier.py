@@ -1,4 +1,4 @@
-"""Bodies that register and change an output check (wire reference 2.4)."""
+"""Bodies that register and change an output check (manual: interface, "Verifiers")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runwatch.records.requests.run import DataClasses
 URL_CHARACTERS: Final = 2000
 VERSION_CHARACTERS: Final = 100
 REFERENCE_CHARACTERS: Final = 256
-"""The longest address, version and reference of a credential; the references name no bounds, so these are ours."""
+"""Maximum lengths of address, version and credential reference. Not in the specification."""
 
 _FIXED: Final = ("kind", "input_data_classes", "scoring")
 _SECRET_MEMBERS: Final = frozenset(
@@ -24,16 +24,19 @@ _SECRET_MEMBERS: Final = frozenset(
 
 
 def _refuse_secrets(body: Any) -> Any:
-    """The endpoint key is never sent in these bodies (specification, Endpoints); a member named like one is refused."""
+    """Refuse a member named like a secret: the endpoint key is never sent in these bodies (manual: interface,
+    "Endpoints").
+    """
     if isinstance(body, Mapping) and any(str(name).lower() in _SECRET_MEMBERS for name in body):
         raise ValueError("a key is never sent here: it is typed on the private page of a connection intent")
     return body
 
 
 def is_endpoint_url(value: str) -> bool:
-    """Whether a text is an absolute URL with a host, in ASCII, without user info and fragment.
+    """Return whether a text is an absolute URL with a host, in ASCII, without user info and fragment.
 
-    Any scheme passes: what is not https is registered, and the probe says ``scheme_rejected`` (wire reference 4.4).
+    Any scheme passes: a check without https is registered, and its probe reports ``scheme_rejected`` (manual:
+    interface, "Probing a check").
     """
     try:
         parts = urlsplit(value)
@@ -45,12 +48,12 @@ def is_endpoint_url(value: str) -> bool:
 
 
 class EndpointRequest(OpenBody):
-    """Where a check is.
+    """Address of a check.
 
     Attributes:
         url: Its absolute URL.
-        auth_ref: A reference of a credential, empty where the endpoint is public or gets a protected key later. It is
-            kept and shown; what the service sends is the protected key alone.
+        auth_ref: A credential reference; empty if the endpoint is public or gets a protected key later. It is stored
+            and shown; the service sends only the protected key.
     """
 
     url: Annotated[str, Field(min_length=1, max_length=URL_CHARACTERS)]
@@ -107,7 +110,7 @@ class VerifierRequest(OpenBody):
 
 
 class VerifierPatch(OpenBody):
-    """The body of ``PATCH /v1/verifiers/{verifier_id}``: what is left out stays, a declaration of null is withdrawn."""
+    """The body of ``PATCH /v1/verifiers/{verifier_id}``: missing members stay, a null declaration is withdrawn."""
 
     display_name: Label = ""
     version: Annotated[str, Field(min_length=1, max_length=VERSION_CHARACTERS)] = ""
@@ -132,5 +135,5 @@ class VerifierPatch(OpenBody):
 
     @property
     def names_declaration(self) -> bool:
-        """Whether the declaration is to be made or withdrawn."""
+        """Whether to make or withdraw the declaration."""
         return "correctness_declaration" in self.model_fields_set

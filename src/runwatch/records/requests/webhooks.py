@@ -1,4 +1,4 @@
-"""Bodies about webhooks; the references name the paths and no body, so all of this is ours (wire reference 2.14)."""
+"""Bodies for webhooks. The specification has their paths and no bodies."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pydantic import Field, field_validator
 from runwatch.records.requests.body import OpenBody
 
 URL_CHARACTERS: Final = 2000
-"""The longest address."""
+"""Maximum length of an address."""
 
 EventType = Literal["execution.completed", "execution.failed", "execution.cancelled", "execution.expired"]
-"""What a webhook is told of: a run that became final."""
+"""Events of a webhook: a run became final."""
 
 
 class WebhookRequest(OpenBody):
     """The body of ``POST /v1/webhooks``.
 
     Attributes:
-        url: Where deliveries go; https, or plain http where the service allows its own machine.
-        event_types: What it is told of, each once.
+        url: Where deliveries go; https, or plain http if the service allows its own machine.
+        event_types: The events to deliver, each once.
     """
 
     url: Annotated[str, Field(max_length=URL_CHARACTERS)]
