@@ -1,1 +1,1 @@
-"""What every room of the house stands on. Knows nothing of the API."""
+"""Foundation of all packages. Does not depend on the API."""

@@ -1,7 +1,7 @@
-"""Sort IP addresses into public, loopback, private and refused ones, by one table.
+"""Classification of IP addresses as public, loopback, private or refused, by one table.
 
-The properties of :mod:`ipaddress` (``is_global``, ``is_private``, ``is_loopback``) differ between Python versions, so
-nothing here uses them. Pure: nothing is looked up (manual, Security: Outbound calls).
+The properties of :mod:`ipaddress` (``is_global``, ``is_private``, ``is_loopback``) differ between Python versions and
+are not used. No name is looked up (manual: security, "Outbound calls").
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class AddressKind(Enum):
-    """Where an address leads.
+    """Kind of an address.
 
     ``REFUSED`` addresses are never called: metadata services of clouds, link-local, site-local, unspecified, multicast,
     documentation and reserved addresses.
@@ -43,7 +43,7 @@ _NETWORKS: Final = (
     # IPv4, IANA special-purpose registry.
     ("0.0.0.0/8", AddressKind.REFUSED),  # this network, unspecified
     ("10.0.0.0/8", AddressKind.PRIVATE),
-    ("100.64.0.0/10", AddressKind.REFUSED),  # shared by the customers of a carrier
+    ("100.64.0.0/10", AddressKind.REFUSED),  # carrier-grade NAT
     ("127.0.0.0/8", AddressKind.LOOPBACK),
     ("169.254.0.0/16", AddressKind.REFUSED),  # link-local; most metadata services
     ("172.16.0.0/12", AddressKind.PRIVATE),
@@ -57,7 +57,7 @@ _NETWORKS: Final = (
     ("224.0.0.0/4", AddressKind.REFUSED),  # multicast
     ("240.0.0.0/4", AddressKind.REFUSED),  # reserved, broadcast
     ("0.0.0.0/0", AddressKind.PUBLIC),
-    # IPv6: only 2000::/3 is assigned as public, so the rest is named or refused.
+    # IPv6: only 2000::/3 is assigned as public, so the rest is listed or refused.
     ("::1/128", AddressKind.LOOPBACK),
     ("fc00::/7", AddressKind.PRIVATE),  # unique local
     ("fe80::/10", AddressKind.REFUSED),  # link-local
@@ -69,7 +69,7 @@ _NETWORKS: Final = (
     ("2000::/3", AddressKind.PUBLIC),
     ("::/0", AddressKind.REFUSED),  # unspecified, IPv4-compatible, reserved
 )
-"""Networks with their kinds; the first that holds an address decides."""
+"""Networks with their kinds; the first that contains an address decides."""
 
 _V4_MAPPED: Final = 0xFFFF
 """The first 96 bits of ``::ffff:0:0/96``."""
@@ -82,7 +82,7 @@ _NAT64_LOCAL: Final = 0x0064_FF9B_0001
 
 _6TO4: Final = 0x2002
 _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
-"""The bits before the IPv4 address in the interface part of an ISATAP address."""
+"""Bits before the IPv4 address in the interface part of an ISATAP address."""
 
 _V4_BITS: Final = 0xFFFF_FFFF
 
@@ -90,11 +90,11 @@ _OLD_SPELLING: Final = re.compile(r"(?i)[0-9a-fx]+(?:\.[0-9a-fx]+){0,3}")
 
 
 def classify_address(address: Address) -> AddressKind:
-    """The kind of an address.
+    """Return the kind of an address.
 
-    An IPv4-mapped IPv6 address is the IPv4 address inside. An address of a tunnel or a translator (6to4, NAT64, ISATAP)
-    is public only if the IPv4 address inside is public, and is refused otherwise: what ``127.0.0.1`` or ``10.0.0.1``
-    means there is decided by the other end.
+    An IPv4-mapped IPv6 address counts as the IPv4 address inside. An address of a tunnel or a translator (6to4, NAT64,
+    ISATAP) is public only if the IPv4 address inside is public, and is refused otherwise, because the other end decides
+    what ``127.0.0.1`` or ``10.0.0.1`` means.
     """
     if isinstance(address, ipaddress.IPv4Address):
         return _find(address)
@@ -109,9 +109,10 @@ def classify_address(address: Address) -> AddressKind:
 
 
 def parse_address(host: str) -> Address | None:
-    """The address that a host is written as, with or without brackets and a scope; ``None`` for a name.
+    """Parse a host as an address, with or without brackets and a scope; return ``None`` for a name.
 
-    An IPv4 address may have every spelling that the system's resolver takes: ``127.1``, ``0x7f.1`` and ``2130706433``.
+    An IPv4 address may have every spelling that the system's resolver accepts: ``127.1``, ``0x7f.1`` and
+    ``2130706433``.
     """
     host = host.strip("[]").partition("%")[0]
     try:
@@ -125,7 +126,7 @@ def parse_address(host: str) -> Address | None:
 
 
 def _translated(bits: int) -> int | None:
-    """The IPv4 address inside an address of a tunnel or a translator, ``None`` for any other IPv6 address."""
+    """Return the IPv4 address inside an address of a tunnel or a translator, or ``None``."""
     if bits >> 112 == _6TO4:
         return bits >> 80 & _V4_BITS
     if bits >> 32 == _NAT64:
@@ -140,7 +141,7 @@ def _translated(bits: int) -> int | None:
 
 
 def _is_translator_or_public(address: ipaddress.IPv6Address, bits: int) -> bool:
-    """Whether the outer address can be called: a NAT64 prefix, or a public network."""
+    """Return whether the outer address may be called: a NAT64 prefix, or a public network."""
     is_nat64 = bits >> 32 == _NAT64 or bits >> 80 == _NAT64_LOCAL
     return is_nat64 or _find(address) is AddressKind.PUBLIC
 
@@ -151,7 +152,7 @@ def _find(address: Address) -> AddressKind:
 
 @cache
 def _table() -> dict[int, list[tuple[_Network, AddressKind]]]:
-    """The networks by the version of their addresses; made at the first use, because the console starts without."""
+    """Return the networks by IP version; built at first use, because the console's start does not need them."""
     table: dict[int, list[tuple[_Network, AddressKind]]] = {4: [], 6: []}
     for text, kind in _NETWORKS:
         network = ipaddress.ip_network(text)

@@ -1,4 +1,4 @@
-"""Time, sleep and chance, injected so that no test waits or guesses."""
+"""Time, sleep and chance, injected so that tests neither wait nor depend on chance."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What a component asks of the world's clock."""
+    """Source of time, sleep and chance."""
 
     def now(self) -> datetime:
-        """The wall time, aware, in UTC."""
+        """Return the wall time, aware, in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that only grow; for ages and deadlines."""
+        """Return monotonic seconds, for ages and deadlines."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Let ``seconds`` go by."""
+        """Wait ``seconds``."""
         ...
 
     def chance(self) -> float:
-        """A number from 0 (included) to 1 (excluded), for jitter and sampling."""
+        """Return a number from 0 (included) to 1 (excluded), for jitter and sampling."""
         ...
 
 
 class SystemClock:
-    """The clock of the machine."""
+    """The system's clock."""
 
     def now(self) -> datetime:
-        """The wall time, aware, in UTC."""
+        """Return the wall time, aware, in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds that only grow."""
+        """Return monotonic seconds."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Let ``seconds`` go by."""
+        """Wait ``seconds``."""
         await asyncio.sleep(seconds)
 
     def chance(self) -> float:
-        """A number from 0 to 1 that spreads load; not for secrets."""
+        """Return a number from 0 to 1 to spread load; not for secrets."""
         return random.random()  # noqa: S311
 
 
 async def wait_first(*waits: Awaitable[object]) -> int:
-    """Wait until one of these is over, however it ends, and let go of the others; answers its place among them.
+    """Wait until the first of several awaitables ends in any way, cancel the others, and return its position.
 
-    Of several that are over at once it is the earliest named. What they answer or raise is not looked at: this is for
-    waits that only tell that a moment has come.
+    If several have ended, the earliest in the arguments counts. Results and exceptions are discarded, so use this only
+    for plain waits.
     """
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     try:
@@ -67,5 +67,5 @@ async def wait_first(*waits: Awaitable[object]) -> int:
 
 
 def format_iso(moment: datetime) -> str:
-    """A moment as the interface writes it: ISO 8601, UTC, milliseconds, ``Z``."""
+    """Return a time as the interface writes it: ISO 8601, UTC, milliseconds, ``Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""The known word that was probably meant by one that is not known."""
+"""Suggestion of a known word for an unknown one."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from typing import Final
 
 CUTOFF: Final = 0.5
-"""How alike two words have to be, from 0 to 1: twice the letters they share in order over the letters of both."""
+"""Minimum similarity of two words, from 0 to 1: twice their common letters in order over all letters."""
 
 
 def closest_words(word: str, known: Iterable[str], most: int) -> list[str]:
-    """Up to ``most`` known words that are like this one, the closest first."""
-    # Only a mistake needs it.
+    """Return up to ``most`` known words similar to this one, the closest first."""
+    # Imported here because only a mistake needs it.
     import difflib
 
     return difflib.get_close_matches(word, list(known), most, CUTOFF)
 
 
 def closest_word(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like this one, or ``None`` when none is like it."""
+    """Return the known word most similar to this one, or ``None``."""
     return next(iter(closest_words(word, known, 1)), None)

@@ -1,4 +1,4 @@
-"""Keys stay out of core dumps, and out of reach of other processes of the same user that are no debugger of root's."""
+"""Protection of keys from core dumps, and from other processes of the same user."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _PR_SET_DUMPABLE: Final = 4
 
 
 def forbid_core_dumps() -> None:
-    """Let no crash of this process write its memory, with the keys in it, to a disk.
+    """Prevent a crash from writing this process's memory, with its keys, to disk.
 
-    The soft limit of a core file becomes 0. On Linux the process is marked as not dumpable too, because a core that is
-    piped to a program, as systemd has it, knows no limit; other processes of the same user then cannot attach to it or
-    read its memory. What it starts is not affected, but for the soft limit. Where the system refuses, nothing happens
-    (manual, Security: Secrets at rest).
+    Sets the soft limit of core files to 0. On Linux it also marks the process as not dumpable, because a core piped to
+    a program, as with systemd, ignores the limit; other processes of the same user then cannot attach to it or read its
+    memory. Child processes inherit only the soft limit. If the system refuses, nothing changes (manual: security,
+    "Secrets at rest").
     """
     if sys.platform == "win32":
         return

@@ -1,37 +1,37 @@
-"""Every error that runwatch raises on purpose, in one tree.
+"""All errors that runwatch raises on purpose, in one tree.
 
 ::
 
     RunwatchError
-    ├── UsageError                 the command line asks for something that cannot be
+    ├── UsageError                 the command line asks for something impossible
     │   ├── ConfirmationRequired   a destroying command without a terminal and without --yes
     │   └── QueryError             a filter expression cannot be read (runwatch.view.query.expressions)
     ├── SettingsError              the settings file, a profile or a key source is not usable
-    │   └── NotConfigured          nothing says which service to call
+    │   └── NotConfigured          no setting says which service to call
     ├── DataError                  the data directory is not usable: newer schema, corrupt, not writable
     ├── LocalServiceError          the local service could not be started, reached or stopped
-    │   └── UntrustedSocketError   its socket is not the user's own alone; nothing was sent
+    │   └── UntrustedSocketError   its socket does not belong to the user alone; nothing was sent
     ├── EditorError                a text could not be written in the user's editor (runwatch.tui.terminal.editor)
-    ├── RefusalError               the local service answers a request with a Problem (runwatch.service.errors)
-    │   └── FormRefusalError       a browser gets a page of its own for it (runwatch.service.http.html_pages)
+    ├── RefusalError               the local service responds with a Problem (runwatch.service.errors)
+    │   └── FormRefusalError       a browser gets a separate page for it (runwatch.service.http.html_pages)
     ├── OutboundError              a call of the local service to another server failed (runwatch.service.outbound)
-    ├── ProviderError              a model provider gave no usable answer (runwatch.service.models.providers.types)
-    └── ApiError                   a call of the service did not give what was asked (runwatch.api.errors)
+    ├── ProviderError              a model provider gave no usable response (runwatch.service.models.providers.types)
+    └── ApiError                   a call of the service failed (runwatch.api.errors)
         ├── ReadOnlyError          the operation mutates and the client is read-only; nothing was sent
         ├── InvalidRequestError    the request breaks a rule of the interface; nothing was sent
-        ├── RateLimitedError       a 429 holds this call back until its time is over; nothing was sent
-        ├── NoResponseError        no complete answer came back over the network
-        ├── UnusableResponseError  a success came back that cannot be read as what was asked
-        └── ApiProblem             the service answered with a Problem, or with another error body
+        ├── RateLimitedError       an earlier 429 holds this call back; nothing was sent
+        ├── NoResponseError        no complete response came over the network
+        ├── UnusableResponseError  a successful response cannot be read as the expected record
+        └── ApiProblem             the service returned a Problem, or another error body
 
-A test walks the classes and holds this drawing to them.
+A test compares this tree with the classes.
 """
 
 from __future__ import annotations
 
 
 class RunwatchError(Exception):
-    """The root. Carries what the user needs: what happened, why, and what to do next.
+    """Base class, with what the user needs: what happened, why, and what to do next.
 
     Args:
         title: What happened, one short sentence without a final stop.
@@ -58,12 +58,12 @@ class RunwatchError(Exception):
         self.retryable = retryable
 
     def __str__(self) -> str:
-        """The title, followed by the detail where there is one."""
+        """Return the title, followed by any detail."""
         return f"{self.title}: {self.detail}" if self.detail else self.title
 
 
 class UsageError(RunwatchError):
-    """The command line asks for something that cannot be."""
+    """The command line asks for something impossible."""
 
 
 class ConfirmationRequired(UsageError):
@@ -75,7 +75,7 @@ class SettingsError(RunwatchError):
 
 
 class NotConfigured(SettingsError):
-    """Nothing says which service to call."""
+    """No setting says which service to call."""
 
 
 class DataError(RunwatchError):
@@ -87,4 +87,4 @@ class LocalServiceError(RunwatchError):
 
 
 class UntrustedSocketError(LocalServiceError):
-    """The local service's socket, its directory or the process that listens there is not the user's own."""
+    """The local service's socket, its directory or the listening process does not belong to the user."""

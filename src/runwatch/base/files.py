@@ -1,4 +1,4 @@
-"""Files that survive a power cut at any line, and locks between processes."""
+"""Files that survive a power cut at any time, and locks between processes."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ PRIVATE_FILE: Final = 0o600
 PRIVATE_DIRECTORY: Final = 0o700
 
 _SYSTEM_DIRECTORIES: Final = frozenset({"dev", "proc", "sys"})
-"""Below ``/``: where names such as ``/dev/stdout`` are links that root could replace."""
+"""Below ``/``: directories with names such as ``/dev/stdout``, links that root could replace."""
 
 BLOCK: Final = 1 << 20
-"""How much of a file that comes in pieces is handed to the system at a time, in bytes.
+"""Block size, in bytes, for writing a file that comes in pieces.
 
-Each handing over offers the interpreter to whoever waits for it, and takes it back before the other one is awake, who
-then begins to wait anew. A thread that hands over more often than the interpreter is switched keeps it from a screen
-for as long as it writes; a block takes several times as long to make.
+Each write passes the interpreter lock to a waiting thread and takes it back before that wakes. A thread that writes
+more often than the interpreter switches would block the UI thread until its end; making a block takes several switch
+intervals.
 """
 
 
 def private_directory(path: Path) -> Path:
-    """Make a directory that only its owner can enter, with its missing parents alike, and return it.
+    """Create a directory that only its owner can enter, and its missing parents likewise; return it.
 
     Raises:
-        OSError: it cannot be made or is no directory.
+        OSError: It cannot be created or is not a directory.
     """
     missing = list(itertools.takewhile(lambda directory: not directory.exists(), path.parents))
     for directory in (*reversed(missing), path):
@@ -61,12 +61,12 @@ def private_directory(path: Path) -> Path:
 
 
 class UnsafePlaceError(Exception):
-    """A file or directory that other users own, may change, or may read where they must not.
+    """A file or directory that other users own, may change, or may read although they must not.
 
     Args:
-        path: Where that was seen: the file itself or a directory above it.
+        path: The file or the directory above it that is unsafe.
         reason: What is wrong with it, in words that follow its name.
-        mend: The command that mends it; empty where there is no single one.
+        mend: The command that fixes it; empty if there is no single one.
     """
 
     def __init__(self, path: Path, reason: str, mend: str = "") -> None:
@@ -77,18 +77,18 @@ class UnsafePlaceError(Exception):
 
 
 def read_private(path: Path, *, max_bytes: int, follows_links: bool = False) -> bytes:
-    """The content of a file that belongs to this user and that other users can neither read nor write.
+    """Return the content of a file that belongs to this user and that other users can neither read nor write.
 
     Args:
         path: The file.
         max_bytes: A larger file is not read.
-        follows_links: Whether ``path`` may be a symbolic link; the file behind it is checked then.
+        follows_links: Whether ``path`` may be a symbolic link; its target is checked then.
 
     Raises:
-        UnsafePlaceError: it is not such a file.
-        OSError: it is missing or cannot be read.
+        UnsafePlaceError: It is not such a file.
+        OSError: It is missing or cannot be read.
     """
-    # Not blocking: in its place could be a pipe without a writer.
+    # Non-blocking, because it could be a pipe without a writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if follows_links else getattr(os, "O_NOFOLLOW", 0))
     try:
         descriptor = os.open(path, flags)
@@ -113,12 +113,11 @@ def read_private(path: Path, *, max_bytes: int, follows_links: bool = False) -> 
 
 
 def open_private_append(path: Path) -> int:
-    """A descriptor that appends to a file of this user alone, made with mode 0600 where it is missing.
+    """Open a file of this user alone for appending, and create it with mode 0600 if missing; return its descriptor.
 
     Raises:
-        UnsafePlaceError: in its place is a link, a pipe or the like, a file of another user, or a file that has a
-            second name.
-        OSError: it cannot be opened.
+        UnsafePlaceError: It is a link, not a regular file, a file of another user, or has a second name.
+        OSError: It cannot be opened.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
@@ -145,23 +144,23 @@ def open_private_append(path: Path) -> int:
 def _check_own_file(path: Path, information: os.stat_result) -> None:
     if not stat.S_ISREG(information.st_mode):
         raise UnsafePlaceError(path, "is not a regular file")
-    # A file on Windows has neither these modes nor a numeric owner.
+    # Windows files have neither these modes nor a numeric owner.
     if sys.platform != "win32" and information.st_uid != os.geteuid():
         raise UnsafePlaceError(path, "belongs to another user")
 
 
 def check_place(path: Path) -> None:
-    """Check that other users can neither change a file or directory nor exchange it for another one.
+    """Check that other users can neither change nor replace a file or directory.
 
-    The file or directory, and every directory above it, with and without symbolic links resolved, must belong to this
-    user or to root. Others must not be able to write there, except in a directory above with the sticky bit, such as
-    ``/tmp``. Write permission of a group counts unless the group is the user's own: the primary group, with the user's
-    name and no other member. What does not exist counts for nothing. Access lists beyond the mode are not read
-    (manual, Security: Files and directories).
+    It and every directory above it, with and without symbolic links resolved, must belong to this user or to root.
+    Other users must not be able to write there, except in a directory above with the sticky bit, such as ``/tmp``.
+    Group write permission counts unless the group is the user's own: the primary group, with the user's name and no
+    other member. Missing paths pass. Access lists beyond the mode are not read (manual: security, "Files and
+    directories").
 
     Raises:
-        UnsafePlaceError: others can.
-        OSError: a directory on the way cannot be looked at.
+        UnsafePlaceError: Other users can.
+        OSError: A directory on the path cannot be read.
     """
     if sys.platform == "win32":
         return  # it has neither these modes nor numeric owners
@@ -196,7 +195,7 @@ def _check_writers(path: Path, *, is_above: bool) -> None:
 
 
 def is_readable_by_others(information: os.stat_result) -> bool:
-    """Whether the mode of a file lets other users read it; a group that is the user alone does not count."""
+    """Return whether the mode lets other users read a file; the user's own group does not count."""
     if sys.platform == "win32":
         return False
     mode = information.st_mode
@@ -207,8 +206,8 @@ def check_data_dir(path: Path) -> None:
     """Refuse a data directory that other users own or may change; see :func:`check_place`.
 
     Raises:
-        DataError: they do.
-        OSError: a directory on the way cannot be looked at.
+        DataError: They do.
+        OSError: A directory on the path cannot be read.
     """
     try:
         check_place(path)
@@ -223,10 +222,10 @@ def check_data_dir(path: Path) -> None:
 
 @functools.cache
 def _is_own_group(group_id: int) -> bool:
-    """Whether a group has this user, or root, as its one member.
+    """Return whether this user, or root, is the only member of a group.
 
-    Distributions with a group for each user make files with mode 0664. Their groups have the user's name; the list of
-    a group's members does not hold those who have it as their primary group.
+    Distributions with a group for each user create files with mode 0664. Such a group has the user's name, and its
+    member list omits users whose primary group it is.
     """
     import grp
     import pwd
@@ -243,9 +242,9 @@ def _is_own_group(group_id: int) -> bool:
 
 @functools.cache
 def _is_unmapped(user_id: int) -> bool:
-    """Whether a number is the one that a sandbox (a user namespace) shows for every owner that it does not know.
+    """Return whether a user id is the one that a sandbox (a user namespace) shows for every owner unknown to it.
 
-    Directories of the host's root look so from inside.
+    Directories of the host's root have this owner inside a sandbox.
     """
     try:
         mapped = [line.split() for line in Path("/proc/self/uid_map").read_text("ascii").splitlines()]
@@ -260,13 +259,13 @@ def write_atomic(
 ) -> None:
     """Replace a file so that a reader, or the next start after a power cut, finds the old content or the new.
 
-    The content, whole or in pieces, goes to a temporary file beside the target, is flushed to the disk, takes the
-    target's name, and the directory is flushed too. A symbolic link is followed, because users keep their settings in a
-    repository of their own; without ``follows_links`` the file takes the link's place.
+    The content, whole or in pieces, goes to a temporary file beside the target, is flushed to disk, and renamed to the
+    target; then the directory is flushed. A symbolic link is followed, because users keep their settings in their own
+    repository; without ``follows_links`` the file replaces the link.
 
     Raises:
-        OSError: the directory is not writable or the disk is full; the file is whole then, with the old content
-            unless all that failed was the last step.
+        OSError: The directory is not writable or the disk is full. The file is whole then, with the old content unless
+            only the last step failed.
     """
     target = Path(os.path.realpath(path)) if follows_links else path
     with _written_beside(target, content, mode) as temporary:
@@ -276,7 +275,7 @@ def write_atomic(
 
 @contextlib.contextmanager
 def _written_beside(target: Path, content: bytes | Iterable[bytes], mode: int) -> Iterator[Path]:
-    """Write a temporary file beside the target and flush it; it is removed unless the block renames it."""
+    """Write and flush a temporary file beside the target, and remove it unless the block renames it."""
     private_directory(target.parent)
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     temporary = Path(name)
@@ -293,16 +292,16 @@ def _written_beside(target: Path, content: bytes | Iterable[bytes], mode: int) -
 
 
 def export_refusal(path: Path, *, replace: bool) -> str | None:
-    """Why an export is not written to a path; ``None`` when it may be (manual, Security: Files and directories).
+    """Return why an export may not be written to a path, or ``None`` (manual: security, "Files and directories").
 
     Args:
         path: Where the export goes.
-        replace: Whether a regular file or a link that is there may be replaced.
+        replace: Whether an existing regular file or link may be replaced.
     """
     try:
         mode = path.lstat().st_mode
     except OSError:
-        # Nothing is there, or nothing can be there; writing says which.
+        # The path is free or impossible; writing will tell.
         return None
     if not replace:
         return "a link is there already" if stat.S_ISLNK(mode) else "it is there already"
@@ -316,22 +315,21 @@ def _is_of_the_system(directory: Path) -> bool:
 
 
 def write_export(path: Path, content: bytes | Iterable[bytes], *, replace: bool = False) -> None:
-    """Write a new file, mode 0600, whole or not at all, without following a link of its name.
+    """Write a new file, mode 0600, completely or not at all, without following a link of its name.
 
     Args:
-        path: Where it goes. Its directory is made when it is missing.
-        content: What is in it, whole or in pieces.
-        replace: Whether a regular file that is there is replaced; of a link the link itself is.
+        path: Its directory is created if missing.
+        content: The content, whole or in pieces.
+        replace: Whether to replace an existing regular file; for a link, the link itself is replaced.
 
     Raises:
-        FileExistsError: something is there that is not replaced; nothing was written.
-        OSError: there is no such directory, it is not writable, or the disk is full; what was there before is
-            untouched.
+        FileExistsError: The path exists and may not be replaced; nothing was written.
+        OSError: The directory is not usable or not writable, or the disk is full; the previous content is unchanged.
     """
     refusal = export_refusal(path, replace=replace)
     if refusal is not None:
         raise FileExistsError(errno.EEXIST, refusal, str(path))
-    # The name of the directory is resolved first, so the temporary file and the last step are in the same one.
+    # The directory is resolved first, so that the temporary file and the last step use the same one.
     target = Path(os.path.realpath(path.parent)) / path.name
     try:
         private_directory(target.parent)
@@ -346,30 +344,30 @@ def write_export(path: Path, content: bytes | Iterable[bytes], *, replace: bool 
 
 
 def _take_free_name(temporary: Path, target: Path) -> None:
-    """Give a file a name that is free.
+    """Rename a file to a free name.
 
     Raises:
-        FileExistsError: the name is taken, by a link to nothing too.
-        OSError: the name cannot be given.
+        FileExistsError: The name is taken, even by a broken link.
+        OSError: The file cannot be renamed.
     """
     try:
         os.link(temporary, target, follow_symlinks=False)
     except (OSError, NotImplementedError) as error:
         if isinstance(error, FileExistsError):
             raise FileExistsError(errno.EEXIST, "it is there already", str(target)) from None
-        # File systems without hard links: an empty file takes the name first, which fails when the name is taken.
+        # File systems without hard links: an empty file takes the name first, which fails if it is taken.
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
         temporary.replace(target)
 
 
 def _flush_directory(path: Path) -> None:
     if sys.platform == "win32":
-        return  # a directory cannot be opened there, and the rename is as durable as it gets
+        return  # a directory cannot be opened there
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some file systems, of networks mostly, cannot flush a directory; the rename is all they offer.
+        # Some file systems, usually of networks, cannot flush a directory; the rename has to do.
         if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
             raise
     finally:
@@ -377,10 +375,10 @@ def _flush_directory(path: Path) -> None:
 
 
 def rename_aside(path: Path, suffix: str) -> Path:
-    """Copy a file beside itself as ``name.suffix`` (mode 0600) before something replaces it, and return the copy.
+    """Copy a file beside itself as ``name.suffix`` (mode 0600), and return the copy.
 
     Raises:
-        OSError: the copy cannot be written.
+        OSError: The copy cannot be written.
     """
     copy = path.with_name(f"{path.name}.{suffix}")
     write_atomic(copy, path.read_bytes())
@@ -388,17 +386,17 @@ def rename_aside(path: Path, suffix: str) -> Path:
 
 
 class FileLock:
-    """An advisory lock between processes, held until :meth:`release` or the end of the process."""
+    """Advisory lock between processes, held until :meth:`release` or the end of the process."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
 
     def acquire(self, *, wait: bool) -> bool:
-        """Take the lock; without ``wait`` answer False when another process holds it.
+        """Take the lock; without ``wait`` return False if another process holds it.
 
         Raises:
-            OSError: the lock file cannot be made, or is a symbolic link.
+            OSError: The lock file cannot be created, or is a symbolic link.
         """
         private_directory(self._path.parent)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), PRIVATE_FILE)
@@ -414,7 +412,7 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Give the lock back; harmless when it is not held."""
+        """Release the lock if it is held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -422,7 +420,7 @@ class FileLock:
 
 @contextlib.contextmanager
 def hold_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of ``path`` while the block runs, waiting for it first."""
+    """Wait for the lock of ``path`` and hold it while the block runs."""
     lock = FileLock(path)
     lock.acquire(wait=True)
     try:

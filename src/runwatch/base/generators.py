@@ -1,4 +1,4 @@
-"""Long work in steps: a generator that pauses after each, so that its driver can do something else in between."""
+"""Long work as a generator that pauses after each step, so that its driver can do other work in between."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def run_to_end(steps: Generator[None, None, T]) -> T:
-    """What is there when all steps are done, one right after the other."""
+    """Run all steps without a pause and return the result."""
     while True:
         try:
             next(steps)

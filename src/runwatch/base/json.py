@@ -1,7 +1,7 @@
-"""JSON that gives back exactly what came in.
+"""JSON that preserves exact values.
 
-A number that a float would not keep (``0.10``, ``1e400``, twenty digits of money) stays with its own digits, and
-what is written is ASCII without a control byte, so that it can go to any terminal or pipe.
+A number that a float would change (``0.10``, ``1e400``, twenty digits of money) keeps its own digits, and output is
+ASCII without control bytes, safe for any terminal or pipe.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 
 class ExactNumber(float):
-    """A float that remembers the digits it was written with."""
+    """A float that remembers its digits."""
 
     literal: str
 
@@ -34,7 +34,7 @@ def _float(literal: str) -> float:
 
 
 def _int(literal: str) -> int | ExactNumber:
-    # Python refuses to convert more than 4,300 digits; such a number keeps its digits as a numeral.
+    # Python refuses to convert more than 4,300 digits; such a number keeps its digits as a literal.
     return int(literal) if len(literal) < 4000 else ExactNumber(literal)
 
 
@@ -43,7 +43,7 @@ def _constant(name: str) -> Any:
 
 
 class DuplicateMemberError(ValueError):
-    """An object has two members of the same name, and readers would disagree on which of them counts."""
+    """An object has two members of the same name, and readers would disagree on which counts."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -54,11 +54,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class ExactDecoder(json.JSONDecoder):
-    """Decodes to exact values: numerals keep their digits, NaN and Infinity are refused.
+    """Decodes to exact values: numbers keep their digits, NaN and Infinity are refused.
 
     The standard decoder refuses integers of more than 4,300 digits, because converting them takes quadratic time.
-    Looking for them beforehand would cost twice the decoding, so that only a text that was refused is read again with
-    such integers as numerals.
+    Searching for them first would cost twice the decoding, so only a refused text is decoded again with such integers
+    as literals.
 
     Args:
         is_strict: Refuse an object that has two members of the same name; otherwise the last one counts.
@@ -75,7 +75,7 @@ class ExactDecoder(json.JSONDecoder):
         """Decode the value that starts exactly at ``idx`` and return it with the position after it.
 
         Raises:
-            ValueError: there is no JSON value, or it nests deeper than the interpreter can follow.
+            ValueError: There is no JSON value, or it is nested deeper than the interpreter's recursion limit.
         """
         try:
             try:
@@ -89,7 +89,7 @@ class ExactDecoder(json.JSONDecoder):
 
 
 DECODER: Final = ExactDecoder()
-"""The decoder of everything that is only read; it keeps no state between calls."""
+"""The decoder for reading; it keeps no state between calls."""
 
 _STRICT_DECODER: Final = ExactDecoder(is_strict=True)
 
@@ -100,7 +100,7 @@ def loads(body: bytes | str) -> Any:
     """Decode one JSON value, exactly.
 
     Raises:
-        ValueError: it is not UTF-8, not JSON, holds NaN or Infinity, or nests deeper than the interpreter can follow.
+        ValueError: It is not UTF-8, not JSON, holds NaN or Infinity, or is nested deeper than the recursion limit.
     """
     return _load(DECODER, body)
 
@@ -109,8 +109,8 @@ def loads_strict(body: bytes | str) -> Any:
     """Decode one JSON value that decides something, exactly.
 
     Raises:
-        DuplicateMemberError: an object has two members of the same name.
-        ValueError: as :func:`loads`.
+        DuplicateMemberError: An object has two members of the same name.
+        ValueError: As for :func:`loads`.
     """
     return _load(_STRICT_DECODER, body)
 
@@ -130,16 +130,15 @@ def _space(text: str, start: int) -> int:
 
 
 def dumps(value: Any, *, indent: int | None = None, readable: bool = False) -> str:
-    """Encode a value as ASCII JSON: numerals with their own digits, compact unless indented.
+    """Encode a value as ASCII JSON with exact digits, compact unless indented.
 
     Args:
-        value: What to encode.
         indent: Spaces a level; ``None`` for one compact line.
-        readable: Leave characters beyond ASCII as they are, for text that is cleaned before the user sees it.
+        readable: Keep non-ASCII characters, for text that is cleaned before the user sees it.
 
     Raises:
-        TypeError: a part of the value has no JSON form.
-        ValueError: a plain float is infinite or not a number, or the value nests too deeply.
+        TypeError: A part of the value has no JSON form.
+        ValueError: A plain float is infinite or not a number, or the value is nested too deeply.
     """
     parts: list[str] = []
     try:
@@ -157,7 +156,7 @@ def encode_body(value: Any) -> bytes:
     """Encode a request body: compact UTF-8, member order and digits as given, the same bytes for the same value.
 
     Raises:
-        ValueError: a text holds a lone surrogate, a number is not finite, or the value nests too deeply.
+        ValueError: A text holds a lone surrogate, a number is not finite, or the value is nested too deeply.
     """
     return dumps(value, readable=True).encode("utf-8")
 

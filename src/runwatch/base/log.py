@@ -1,7 +1,7 @@
-"""The log: a rotating file of JSON lines that holds no secret.
+"""Log in a rotating file of JSON lines, without secrets.
 
-Redaction works twice over: by header name, where a header is logged, and by value, for every secret the process has
-told :func:`keep_secret` about. The second catches what the first cannot foresee: a key in an exception's text.
+Redaction works in two ways: by header name, where a header is logged, and by value, for every secret passed to
+:func:`keep_secret`. The second catches secrets in unexpected places, such as a key in an exception's text.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ REDACTED: Final = "[redacted]"
 LOG_BYTES: Final = 1_000_000
 LOG_BACKUPS: Final = 3
 
-# Without a handler of its own Python writes warnings to standard error as they are.
+# Without a handler Python writes warnings to standard error unredacted.
 logging.getLogger("runwatch").addHandler(logging.NullHandler())
 
 # Shorter values would redact ordinary words.
 _SHORTEST: Final = 6
 _MINUTE_S: Final = 60.0
-# The longest first, so that a secret within another one leaves no rest of it; replaced as a whole, so that a thread
-# that logs never sees it change.
+# The longest first, so that a secret inside another leaves no remainder; replaced as a whole, so that a logging thread
+# never sees a partial change.
 _known: tuple[str, ...] = ()
 
 
 def keep_secret(secret: Secret) -> None:
-    """Have this value redacted from every text that :func:`redact` sees from now on."""
+    """Redact this value in every text passed to :func:`redact` from now on."""
     global _known
     value = secret.reveal().strip()
     if len(value) >= _SHORTEST:
@@ -47,14 +47,14 @@ def keep_secret(secret: Secret) -> None:
 
 
 def redact(text: str) -> str:
-    """The text with every known secret value replaced."""
+    """Return the text with every known secret value replaced."""
     for value in _known:
         text = text.replace(value, REDACTED)
     return text
 
 
 def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers with the values of those that carry credentials replaced, and known secrets in all others too."""
+    """Return headers with the values of credential headers replaced, and known secrets in all others."""
     return {name: REDACTED if name.lower() in SECRET_HEADERS else redact(value) for name, value in headers.items()}
 
 
@@ -70,16 +70,16 @@ class _JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[1] is not None:
             # Frames and messages only: the locals of a frame may hold anything.
             entry["trace"] = redact("".join(traceback.format_exception(record.exc_info[1])))
-        # Redacted before: in JSON a secret may be spelled with escapes.
+        # Redacted before encoding, because JSON may escape characters of a secret.
         return json.dumps(entry, ensure_ascii=True)
 
 
 class MaxLevelFilter(logging.Filter):
-    """Lets so many lines of a logger through in any minute; the first of the next one says how many were left out.
+    """Limits the lines of a logger a minute; the first line of the next minute counts those left out.
 
     Args:
-        lines: How many.
-        monotonic: Where the time comes from, in seconds.
+        lines: Maximum lines a minute.
+        monotonic: Returns monotonic seconds.
     """
 
     def __init__(self, lines: int, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -90,7 +90,7 @@ class MaxLevelFilter(logging.Filter):
         self._count = 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Answer whether a line is written."""
+        """Return whether to write a line."""
         now = self._monotonic()
         if now - self._began >= _MINUTE_S:
             left_out, self._count, self._began = max(0, self._count - self._lines), 0, now
@@ -101,19 +101,22 @@ class MaxLevelFilter(logging.Filter):
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):
-    """The log, opened at the start and after each rotation without following a link (manual, Security)."""
+    """The log file, opened at the start and after each rotation without following a link (manual: security, "Files and
+    directories").
+    """
 
     def _open(self) -> TextIOWrapper:
         return open(open_private_append(Path(self.baseFilename)), "a", encoding=self.encoding)  # noqa: PTH123
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the standard library's
-        """Drop a line that cannot be written: the usual report would go, unredacted, to the screen."""
+        """Drop a line that cannot be written: the default report would go, unredacted, to the screen."""
 
 
 def start_log(path: Path, level: str = "info") -> logging.Handler | None:
-    """Send the package's log to ``path``; answer None when the file cannot be written or is not this user's alone.
+    """Send the package's log to ``path``; return None if the file is not writable or does not belong to this user
+    alone.
 
-    A log that cannot be written is no reason to stop. Levels are ``debug``, ``info``, ``warning`` and ``error``.
+    A failure is no reason to stop. Levels are ``debug``, ``info``, ``warning`` and ``error``.
     """
     logger = logging.getLogger("runwatch")
     logger.setLevel(level.upper())

@@ -1,7 +1,7 @@
-"""Much that comes or goes holds nobody up: what stays is left out of walks for garbage, what goes is freed slowly.
+"""Garbage collection and freeing of many objects without freezing the screen.
 
-Python's collector walks through everything that is alive to find the few objects that point at each other in a circle.
-With a hundred thousand records in memory one such walk takes longer than a screen may stand still (ours, measured).
+Python's collector walks through every live object to find the few that refer to each other in a cycle. With a hundred
+thousand records in memory, one walk takes longer than a screen may freeze.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 MANY_OBJECTS: Final = 20_000
-"""From so many objects on a walk through them would be felt."""
+"""From this many objects on a walk would be noticeable."""
 
 STEP: Final = 500
-"""Things that are freed at a time: a millisecond or two, where each is a decoded record."""
+"""Objects freed at a time: a millisecond or two if they are decoded records."""
 
 
 _working = 0
-"""How many blocks of :func:`pause_collection` are open."""
+"""Number of open :func:`pause_collection` blocks."""
 
 
 @contextlib.contextmanager
 def pause_collection() -> Iterator[None]:
-    """No walks for garbage within the block, for work that makes very many objects which are no garbage.
+    """Pause garbage collection within the block, for work that makes many objects which are not garbage.
 
-    Most of them are gone again by its end, and what stays may be left out of walks with :func:`note_long_lived`.
-    Blocks may overlap; a collector that is off stays off.
+    Most of them are gone by its end, and :func:`note_long_lived` can exclude the rest from later walks. Blocks may
+    overlap; a collector that is off stays off.
     """
     global _working
     if not _working and not gc.isenabled():
@@ -45,11 +45,11 @@ def pause_collection() -> Iterator[None]:
 
 
 class _Staying:
-    """Counts what came to stay.
+    """Counts long-lived objects.
 
     Attributes:
-        left_out: How many things later walks leave out.
-        new: How many came since.
+        left_out: Number of objects that later walks skip.
+        new: Number of objects since.
     """
 
     left_out = 0
@@ -57,10 +57,10 @@ class _Staying:
 
 
 def note_long_lived(count: int) -> None:
-    """Say that so many objects came to stay; when what did has doubled, later walks leave out all that is alive.
+    """Report new long-lived objects; when their number has doubled, later walks skip everything alive.
 
-    Those objects are freed as before when nothing refers to them any more, unless they refer to each other in a circle:
-    such ones stay for good. Therefore it happens so rarely.
+    Skipped objects are still freed when the last reference goes, unless they refer to each other in a cycle: those are
+    never freed. So this happens rarely.
     """
     _Staying.new += count
     if _Staying.new >= max(MANY_OBJECTS, _Staying.left_out):
@@ -70,10 +70,10 @@ def note_long_lived(count: int) -> None:
 
 
 async def free_in_slices(things: list[Any]) -> None:
-    """Forget things a few at a time, from the end, giving the event loop a turn in between.
+    """Free objects a few at a time, from the end, yielding to the event loop in between.
 
-    Freeing a hundred thousand decoded records takes longer than a screen may stand still. It serves its purpose where
-    nobody else holds the things any more; the list is the caller's own and empty afterwards.
+    Freeing a hundred thousand decoded records takes longer than a screen may freeze. This helps only if nothing else
+    refers to them; the list is empty afterwards.
     """
     while things:
         del things[-STEP:]
@@ -81,11 +81,13 @@ async def free_in_slices(things: list[Any]) -> None:
 
 
 THRESHOLDS: Final = (10_000, 5, 5)
-"""New objects until the youngest are looked through, and how many times that until the older and the oldest are."""
+"""Collector thresholds: new objects before the youngest are collected, and how many such collections before the older
+and the oldest are.
+"""
 
 
 def resume_collection() -> None:
-    """Switch the collector on again that the command line has switched off; without effect where it is on."""
+    """Enable the collector that the command line has disabled; no effect if it is enabled."""
     if not gc.isenabled():
         gc.freeze()
         gc.set_threshold(*THRESHOLDS)

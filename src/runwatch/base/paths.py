@@ -1,4 +1,4 @@
-"""Where runwatch keeps its files: settings, data, logs."""
+"""Locations of settings, data and logs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 
 class Paths(NamedTuple):
-    """The places of one installation.
+    """File locations of one installation.
 
     Attributes:
-        settings_file: The settings file, ``RUNWATCH_CONFIG`` or ``settings.toml`` in the platform's place.
-        data_dir: What the console keeps, ``RUNWATCH_DATA_DIR`` or the platform's place.
+        settings_file: ``RUNWATCH_CONFIG``, or ``settings.toml`` in the platform's directory.
+        data_dir: The console's data: ``RUNWATCH_DATA_DIR``, or the platform's directory.
     """
 
     settings_file: Path
@@ -21,12 +21,12 @@ class Paths(NamedTuple):
 
     @property
     def database(self) -> Path:
-        """The console's own database: outbox, events, journals, watch list."""
+        """The console's own database: outbox, events, journal, watch list."""
         return self.data_dir / "console.db"
 
     @property
     def session_file(self) -> Path:
-        """Where the console was left, for the next start."""
+        """View state for the next start."""
         return self.data_dir / "session.toml"
 
     @property
@@ -36,22 +36,22 @@ class Paths(NamedTuple):
 
     @property
     def key_file(self) -> Path:
-        """Keys of profiles that have no keyring, mode 0600."""
+        """Keys of profiles without a keyring, mode 0600."""
         return self.data_dir / "keys.toml"
 
     @property
     def exports_dir(self) -> Path:
-        """Where exports go that nobody names a file for."""
+        """Default directory of exports."""
         return self.data_dir / "exports"
 
     @property
     def local_service_dir(self) -> Path:
-        """The data directory of the local service that the console starts by itself."""
+        """The data directory of the local service that the console starts automatically."""
         return self.data_dir / "local-service"
 
 
 def find_paths(environment: Mapping[str, str] | None = None) -> Paths:
-    """The places named by the environment, else those of the platform."""
+    """Return the locations from the environment, else those of the platform."""
     environment = os.environ if environment is None else environment
     settings = environment.get("RUNWATCH_CONFIG")
     data = environment.get("RUNWATCH_DATA_DIR")

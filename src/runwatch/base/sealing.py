@@ -1,9 +1,8 @@
 """Secrets at rest: sealed with AES-256-GCM under a master key, and bound to the handle that names them.
 
-``cryptography`` is imported when something is sealed or opened: the console's first paint and ``--help`` do not pay for
-it. The format of a sealed secret is :data:`MAGIC`, the id of the master key,
-the nonce, and the ciphertext with its tag. Magic, key id and handle are authenticated too, so that a sealed secret
-opens under its own handle only (manual, Security: Secrets at rest).
+``cryptography`` is imported only to seal or open, to keep it out of the console's first paint and ``--help``. A sealed
+secret is :data:`MAGIC`, the id of the master key, the nonce, and the ciphertext with its tag. Magic, key id and handle
+are authenticated too, so a sealed secret opens under its own handle only (manual: security, "Secrets at rest").
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from runwatch.base.log import keep_secret
 from runwatch.base.secret import Secret
 
 MAGIC: Final = b"\xffrunwatch-1\x00"
-"""What a sealed secret begins with. No text in UTF-8 holds the byte FF, so that none is taken for a sealed one."""
+"""Start of a sealed secret. The byte FF never occurs in UTF-8, so no text is mistaken for a sealed secret."""
 
 KEY_BYTES: Final = 32
 ID_BYTES: Final = 8
@@ -33,7 +32,9 @@ _HEAD_BYTES: Final = len(MAGIC) + ID_BYTES
 
 
 class UnsealError(Exception):
-    """A sealed secret that no master key at hand opens; the message names the reason and no part of the secret."""
+    """A sealed secret cannot be opened with any available master key; the message gives the reason and no part of the
+    secret.
+    """
 
 
 @dataclass(frozen=True)
@@ -44,18 +45,18 @@ class MasterKey:
 
     @cached_property
     def id(self) -> bytes:
-        """What names the key in sealed secrets; it follows from the key and says nothing about it."""
+        """Id of the key in sealed secrets; it is derived from the key and does not reveal it."""
         return hashlib.sha256(b"runwatch master key id\x00" + self.key).digest()[:ID_BYTES]
 
     @property
     def text(self) -> str:
-        """The key as files, keyrings and commands hold it: base64."""
+        """The key in base64, as files, keyrings and commands hold it."""
         return base64.b64encode(self.key).decode("ascii")
 
 
 @dataclass(frozen=True)
 class MasterKeys:
-    """The master keys at hand; the first one seals, every one opens.
+    """The available master keys; the first one seals, every one opens.
 
     Attributes:
         keys: The keys, newest first; at least one.
@@ -65,10 +66,11 @@ class MasterKeys:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The keys of a text with one key a line in base64; empty lines and those that begin with ``#`` do not count.
+        """Parse keys from a text with one key a line in base64; empty lines and those that begin with ``#`` are
+        skipped.
 
         Raises:
-            ValueError: there is no key, or a line is not a key; the message holds no part of the text.
+            ValueError: There is no key, or a line is not a key; the message holds no part of the text.
         """
         found: dict[bytes, MasterKey] = {}
         for number, written in enumerate(text.splitlines(), 1):
@@ -76,7 +78,7 @@ class MasterKeys:
             if not line or line.startswith("#"):
                 continue
             try:
-                # Both alphabets of base64: tools differ in the one that they print.
+                # Accept both base64 alphabets, because tools differ in the one they print.
                 key = base64.b64decode(line.translate(_STANDARD).encode("ascii"), validate=True)
             except (UnicodeEncodeError, binascii.Error):
                 key = b""
@@ -90,18 +92,18 @@ class MasterKeys:
 
     @classmethod
     def new(cls) -> Self:
-        """One new random key."""
+        """Return one new random key."""
         return cls(()).with_new_key()
 
     def with_new_key(self) -> Self:
-        """The same keys behind a new random one."""
+        """Return the same keys after a new random one."""
         made = MasterKey(os.urandom(KEY_BYTES))
         keep_secret(Secret(made.text))
         return type(self)((made, *self.keys))
 
     @property
     def text(self) -> str:
-        """What :meth:`parse` reads."""
+        """The keys as text for :meth:`parse`."""
         return "".join(f"{key.text}\n" for key in self.keys)
 
     def seal(self, plain: bytes, handle: str) -> bytes:
@@ -114,10 +116,10 @@ class MasterKeys:
         return head + nonce + AESGCM(newest.key).encrypt(nonce, plain, head + handle.encode())
 
     def open(self, sealed: bytes, handle: str) -> bytes:
-        """The secret that was sealed for a handle.
+        """Open the secret sealed for a handle.
 
         Raises:
-            CannotOpen: the key is not at hand, or the bytes are not those that were sealed for this handle.
+            UnsealError: The key is not available, or the bytes are not those that were sealed for this handle.
         """
         if not is_sealed(sealed) or len(sealed) < _HEAD_BYTES + NONCE_BYTES + _TAG_BYTES:
             raise UnsealError("it is not a sealed secret")
@@ -134,10 +136,10 @@ class MasterKeys:
             raise UnsealError("it was changed, or sealed for something else") from None
 
     def is_newest(self, sealed: bytes) -> bool:
-        """Whether a secret is sealed under the newest key."""
+        """Return whether a secret is sealed under the newest key."""
         return sealed.startswith(MAGIC + self.keys[0].id)
 
 
 def is_sealed(content: bytes) -> bool:
-    """Whether bytes begin as a sealed secret does; the others are plain text."""
+    """Return whether bytes begin like a sealed secret; any others are plain text."""
     return content.startswith(MAGIC)

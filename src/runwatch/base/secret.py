@@ -1,4 +1,4 @@
-"""A value that must not be seen: keys and private-entry addresses."""
+"""Secret values: keys and addresses of private pages."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Final, NoReturn
 
 
 class Secret:
-    """Holds a secret so that printing, formatting, logging, comparing or pickling it gives nothing away.
+    """Holds a secret that printing, formatting, logging, comparing or pickling does not reveal.
 
-    Only :meth:`reveal` hands the value out; its callers are few and greppable.
+    Only :meth:`reveal` returns the value; its callers are few and easy to find with grep.
     """
 
     __slots__ = ("_value",)
@@ -17,31 +17,31 @@ class Secret:
         self._value: Final = value
 
     def reveal(self) -> str:
-        """The secret itself, for the one place that sends or stores it."""
+        """Return the secret itself, for the code that sends or stores it."""
         return self._value
 
     def __bool__(self) -> bool:
-        """Whether there is anything but white space."""
+        """Return whether there is more than white space."""
         return bool(self._value.strip())
 
     def __repr__(self) -> str:
-        """A text without any part of the value."""
+        """Return a text without any part of the value."""
         return "Secret(•••)"
 
     __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
-        """The same text whatever the format asks for."""
+        """Return the same text for every format."""
         return repr(self)
 
     def __eq__(self, other: object) -> bool:
-        """Equality in constant time."""
+        """Compare in constant time."""
         if not isinstance(other, Secret):
             return NotImplemented
-        # It loads a cryptographic library, which nothing else needs at the start.
+        # Imported here because hmac loads a cryptographic library, which the start does not need.
         import hmac
 
-        # Variables of the environment may hold bytes that are no UTF-8; those read as lone surrogates.
+        # Environment variables that are not UTF-8 are read with lone surrogates.
         return hmac.compare_digest(*(secret._value.encode("utf-8", "surrogatepass") for secret in (self, other)))
 
     __hash__ = None  # type: ignore[assignment]
@@ -50,6 +50,6 @@ class Secret:
         """Refuse to be pickled or copied into a dump.
 
         Raises:
-            TypeError: always.
+            TypeError: Always.
         """
         raise TypeError("a Secret is never pickled")

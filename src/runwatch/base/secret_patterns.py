@@ -1,4 +1,4 @@
-"""Recognise a secret in a text that should only name one. Pure (manual, Security: References that hold a secret)."""
+"""Recognition of secrets in a text that may only name one (manual: security, "References that hold a secret")."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FORMS: Final = (
     (r"key-[0-9a-f]{32}", "a Mailgun key"),
     (r"AGE-SECRET-KEY-1[A-Z0-9]{16,}", "an age key"),
 )
-"""How well-known keys begin, in the words of an error; none of them begins within a word."""
+"""How well-known keys begin, with the words for an error; none matches inside a word."""
 
 _SECRET_PARAMETERS: Final = frozenset(
     {
@@ -49,24 +49,24 @@ _SECRET_PARAMETERS: Final = frozenset(
         "xamzsignature", "xgoogsignature",
     }
 )  # fmt: skip
-"""Parameters of a query whose value is a secret, in lower case without separators."""
+"""Query parameters with secret values, in lower case without separators."""
 
 _PARAMETER_CHARACTERS: Final = 8
 """Shorter values are names and numbers."""
 
 _LONG_CHARACTERS: Final = 24
-"""The fewest letters and digits of a text that is judged by how random it looks."""
+"""Minimum letters and digits of a text that is checked for randomness."""
 
 _TOKEN_CHARACTERS: Final = 16
-"""The fewest letters and digits in a row that are judged so."""
+"""Minimum letters and digits in a row that are checked."""
 
 _WORD_SHARE: Final = 0.5
-"""The share of words in a row of letters and digits below which it is random; for long rows :data:`_LONG_SHARE`."""
+"""Share of words below which a row of letters and digits is random; for long rows :data:`_LONG_SHARE`."""
 
 _LONG_SHARE: Final = 0.6
 
 _AWS_FORM: Final = r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9/+]{40}"
-"""A secret key of AWS, which begins with nothing that tells it."""
+"""A secret key of AWS, which has no distinctive start."""
 
 _DIGITS_OF_NAMES: Final = frozenset({4, 8, 12})
 """Lengths of years, dates and account numbers."""
@@ -74,20 +74,20 @@ _DIGITS_OF_NAMES: Final = frozenset({4, 8, 12})
 _JUDGED_CHARACTERS: Final = 4096
 
 _UUID: Final = r"(?<![0-9A-Za-z])[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Za-z])"
-# A word, or several, and behind it what an id is made of: hexadecimal digits, or Crockford's base 32.
+# One or more words, followed by hexadecimal digits or Crockford's base 32, as in ids.
 _ID: Final = (
     r"(?<![0-9A-Za-z])[A-Za-z][A-Za-z0-9]{0,31}[_:./-](?:[0-9a-f]{8,128}|[0-9A-HJKMNP-TV-Z]{26})(?![0-9A-Za-z])"
 )
 
 
 def find_secret(text: str) -> str | None:
-    """What kind of secret a text holds, in words for an error; ``None`` for a text that looks like a plain name.
+    """Return the kind of secret in a text, in words for an error, or ``None`` for a text that looks like a plain name.
 
-    It holds one when a well-known key begins in it, when it is a URL with a password or a key among its parameters, or
-    when it is long and looks random. The words never repeat any part of the text.
+    A text holds a secret if a well-known key begins in it, if it is a URL with a password or a key among its
+    parameters, or if it is long and looks random. The words never repeat any part of the text.
     """
     text = text[:_JUDGED_CHARACTERS]
-    # A copied key may have a line break or an invisible character within; an address may have escapes.
+    # A copied key may contain a line break or an invisible character; an address may contain escapes.
     for spelling in dict.fromkeys((text, "".join(text.split()), _visible(text), unquote(text))):
         found = _known_form(spelling) or _basic(spelling) or _in_url(spelling)
         if found is not None:
@@ -101,7 +101,7 @@ def _visible(text: str) -> str:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    # Made at the first use: the console starts without.
+    # Compiled at first use, because the console's start does not need them.
     return tuple((re.compile(rf"(?<![A-Za-z0-9])(?:{form})"), words) for form, words in _FORMS)
 
 
@@ -110,7 +110,7 @@ def _known_form(text: str) -> str | None:
 
 
 def _basic(text: str) -> str | None:
-    """The credentials of HTTP's Basic scheme: a name and a password, packed."""
+    """Recognize credentials of HTTP's Basic scheme: a name and a password in base64."""
     match = re.search(r"(?i)(?<![a-z0-9])basic\s+([a-z0-9+/]{8,}={0,2})", text)
     if match is None:
         return None
@@ -147,25 +147,25 @@ def _looks_random(text: str) -> bool:
     tokens = re.findall(rf"[A-Za-z0-9]{{{_TOKEN_CHARACTERS},}}", rest)
     if any(_is_random(token) for token in tokens):
         return True
-    # A packed key may have its separators anywhere; a name with a scheme or a file ending has others, too.
+    # A base64 key may have separators anywhere; a name with a scheme or a file ending has other characters too.
     return bool(tokens) and bool(re.fullmatch(r"[A-Za-z0-9+/_=-]{32,}", text)) and _word_share(text) < _WORD_SHARE
 
 
 def _is_random(token: str) -> bool:
-    """Whether letters and digits in a row are no words."""
+    """Return whether a row of letters and digits does not consist of words."""
     if token.isdigit():
         return False
     return _word_share(token) < (_LONG_SHARE if len(token) >= _LONG_CHARACTERS else _WORD_SHARE)
 
 
 def _word_share(text: str) -> float:
-    """How much of the letters and digits of a text is words."""
+    """Return the share of words among the letters and digits of a text."""
     pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+", text)
     return sum(len(piece) for piece in pieces if _is_word(piece)) / sum(map(len, pieces))
 
 
 def _is_word(piece: str) -> bool:
-    """Whether a piece can be spoken: letters with vowels among them, or the digits of a year or an account."""
+    """Return whether a piece can be spoken: letters with vowels, or the digits of a year or an account."""
     if piece.isdigit():
         return len(piece) in _DIGITS_OF_NAMES
     vowels = sum(letter in "aeiouy" for letter in piece.lower())

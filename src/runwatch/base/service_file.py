@@ -1,8 +1,7 @@
-"""How a local service and those who call it find each other: two files in the service's data directory.
+"""Two files in the data directory through which a local service and its callers find each other.
 
-``service.lock`` is held by the running service for as long as it lives, so that a data directory has one service at
-most and a stale file is recognised. ``service.json`` (mode 0600) says where it listens; address and key are kept over
-restarts.
+The running service holds ``service.lock`` as long as it lives, so a data directory has at most one service and a stale
+file is recognized. ``service.json`` (mode 0600) says where it listens; address and key survive restarts.
 """
 
 from __future__ import annotations
@@ -20,23 +19,23 @@ from runwatch.base.sealing import MasterKeys
 from runwatch.base.secret import Secret
 
 _HANDLE: Final = "owner"
-"""What the owner's key is sealed for."""
+"""Handle under which the owner's key is sealed."""
 
 _MAX_BYTES: Final = 262_144
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceFile:
-    """What ``service.json`` says.
+    """Content of ``service.json``.
 
     Attributes:
         base_url: ``http://HOST:PORT``.
         api_key: The owner's bearer key.
         data_dir: The service's data directory.
-        pid: The process that wrote the file; it may be gone.
-        sealed_key: The owner's key as the file has it; ``api_key`` is empty then.
-        socket: The Unix socket that it listens on; ``None`` from a service of version 0.1.0, which had none. What the
-            file says is not trusted: see :mod:`runwatch.base.service_socket`.
+        pid: The process that wrote the file; it may have ended.
+        sealed_key: The owner's key as in the file; ``api_key`` is empty then.
+        socket: The Unix socket that it listens on; ``None`` for version 0.1.0, which had none. Do not trust it without
+            the checks of :mod:`runwatch.base.service_socket`.
     """
 
     base_url: str
@@ -48,12 +47,12 @@ class ServiceFile:
 
 
 def lock_path(data_dir: Path) -> FileLock:
-    """The lock that the running service of this data directory holds."""
+    """Return the lock that the running service of this data directory holds."""
     return FileLock(data_dir / "service.lock")
 
 
 def is_running(data_dir: Path) -> bool:
-    """Whether a service holds the data directory right now."""
+    """Return whether a service holds the data directory now."""
     if not (data_dir / "service.lock").exists():
         return False
     lock = lock_path(data_dir)
@@ -63,12 +62,12 @@ def is_running(data_dir: Path) -> bool:
 
 
 def read_service_file(data_dir: Path) -> ServiceFile | None:
-    """What the last service of this directory wrote, or ``None`` when there is nothing readable.
+    """Return the file of the directory's last service, or ``None`` if it is missing or unreadable.
 
-    The key is sealed in it, or in plain text from a service of version 0.1.0; see :func:`open_owner_key`.
+    Its key is sealed, or in plain text from a service of version 0.1.0; see :func:`open_owner_key`.
 
     Raises:
-        UnsafePlaceError: it is not a regular file of this user alone.
+        UnsafePlaceError: It is not a regular file of this user alone.
     """
     try:
         return parse_service_line(read_private(data_dir / "service.json", max_bytes=_MAX_BYTES), data_dir)
@@ -77,9 +76,9 @@ def read_service_file(data_dir: Path) -> ServiceFile | None:
 
 
 def read_process_id(data_dir: Path) -> int | None:
-    """The process that a service file names which others may read and not change; ``None`` for any other file.
+    """Return the process id from a service file that other users may read but not change; ``None`` for any other file.
 
-    No key in it is opened.
+    It does not open the key.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
@@ -94,10 +93,10 @@ def read_process_id(data_dir: Path) -> int | None:
 
 
 def open_owner_key(written: ServiceFile, keys: MasterKeys) -> ServiceFile:
-    """The same with the owner's key, which may have been sealed.
+    """Return the file's content with the owner's key opened, if it was sealed.
 
     Raises:
-        CannotOpen: no master key opens it.
+        UnsealError: No master key opens it.
     """
     if not written.sealed_key:
         return written
@@ -106,10 +105,10 @@ def open_owner_key(written: ServiceFile, keys: MasterKeys) -> ServiceFile:
 
 
 def write_service_file(content: ServiceFile, keys: MasterKeys) -> None:
-    """Replace ``service.json`` at once and privately, with the owner's key sealed.
+    """Replace ``service.json`` atomically and privately, with the owner's key sealed.
 
     Raises:
-        OSError: the data directory is not writable.
+        OSError: The data directory is not writable.
     """
     line = json.loads(service_line(content))
     sealed = keys.seal(line.pop("api_key").encode("utf-8", "surrogatepass"), _HANDLE)
@@ -118,10 +117,10 @@ def write_service_file(content: ServiceFile, keys: MasterKeys) -> None:
 
 
 def parse_service_line(line: bytes, data_dir: Path) -> ServiceFile:
-    """What :func:`service_line` or :func:`write_service_file` made, of the service of a data directory.
+    """Parse the output of :func:`service_line` or :func:`write_service_file`.
 
     Raises:
-        ValueError: it is not such a line.
+        ValueError: It is not such a line.
     """
     try:
         content = json.loads(line)
@@ -140,7 +139,7 @@ def parse_service_line(line: bytes, data_dir: Path) -> ServiceFile:
 
 
 def service_line(content: ServiceFile) -> str:
-    """The one line that ``serve --json`` prints; the only place where runwatch shows a key."""
+    """Return the one line that ``serve --json`` prints; the only place where runwatch shows a key."""
     line: dict[str, object] = {
         "base_url": content.base_url,
         "api_key": content.api_key.reveal(),

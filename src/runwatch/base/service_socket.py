@@ -1,7 +1,7 @@
-"""The Unix socket on which console and commands reach their local service, and the checks of every connection to it.
+"""Unix socket of the local service, and the checks of every connection to it.
 
-A TCP port belongs to the process that takes it first, of any user. The socket is a file in a directory that only its
-owner can enter, and the system tells which user listens on it (manual, Security: Reaching the local service).
+A TCP port belongs to the process of any user that takes it first. The socket is a file in a directory that only its
+owner can enter, and the system reports which user listens on it (manual: security, "Reaching the local service").
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from runwatch.base.errors import LocalServiceError, UntrustedSocketError
 from runwatch.base.files import PRIVATE_DIRECTORY, PRIVATE_FILE
 
 MAX_PATH_BYTES: Final = 103
-"""The longest path of a socket, in bytes: macOS takes 103, Linux 107."""
+"""Maximum path length of a socket, in bytes: macOS allows 103, Linux 107."""
 
 SHARED_DIRECTORY: Final = Path("/tmp")  # noqa: S108 - only a directory in it that passes the checks is used
-"""Where the socket's directory is made when the data directory's path is too long and there is no XDG_RUNTIME_DIR."""
+"""Parent of the socket's directory if the data directory's path is too long and there is no XDG_RUNTIME_DIR."""
 
 _NO_SOCKETS_HERE: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL})
-"""What systems say where a file system, mostly of a network or another system, cannot hold a socket."""
+"""Errors of file systems that cannot hold a socket, usually of a network or another system."""
 
 # <sys/un.h> of macOS: struct xucred begins with its version and the user id, and is 76 bytes long.
 _MACOS_LEVEL: Final = 0
@@ -39,7 +39,7 @@ def require_unix_sockets() -> None:
     """Refuse a system on which Python has no Unix sockets.
 
     Raises:
-        LocalServiceError: this is Windows.
+        LocalServiceError: This is Windows.
     """
     if not hasattr(socket, "AF_UNIX"):
         raise LocalServiceError(
@@ -50,13 +50,13 @@ def require_unix_sockets() -> None:
 
 
 def find_socket_paths(data_dir: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Where the socket of a data directory may be, the best place first; paths that are too long are left out."""
+    """Return the possible socket paths of a data directory, the best first; paths that are too long are left out."""
     import hashlib
 
     name = f"{hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]}.sock"
     runtime = Path(environment.get("XDG_RUNTIME_DIR") or ".")
     paths = [data_dir / "run" / "service.sock"]
-    # sudo may keep the variable of the user who called it, and that directory belongs to them.
+    # sudo may keep the variable of the calling user, and that directory belongs to them.
     if runtime.is_absolute() and _belongs_to_us(runtime):
         paths.append(runtime / "runwatch" / name)
     paths.append(SHARED_DIRECTORY / f"runwatch-{os.geteuid()}" / name)
@@ -66,14 +66,14 @@ def find_socket_paths(data_dir: Path, environment: Mapping[str, str]) -> Iterato
 def listen_on_socket(
     data_dir: Path, environment: Mapping[str, str], *, backlog: int = 1024
 ) -> tuple[Path, socket.socket]:
-    """Listen on the socket of a data directory, and answer its path too.
+    """Listen on the socket of a data directory, and also return its path.
 
-    The caller holds the lock of the data directory, so that a socket that is there already is that of a service that
-    has ended. It is replaced.
+    The caller holds the lock of the data directory, so an existing socket is left from a service that has ended. It is
+    replaced.
 
     Raises:
-        UntrustedSocketError: the socket's directory belongs to another user, is open to others, or is a link.
-        LocalServiceError: no place takes a socket.
+        UntrustedSocketError: The socket's directory belongs to another user, is open to others, or is a link.
+        LocalServiceError: No path allows a socket.
     """
     require_unix_sockets()
     refused = ""
@@ -92,11 +92,11 @@ def listen_on_socket(
 
 
 def check_socket_path(path: Path) -> None:
-    """Check that a socket and its directory are the user's own, and that no other user can reach into the directory.
+    """Check that a socket and its directory belong to the user, and that other users cannot enter the directory.
 
     Raises:
-        UntrustedSocketError: they are not.
-        OSError: one of them is not there, or cannot be looked at.
+        UntrustedSocketError: They do not.
+        OSError: One of them is missing or cannot be read.
     """
     _check_directory(path.parent)
     found = path.lstat()
@@ -107,10 +107,10 @@ def check_socket_path(path: Path) -> None:
 
 
 def check_socket_peer(connection: socket.socket) -> None:
-    """Check that a process of the same user listens at the other end of a connection, before anything is sent to it.
+    """Check that a process of the same user listens at the other end, before anything is sent to it.
 
     Raises:
-        UntrustedSocketError: another user's does, or the system does not tell.
+        UntrustedSocketError: It belongs to another user, or the system does not say.
     """
     user = _find_peer_user(connection)
     if user is None:
@@ -120,11 +120,11 @@ def check_socket_peer(connection: socket.socket) -> None:
 
 
 def connect_to_socket(path: Path, timeout_s: float) -> socket.socket:
-    """A connection to a local service that passed every check; nothing is sent.
+    """Return a connection to a local service that passed every check; nothing is sent.
 
     Raises:
-        UntrustedSocketError: the socket, its directory or the listening process is not the user's own.
-        OSError: nothing listens there.
+        UntrustedSocketError: The socket, its directory or the listening process does not belong to the user.
+        OSError: No process listens there.
     """
     require_unix_sockets()
     check_socket_path(path)

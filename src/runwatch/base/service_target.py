@@ -1,4 +1,4 @@
-"""Which service is called: its address in one form, and the key that belongs to it."""
+"""Target of calls: a service's normalized address, and the key that belongs to it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _HOST: Final = re.compile(r"(?:[\w.-]+|[0-9a-f:.]*:[0-9a-f:.]*)\Z")
 
 
 def normalise_base_url(text: str) -> str:
-    """The origin of a base URL given with or without ``/v1``: scheme, host and port, nothing more.
+    """Return the origin of a base URL given with or without ``/v1``: only scheme, host and port.
 
     Raises:
-        SettingsError: it is no http(s) URL, carries user info, a query, a fragment or another path, or speaks plain
-            http to a host that is not this machine.
+        SettingsError: It is not an http(s) URL, has user info, a query, a fragment or another path, or uses plain http
+            to a host that is not this machine.
     """
     hint = "Give an address such as https://api.example.com or https://api.example.com/v1."
     detail = _without_secrets(text)
@@ -47,9 +47,9 @@ def normalise_base_url(text: str) -> str:
 
 
 def server_identity(base_url: str) -> str:
-    """One spelling for all base URLs of a model server: without default port, slash at the end, or ``/v1`` there.
+    """Return one spelling for all base URLs of a model server: without default port, trailing slash or ``/v1``.
 
-    Hosts are compared as they are written: ``localhost`` and ``127.0.0.1`` can be two servers.
+    Hosts are compared as written: ``localhost`` and ``127.0.0.1`` can be two servers.
     """
     try:
         parts = urlsplit(base_url.strip())
@@ -62,28 +62,28 @@ def server_identity(base_url: str) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    """An address that is none, without the parts that people put keys into: user info, query, fragment."""
+    """Return an invalid address without the parts where users put keys: user info, query, fragment."""
     shown = re.split(r"[?#]", text.strip(), maxsplit=1)[0]
     scheme, mark, rest = shown.rpartition("//")
     return scheme + mark + rest.rpartition("@")[2]
 
 
 def is_loopback_host(host: str) -> bool:
-    """Whether a host is this machine for certain: ``localhost`` or a loopback address; no other name is."""
+    """Return whether a host is certainly this machine: ``localhost`` or a loopback address, but no other name."""
     host = host.strip("[]").lower()
     return host == "localhost" or is_loopback_address(host)
 
 
 def may_be_loopback(host: str) -> bool:
-    """Whether a host is this machine if its name leads there, as every name under ``localhost`` should.
+    """Return whether a host may be this machine, as every name under ``localhost`` should.
 
-    A name is not looked up here. The caller checks the address that it leads to before anything is sent.
+    The name is not looked up here. The caller checks its address before anything is sent.
     """
     return is_loopback_host(host) or host.strip("[]").lower().endswith(".localhost")
 
 
 def is_loopback_address(address: str) -> bool:
-    """Whether an IP address, with or without a scope, is one of this machine; a name is not."""
+    """Return whether an IP address, with or without a scope, is a loopback address; False for a name."""
     found = parse_address(address)
     return found is not None and classify_address(found) is AddressKind.LOOPBACK
 
@@ -92,14 +92,14 @@ class Target(NamedTuple):
     """One service as one profile calls it.
 
     Attributes:
-        profile: The name shown on screen and used for keeping data apart; ``local`` for the local service.
-        origin: Scheme, host and port, made by :func:`normalise_base_url`.
-        key: The bearer key, or ``None`` when no source gave one. Sent to this origin only.
-        key_source: Where the key came from, in words, never the key.
-        ca_file: A certificate bundle to trust instead of the usual ones.
+        profile: The name on screen and in the scope of stored data; ``local`` for the local service.
+        origin: Scheme, host and port, from :func:`normalise_base_url`.
+        key: The bearer key, or ``None`` without one. Sent to this origin only.
+        key_source: The source of the key in words, never the key.
+        ca_file: A certificate bundle that replaces the default ones.
         production: Whether destroying actions ask for more.
-        socket: The Unix socket on which a local service is reached; then nothing goes to the origin's port. ``None``
-            for a service that is called over the network.
+        socket: The Unix socket of a local service; then nothing goes to the origin's port. ``None`` for a service
+            called over the network.
     """
 
     profile: str

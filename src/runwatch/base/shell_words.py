@@ -1,4 +1,4 @@
-"""Words of a command that users paste into bash, zsh or fish (manual, Security: Copied text)."""
+"""Quoting of commands that users paste into bash, zsh or fish (manual: security, "Copied text")."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from typing import Final
 from runwatch.base.text import clean_line
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_+:,./@-]+\Z")
-"""Words that all three shells take as they are; not ``=`` and ``%``, because zsh expands ``=ls`` and fish ``%self``."""
+"""Words that need no quotes in any of the three shells; not ``=`` and ``%``, because zsh expands ``=ls`` and fish
+``%self``.
+"""
 
 _PARTS: Final = re.compile(r"['\\]|[^'\\]+")
 
 
 def quote_word(text: str) -> str:
-    """Text as exactly one word of a command line of bash, zsh and fish, on one line.
+    """Return text as exactly one word of a command line of bash, zsh and fish, on one line.
 
-    Characters that a terminal acts on become visible first, so the word then differs from the text and names nothing.
+    Characters that a terminal acts on become visible first; such a word differs from the text and matches nothing.
     """
     return quote_exactly(clean_line(text))
 
 
 def quote_exactly(text: str) -> str:
-    """Text as exactly one word of a command line of bash, zsh and fish, with every character as it is.
+    """Return text as exactly one word of a command line of bash, zsh and fish, with every character unchanged.
 
-    A backslash and a single quote are written outside the quotes, because fish reads both inside single quotes and the
-    other shells do not. Two quoted parts never touch, because zsh can be told to read ``''`` inside quotes as a quote.
+    A backslash and a single quote are written outside the quotes, because fish interprets both inside single quotes and
+    the other shells do not. Two quoted parts never touch, because zsh can be set to read ``''`` inside quotes as a
+    quote.
     """
     if _PLAIN.match(text):
         return text
@@ -33,10 +36,10 @@ def quote_exactly(text: str) -> str:
 
 
 def runwatch_command(words: str, *arguments: str, **options: str | bool | None) -> str:
-    """A command of runwatch, with every value quoted as one word that cannot become an option.
+    """Return a command of runwatch, with every value quoted as one word that cannot become an option.
 
     Args:
-        words: The command's own words, such as ``runs watch``; they are written as they are.
+        words: The command's own words, such as ``runs watch``; not quoted.
         arguments: Its arguments, such as ids.
         options: Its options, with ``_`` for ``-``; ``True`` is a switch, and ``None`` or ``False`` is left out.
     """

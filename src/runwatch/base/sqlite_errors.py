@@ -1,4 +1,4 @@
-"""What SQLite's error codes say of the file under a database (https://www.sqlite.org/rescode.html)."""
+"""Groups of SQLite error codes by the state of the database file (https://www.sqlite.org/rescode.html)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import sqlite3
 from typing import Final
 
 DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-"""The file is no sound database."""
+"""The file is not a sound database."""
 
 BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
-"""Somebody else holds it."""
+"""Another connection holds it."""
 
 UNWRITABLE: Final = frozenset(
     {
@@ -24,5 +24,5 @@ UNWRITABLE: Final = frozenset(
 
 
 def find_error_code(error: object) -> int:
-    """The primary code of an error; 0 for one that is not SQLite's own."""
+    """Return the primary code of an error; 0 for one that is not SQLite's own."""
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF

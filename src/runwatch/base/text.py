@@ -1,8 +1,9 @@
-"""Cleaning of text that a terminal is about to see, and widths in cells.
+"""Cleaning of text for a terminal, and widths in cells.
 
-Text of the service is hostile until it went through here: an escape sequence in a title can set the clipboard, a
-carriage return can hide what stands before it, a bidi control can turn a line around. What a terminal could act on is
-replaced by something visible, so that a reader sees that it was there; the record keeps the exact value.
+Text of the service is hostile until cleaned here: an escape sequence in a title can set the clipboard, a carriage
+return can hide the text before it, a bidi control can reverse a line. Everything that a terminal could act on is
+replaced by something visible, so that the reader notices it; the record keeps the exact value (manual: decisions, "Text
+for drawing").
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from rich.cells import cell_len, set_cell_size
 
 ELLIPSIS: Final = "…"
 
-# C0 and DEL have pictures of their own in Unicode (U+2400 block); the rest is spelled out.
+# C0 and DEL have their own pictures in Unicode (U+2400 block); the rest is spelled out.
 _PICTURES: Final = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 
 # C0 without newline and tab, DEL, C1; soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul and Khmer
 # fillers, Mongolian separators; zero-width, bidi and invisible operators; line and paragraph separators; surrogates;
 # annotation, hieroglyph, shorthand, music and tag controls; byte order mark. Zero width joiner and variation selectors
-# are among them: what joins glyphs also hides the cut between two ids.
+# are included, because joined glyphs also hide the boundary between two ids.
 _UNSAFE_CLASS: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
@@ -29,7 +30,7 @@ _UNSAFE_CLASS: Final = (
 _UNSAFE_BLOCK: Final = re.compile(f"[{_UNSAFE_CLASS}]")
 _UNSAFE_LINE: Final = re.compile(f"[{_UNSAFE_CLASS}\t\n]")
 
-# A reader needs at most a handful of marks on a letter; hundreds of them overwrite the lines above and below.
+# A letter needs at most a handful of marks; hundreds of them overwrite the lines above and below.
 _MARKS: Final = re.compile(
     "([\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
     "\u0f71-\u0f84\u0f8d-\u0fbc\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
@@ -46,9 +47,9 @@ def _visible(match: re.Match[str]) -> str:
 
 
 def clean_line(text: str) -> str:
-    """Text for one line of a screen: every character a terminal could act on is made visible.
+    """Return text for one line of a screen, with every character a terminal could act on made visible.
 
-    Newlines and tabs become pictures too, so that the answer is always one line.
+    Newlines and tabs become pictures too, so the result is always one line.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -56,26 +57,26 @@ def clean_line(text: str) -> str:
 
 
 def clean_block(text: str) -> str:
-    """Text for several lines: as :func:`clean_line`, but newlines stay and tabs become four spaces.
+    """Return text for several lines: as :func:`clean_line`, but newlines stay and tabs become four spaces.
 
-    A carriage return before a newline is dropped, because text written on Windows ends its lines that way.
+    A carriage return before a newline is dropped, because Windows ends lines that way.
     """
     text = text.replace("\r\n", "\n")
     return _MARKS.sub(r"\1", _UNSAFE_BLOCK.sub(_visible, text)).replace("\t", "    ")
 
 
 def is_clean(text: str) -> bool:
-    """Whether a terminal can show the text as it is; newlines count as clean."""
+    """Return whether a terminal can show the text unchanged; newlines count as clean."""
     return _UNSAFE_BLOCK.search(text) is None and "\t" not in text
 
 
 def cell_width(text: str) -> int:
-    """The width of cleaned text in terminal cells."""
+    """Return the width of cleaned text in terminal cells."""
     return cell_len(text)
 
 
 def truncate(text: str, width: int, mark: str = ELLIPSIS) -> str:
-    """Cleaned text cut to at most ``width`` cells, ending in ``mark`` (one cell) where something was cut."""
+    """Cut cleaned text to at most ``width`` cells, ending in ``mark`` (one cell) if it was cut."""
     if cell_len(text) <= width:
         return text
     if width <= 1:
@@ -84,9 +85,9 @@ def truncate(text: str, width: int, mark: str = ELLIPSIS) -> str:
 
 
 def elide_middle(text: str, width: int, mark: str = ELLIPSIS) -> str:
-    """Cleaned text cut in its middle to at most ``width`` cells, so that both ends of an id stay readable.
+    """Cut cleaned text in its middle to at most ``width`` cells, so that both ends of an id stay readable.
 
-    Text that has a mark already loses more of what stands before it.
+    Text that already has a mark loses more of the part before it.
     """
     if cell_len(text) <= width:
         return text
@@ -111,7 +112,7 @@ def _last_cells(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """Cleaned text filled with spaces, or cut, to exactly ``width`` cells."""
+    """Pad cleaned text with spaces, or cut it, to exactly ``width`` cells."""
     if cell_len(text) > width:
         text = truncate(text, width)
     return text + " " * (width - cell_len(text))
