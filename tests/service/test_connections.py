@@ -16,13 +16,13 @@ import pytest
 
 from runwatch.service.http import app, idempotency, problem_responder, protocol, rate_limits
 from runwatch.service.http.connections import (
-    MAX_ACCEPTS_PER_TURN,
     RESERVED_DESCRIPTORS,
     TCP_CONNECTIONS,
     UNIX_CONNECTIONS,
     Bounds,
     Connections,
 )
+from runwatch.service.http.lobby import MAX_ACCEPTS_PER_TURN
 from runwatch.service.http.rate_limits import BytesInFlight
 from tests.service.conftest import Local, echo_body, serve_in_process
 from tests.service.http.test_problem_responder import check, check_body
@@ -71,6 +71,20 @@ def test_strangers_never_take_the_place_of_a_key() -> None:
     filled(connections, *"0123456789")
     assert dropped(*keyed) == []
     assert connections.counts(socket.AF_INET) == (8, 4)
+
+
+def test_a_new_connection_with_a_key_pushes_out_no_stranger_while_there_is_a_place() -> None:
+    connections = Connections(PLACES)
+    strangers = filled(connections, "a", "b", "c", "d")
+    keyed = [Peer(name) for name in "efgh"]
+    for peer in keyed:
+        connections.add(peer, socket.AF_INET, is_keyed=True)
+    assert dropped(*strangers, *keyed) == []
+    last = [Peer(name) for name in "ijklm"]
+    for peer in last:
+        connections.add(peer, socket.AF_INET, is_keyed=True)
+    assert dropped(*strangers, *keyed, *last) == ["a", "b", "c", "d", "m"]
+    assert connections.counts(socket.AF_INET) == (8, 0)
 
 
 def test_where_all_show_a_key_the_one_idle_longest_goes_and_else_the_newest() -> None:

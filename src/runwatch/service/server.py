@@ -10,9 +10,10 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -28,8 +29,9 @@ from runwatch.base.service_target import is_loopback_address, may_be_loopback
 from runwatch.service.access.authentication import new_key
 from runwatch.service.access.vault import Vault
 from runwatch.service.http.app import ServiceApp
-from runwatch.service.http.connections import MAX_ACCEPTS_PER_TURN, Bounds, Connections, raise_descriptor_limit
+from runwatch.service.http.connections import Bounds, Connections, raise_descriptor_limit
 from runwatch.service.http.context import RequestContext
+from runwatch.service.http.lobby import Lobby
 from runwatch.service.http.protocol import PoliteH11Protocol
 from runwatch.service.http.sample_checks import SampleCheckApp
 from runwatch.service.options import ServeOptions
@@ -71,8 +73,9 @@ class RunningServer:
 class _Server(uvicorn.Server):
     """uvicorn without its signal handlers and without its ten wake-ups a second."""
 
-    def __init__(self, config: uvicorn.Config, stop: asyncio.Event) -> None:
+    def __init__(self, config: uvicorn.Config, context: RequestContext, stop: asyncio.Event) -> None:
         super().__init__(config)
+        self._context = context
         self.accepts = asyncio.Event()
         self._stop = stop
 
@@ -83,10 +86,12 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to accept connections and say so."""
-        await super().startup(sockets)
-        for listener in sockets or ():
-            # The number that asyncio was given is also how many connections it accepts in one go. More may wait.
-            listener.listen(_BACKLOG)
+        # uvicorn listens on none of them itself.
+        await super().startup([])
+        build = partial(PoliteH11Protocol, self.config, self.server_state, self.lifespan.state)
+        lobbies = [Lobby(listener, self._context, build) for listener in sockets or ()]
+        # uvicorn only closes what it finds here, and waits until that is done.
+        self.servers = cast("list[asyncio.Server]", lobbies)
         self.accepts.set()
 
     async def main_loop(self) -> None:
@@ -151,7 +156,7 @@ async def run_server(
         keep_secret(key)
         stop = asyncio.Event()
         docks = SampleCheckApp(clock, context.strangers.bytes_in_flight) if options.sample else None
-        server = _Server(_config(ServiceApp(context, ENDPOINTS, options.host, docks)), stop)
+        server = _Server(_config(ServiceApp(context, ENDPOINTS, options.host, docks)), context, stop)
         task = asyncio.create_task(server.serve([listener, local_listener]), name="http server")
         stack.push_async_callback(_end, stop, task)
         await server.accepts.wait()
@@ -218,7 +223,6 @@ def _config(application: ServiceApp) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         workers=1,
-        backlog=MAX_ACCEPTS_PER_TURN,
         timeout_graceful_shutdown=STOP_S,
     )
 

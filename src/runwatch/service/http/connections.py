@@ -7,6 +7,7 @@ key").
 
 from __future__ import annotations
 
+import itertools
 import resource
 import socket
 from dataclasses import dataclass, field
@@ -17,12 +18,6 @@ TCP_CONNECTIONS: Final = 512
 
 UNIX_CONNECTIONS: Final = 128
 """Limit of connections to a Unix socket, which only the owner's own programs reach."""
-
-MAX_ACCEPTS_PER_TURN: Final = 6
-"""How many connections one turn of the event loop accepts, so that a burst of them does not hold up requests.
-
-What a turn accepts, later turns have to read: with more, keyed requests wait longer and new connections no less.
-"""
 
 DESCRIPTORS: Final = 4_096
 """Soft limit of open files to set at the start, if the hard limit allows it."""
@@ -114,22 +109,22 @@ class Connections:
         places = self._of(family)
         return len(places), len(places.strangers)
 
-    def add(self, connection: Connection, family: int) -> None:
-        """Take up a new connection, as a stranger's.
+    def add(self, connection: Connection, family: int, *, is_keyed: bool = False) -> None:
+        """Take up a new connection, as a stranger's unless its first request is known to show a good key.
 
         Where there is no place, the stranger's that is open longest is dropped. Where none is a stranger's, the keyed
         one that is idle longest goes, and where all of those are busy, the new one.
         """
         places = self._of(family)
-        places.strangers[connection] = None
+        group = places.busy if is_keyed else places.strangers
+        group[connection] = None
         self._make_room(places, connection)
 
     def _make_room(self, places: _Places, newest: Connection) -> None:
         if len(places.strangers) <= places.strangers_bound and len(places) <= places.bound:
             return
-        oldest = next(iter(places.strangers))
-        if oldest is newest and places.idle:
-            oldest = next(iter(places.idle))
+        others = (each for each in itertools.chain(places.strangers, places.idle) if each is not newest)
+        oldest = next(others, newest)
         places.remove(oldest)
         oldest.drop()
 

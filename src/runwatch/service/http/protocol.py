@@ -88,7 +88,11 @@ _buffer: Final = memoryview(bytearray(KEYED_READ_BYTES))
 
 
 class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
-    """One connection."""
+    """One connection.
+
+    Args:
+        is_keyed: Whether its first request is known to show a good key.
+    """
 
     def __init__(
         self,
@@ -96,6 +100,8 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         server_state: ServerState,
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        is_keyed: bool = False,
     ) -> None:
         super().__init__(config, server_state, {**app_state, CONNECTION: self}, _loop)
         assert isinstance(config.app, ServiceApp)
@@ -103,7 +109,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         self._connections = config.app.context.connections
         self._timers = config.app.context.timers
         self._family = 0
-        self._is_keyed = False
+        self._is_keyed = is_keyed
         self._wait: _Wait | None = None
         self._began = 0.0
         self._until = 0.0
@@ -121,7 +127,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         # A connection closed before it could be served has no socket.
         peer = transport.get_extra_info("socket")
         self._family = 0 if peer is None else peer.family
-        self._connections.add(self, self._family)
+        self._connections.add(self, self._family, is_keyed=self._is_keyed)
         self._expect(_Wait.HEAD, HEAD_S)
 
     def get_buffer(self, sizehint: int) -> memoryview:
