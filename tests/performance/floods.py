@@ -68,7 +68,8 @@ def figures() -> list[Figure]:
         table += [
             Figure(f"keyed reads under {name}, p99", f"{p99 * 1000:.0f} ms", "", f"≤ {TARGET_P99_S * 1000:.0f} ms",
                    p99 <= TARGET_P99_S),
-            Figure("… on a new connection each, p99", f"{fresh * 1000:.0f} ms"),
+            Figure("… on a new connection each, p99", f"{fresh * 1000:.0f} ms", "", f"≤ {TARGET_P99_S * 1000:.0f} ms",
+                   fresh <= TARGET_P99_S),
             Figure("… on a new connection to the Unix socket each, p99", f"{local * 1000:.0f} ms", "",
                    f"≤ {TARGET_P99_S * 1000:.0f} ms", local <= TARGET_P99_S),
             Figure("… memory of the service at most", f"{load.memory / 1e6:.0f} MB", "",

@@ -110,7 +110,7 @@ class Connections:
         return len(places), len(places.strangers)
 
     def add(self, connection: Connection, family: int, *, is_keyed: bool = False) -> None:
-        """Take up a new connection, as a stranger's unless its first request is known to show a good key.
+        """Take up a new connection, as a stranger's unless its first request has a valid key.
 
         Where there is no place, the stranger's that is open longest is dropped. Where none is a stranger's, the keyed
         one that is idle longest goes, and where all of those are busy, the new one.

@@ -1,9 +1,9 @@
-"""Accepted connections whose first bytes have not come yet, or that wait to be served.
+"""Accepted connections that have sent nothing yet, or that wait for their turn.
 
-A new connection of a caller with a key waits behind all that were opened before it. To serve one (transport, protocol,
-parser, task) takes many times as long as to accept it. The lobby therefore accepts many in a turn, looks at the first
-bytes of each without taking them, and serves those that show a good key at once. The others are served a few in a turn,
-in the order in which their bytes came. (Numbers: manual, Security: Requests without a key.)
+A new connection waits behind all that were opened before it, and serving one (transport, protocol, parser, task) takes
+many times as long as accepting it. So the lobby accepts many in a turn of the event loop, peeks at their first bytes,
+and serves those with a valid key at once. The others are served a few in a turn, in the order in which their bytes came
+(manual: security, "Requests without a key").
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from runwatch.service.http.context import RequestContext
 from runwatch.service.http.protocol import HEAD_S
 
 MAX_ACCEPTS_PER_TURN: Final = 64
-"""How many connections one turn of the event loop accepts."""
+"""Connections that one turn of the event loop accepts."""
 
-MAX_SERVED_PER_TURN: Final = 6
-"""How many connections without a key one turn begins to serve, so that a burst of them does not hold up requests."""
+MAX_SERVED_PER_TURN: Final = 3
+"""Connections without a key that one turn begins to serve, so a burst of them does not delay requests."""
 
 PEEK_BYTES: Final = 4_096
-"""How much of a request's head is searched for a key. A head that shows it later is served in turn."""
+"""How much of a head is searched for a key. A request whose key comes later waits for its turn."""
 
 ACCEPT_PAUSE_S: Final = 1.0
-"""How long a listener rests after the system had no descriptor or memory for a connection."""
+"""Pause of a listener after the system ran out of descriptors or memory."""
 
 _AUTHORIZATION: Final = b"\r\nauthorization:"
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
@@ -41,10 +41,10 @@ _log: Final = logging.getLogger("asyncio")
 
 
 class BuildProtocol(Protocol):
-    """What makes the protocol that serves a connection."""
+    """A factory of the protocol that serves a connection."""
 
     def __call__(self, *, is_keyed: bool) -> asyncio.BaseProtocol:
-        """Make the protocol of a connection whose first request shows a good key, or does not."""
+        """Make a protocol; ``is_keyed`` says whether the first request has a valid key."""
         ...
 
 
@@ -53,9 +53,7 @@ class _Guest:
     """A connection in the lobby.
 
     Attributes:
-        peer: Its socket.
-        until: When its first bytes must have come.
-        leave: Closes it.
+        until: Deadline of its first bytes, in the time of the timers.
     """
 
     peer: socket.socket
@@ -63,17 +61,15 @@ class _Guest:
     leave: Callable[[_Guest], None]
 
     def drop(self) -> None:
-        """Close at once, without an answer."""
+        """Close at once, without a response."""
         self.leave(self)
 
 
 class Lobby:
-    """Accepts the connections of one listener. It takes the place of an asyncio server.
+    """Accept the connections of one listener, in place of an asyncio server.
 
     Args:
-        listener: A listening socket that does not block.
-        context: The open service.
-        build: Makes the protocol that serves a connection.
+        listener: A non-blocking listening socket.
     """
 
     def __init__(self, listener: socket.socket, context: RequestContext, build: BuildProtocol) -> None:
@@ -84,7 +80,7 @@ class Lobby:
         self._timers = context.timers
         self._build = build
         self._loop = asyncio.get_running_loop()
-        # Both in the order in which they are served or closed: the oldest first.
+        # Both are ordered, the oldest connection first.
         self._silent: dict[_Guest, None] = {}
         self._waiting: dict[_Guest, None] = {}
         self._is_serving = False
@@ -94,7 +90,7 @@ class Lobby:
         self._listen()
 
     def close(self) -> None:
-        """Accept no more connections, and close those that are not served yet."""
+        """Stop accepting, and close the connections that are not served yet."""
         self._is_closed = True
         self._loop.remove_reader(self._listener)
         if self._sweep_timer is not None:
@@ -103,7 +99,7 @@ class Lobby:
             self._leave(guest)
 
     async def wait_closed(self) -> None:
-        """Wait until no connection is between the lobby and its protocol."""
+        """Wait until each connection that left the lobby has its protocol."""
         await asyncio.gather(*self._tasks)
 
     def _listen(self) -> None:
@@ -127,14 +123,14 @@ class Lobby:
             guest = _Guest(peer, self._timers.time() + HEAD_S, self._leave)
             self._silent[guest] = None
             self._connections.add(guest, self._family)
-            # It is gone already where all places are taken by busy connections with a key.
+            # While all places are taken by busy keyed connections, it is dropped already.
             if guest in self._silent and self._look(guest):
                 self._loop.add_reader(peer, self._look, guest)
                 if self._sweep_timer is None:
                     self._sweep_timer = self._timers.call_later(HEAD_S, self._sweep)
 
     def _look(self, guest: _Guest) -> bool:
-        """Move a connection on whose first bytes have come, and return whether it still waits for them."""
+        """Peek at the first bytes of a connection and move it on; return ``True`` while none have come."""
         try:
             head = guest.peer.recv(PEEK_BYTES, socket.MSG_PEEK)
         except (BlockingIOError, InterruptedError):
@@ -190,7 +186,7 @@ class Lobby:
             peer.close()
 
     def _sweep(self) -> None:
-        """Close what has been silent for too long."""
+        """Close connections past their deadline."""
         self._sweep_timer = None
         now = self._timers.time()
         while self._silent:

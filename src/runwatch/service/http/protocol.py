@@ -91,7 +91,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
     """One connection.
 
     Args:
-        is_keyed: Whether its first request is known to show a good key.
+        is_keyed: Whether its first request has a valid key.
     """
 
     def __init__(
