@@ -1,4 +1,4 @@
-"""Calls: attempts, waits, what failures mean, and what an observer is told (specification, Errors; DESIGN, Client)."""
+"""Calls: attempts, waits, failures, and what an observer sees (manual: decisions, "Client and retries")."""
 
 from __future__ import annotations
 
@@ -348,7 +348,7 @@ class TestTheGate:
 
 
 class TestReadOnly:
-    """One gate for everything that mutates (DESIGN, Read-only mode)."""
+    """One check covers every write (manual: decisions, "Read-only mode")."""
 
     async def test_what_mutates_is_refused_before_anything_is_sent(self, server: RawServer, connect: Connect) -> None:
         client = connect(read_only=True)

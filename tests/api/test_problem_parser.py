@@ -1,4 +1,4 @@
-"""Error answers as Problems (specification, Errors; wire reference 1.2 and 1.8)."""
+"""Error responses as Problems (manual: interface, "Problems and error codes")."""
 
 from __future__ import annotations
 

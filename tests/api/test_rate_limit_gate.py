@@ -1,4 +1,4 @@
-"""The gate that a 429 closes (specification, Errors; DESIGN, 429)."""
+"""The gate that a 429 closes (manual: decisions, "Rate limits")."""
 
 from __future__ import annotations
 

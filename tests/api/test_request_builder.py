@@ -1,4 +1,4 @@
-"""Operations and parameters as requests (wire reference 1.2 and 1.5)."""
+"""Operations and parameters as requests (manual: interface, "Headers", "Idempotency")."""
 
 from __future__ import annotations
 

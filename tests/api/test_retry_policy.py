@@ -1,4 +1,4 @@
-"""The retry rules, cell by cell (specification, Errors; wire reference 1.6)."""
+"""The retry rules, cell by cell (manual: interface, "Retries")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following a run: nothing lost, nothing doubled, the service's order kept (DESIGN, Tail; wire reference 3.2)."""
+"""Following a run loses and doubles nothing (manual: decisions, "Event tail"; interface, "Events")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key is seen by one origin and by nobody else: no error, exchange, text or log shows it (DESIGN, Keys)."""
+"""Only one origin sees the key; no error, request log or text shows it (manual: decisions, "Keys to the service")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failure proves about a write (DESIGN, Outcome of a write; wire reference 1.8)."""
+"""What a failure proves about a write (manual: decisions, "Outcome of a write")."""
 
 from __future__ import annotations
 

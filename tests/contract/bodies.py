@@ -1,4 +1,4 @@
-"""The members of every request body that the service takes (specification; wire reference 2).
+"""The members of every request body that the service takes (manual: interface, "Resources").
 
 A member without ``?`` is required. ``object`` stands for what is free, of any type.
 """

@@ -1,4 +1,4 @@
-"""The members of every record and of every request body (specification, Resources; wire reference 2 and 3).
+"""The members of every record and of every request body (manual: interface, "Resources").
 
 What stands here is what the references name, so that it holds for every service of this interface. Where they name
 nothing, the comment says that the shape is ours.

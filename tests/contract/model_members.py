@@ -1,4 +1,4 @@
-"""The members of what belongs to models: definitions, deployments, sources, templates (wire reference 2.5 to 2.7)."""
+"""Members of model definitions, deployments, sources and templates (manual: interface, "Resources")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every operation that the service serves, in one table (specification, Endpoints; wire reference 2.1 to 2.14).
+"""Every operation that the service serves, in one table (manual: interface, "Endpoints", "Resources").
 
 Whatever the suites ask of an operation stands here, so that an operation that is added is tested by adding its row.
 """

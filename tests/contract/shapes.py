@@ -15,7 +15,7 @@ Shape = Any
 """See the module."""
 
 TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-"""An ISO 8601 moment with its zone (specification, Resources)."""
+"""An ISO 8601 timestamp with its zone."""
 
 DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 """A day."""

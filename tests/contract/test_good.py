@@ -1,4 +1,4 @@
-"""Every operation does what it is asked for and answers it as the references and DESIGN, Answers, say."""
+"""Every operation does what it is asked for and responds as the manual says (manual: interface, "Endpoints")."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.support.scripted import Said, ScriptedService, running_service
 
 FORMATS = ("table", "json", "ndjson", "csv")
 ERROR_LIMIT = 60_000
-"""A body that is longer than 64 KiB is not read as a Problem (DESIGN 4)."""
+"""A longer error body is not read as a Problem (manual: decisions, "Client and retries")."""
 # A command line carries no NUL, no lone surrogate, and not 128 KiB in one word; an empty id and dots name nothing.
 TYPED = [
     entry.text

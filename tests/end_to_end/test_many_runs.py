@@ -64,7 +64,7 @@ async def _event_ids(client: Client, execution_id: str) -> set[str]:
 
 
 def check_receipt(receipt: Receipt, execution_id: str) -> None:
-    """Every constant of a test run's receipt (wire reference 3.4 and 6.8)."""
+    """Every constant of a test run's receipt (manual: interface, "Receipt fields", "Examples")."""
     (part,) = receipt.raw["slices"]
     assert (receipt.execution_id, receipt.mode, receipt.status) == (execution_id, "echo", "completed")
     assert part["route"] == {"ranking": "skipped_platform_proof", "selected": None}

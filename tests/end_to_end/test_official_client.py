@@ -37,7 +37,7 @@ async def async_solver(service: ServiceProcess) -> AsyncIterator[Any]:
 
 
 def check_receipt(receipt: Any, execution_id: str) -> None:
-    """Every constant of a test run's receipt (wire reference 3.4 and 6.8)."""
+    """Every constant of a test run's receipt (manual: interface, "Receipt fields", "Examples")."""
     (part,) = receipt["slices"]
     assert receipt["execution_id"] == execution_id
     assert receipt["mode"] == "echo"

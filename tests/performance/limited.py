@@ -27,7 +27,7 @@ RATE: Final = 200.0
 """Events a second of all runs, so that a tail always has something new to read."""
 
 TARGET_STATUS_S: Final = 15.0
-"""The list that gives the state of all runs is read at least so often (DESIGN 4)."""
+"""Longest time between two reads of the run list, in seconds (manual: decisions, "Request budget")."""
 
 
 class LimitedService(GeneratedService):

@@ -39,7 +39,7 @@ class Figure:
         what: What was measured.
         value: The figure, with its unit.
         ratio: The figure against what it is compared with, or an empty text.
-        target: What DESIGN 7 asks for, or an empty text where the figure only informs.
+        target: The target (manual: measurements, "Targets"); empty if the figure only informs.
         holds: Whether the target is met; ``None`` without a target.
     """
 

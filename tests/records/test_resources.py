@@ -1,4 +1,4 @@
-"""The records of the wire reference: runs, events, receipts, results, accounts and problems."""
+"""Records of runs, events, receipts, results, accounts and problems (manual: interface, "Resources")."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def slice_(**over: Any) -> Slice:
 
 
 def run(execution_id: str = RUN_ID, status: str = "running", **over: Any) -> Run:
-    """A run with one slice, as the wire reference shows it."""
+    """A run with one slice."""
     raw = {
         "execution_id": execution_id,
         "status": status,
@@ -243,7 +243,7 @@ def result(execution_id: str = RUN_ID, **over: Any) -> RunResult:
 
 
 def account(**over: Any) -> Account:
-    """The organization behind a key, with every member of the wire reference."""
+    """The organization behind a key, with every known member."""
     raw = {
         "tenant_id": "ten_01",
         "authenticated_principal_id": KEY_ID,

@@ -56,7 +56,7 @@ RECORDED_STATES: Final[dict[str, dict[str, Any]]] = {
     "missing_evidence": {"execution_id": RUN_ID, "lifecycle_state": "completed"},
     "unknown_evidence": {"execution_id": RUN_ID, "lifecycle_state": "completed"},
 }
-"""The states of a recorded check with the members that belong to each (wire reference 3.4)."""
+"""The states of a recorded check with the members that belong to each (manual: interface, "Receipt fields")."""
 
 
 def recorded_check(state: str = "platform_test", **over: Any) -> dict[str, Any]:

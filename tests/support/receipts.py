@@ -9,7 +9,7 @@ from tests.support.parts import AT, RUN_ID, decision_packet, merged, provenance,
 
 
 def echo_receipt(execution_id: str = RUN_ID, **over: Any) -> Receipt:
-    """The receipt of a completed test run, with the constants of wire reference 3.4."""
+    """The receipt of a completed test run, with its constants (manual: interface, "Receipt fields")."""
     raw = {
         "execution_id": execution_id,
         "mode": "echo",
@@ -39,7 +39,7 @@ def echo_receipt(execution_id: str = RUN_ID, **over: Any) -> Receipt:
 
 
 def live_receipt(execution_id: str = RUN_ID, **over: Any) -> Receipt:
-    """The receipt of a live run that fell back to its second option; every member of the wire reference is there."""
+    """The receipt of a live run that fell back to its second option; with every known member."""
     raw = {
         "execution_id": execution_id,
         "mode": "live",

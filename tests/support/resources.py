@@ -1,4 +1,4 @@
-"""Records of the resources beside runs, as the wire reference shows them (sections 2 and 6), ready to be changed.
+"""Records of the resources beside runs, ready to be changed (manual: interface, "Resources").
 
 As in :mod:`tests.support.builders`: keyword arguments replace members, ``ABSENT`` as their value leaves one out.
 """

@@ -7,8 +7,8 @@
     async with service:
         ...                                     # call service.base_url
 
-It answers the operations of runs, events, results, receipts and the account from those data, pages as the wire
-reference says, and writes every JSON value so that a reader gets back exactly what the test gave. It checks nothing.
+It answers the operations of runs, events, results, receipts and the account from those data, in pages
+(manual: interface, "Paging"), and writes every JSON value so that a reader gets back exactly what the test gave. It checks nothing.
 Tests without an event loop use :func:`running_service`.
 """
 
@@ -82,7 +82,7 @@ class EventSource(Protocol):
 
 
 class _Listed:
-    """Events that all exist from the beginning; an unknown ``after`` gives the whole list again (DESIGN 5)."""
+    """Events that all exist; an unknown ``after`` gives all of them (manual: decisions, "Error responses")."""
 
     def __init__(self, events: Mapping[str, Iterable[Raw]]) -> None:
         self._events = {run_id: [_plain(event) for event in listed] for run_id, listed in events.items()}

@@ -1,4 +1,4 @@
-"""Bodies are unpacked piece by piece and never beyond the limit (DESIGN, Client)."""
+"""Bodies are unpacked in pieces, never beyond the limit (manual: decisions, "Client and retries")."""
 
 from __future__ import annotations
 

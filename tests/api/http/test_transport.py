@@ -1,4 +1,4 @@
-"""Bytes over real sockets: what is sent, what comes back, and every way in which nothing does (DESIGN, Client)."""
+"""Requests over real sockets, with every kind of failure (manual: decisions, "Client and retries")."""
 
 from __future__ import annotations
 

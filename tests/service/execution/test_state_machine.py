@@ -69,7 +69,7 @@ def test_a_run_ends_from_every_state_with_its_slices_and_a_receipt(run: RunState
 
 
 def check_echo_receipt(raw: dict[str, Any], status: str) -> None:
-    """The constants of every test run's receipt (wire reference 3.4 and 6.8)."""
+    """The constants of every test run's receipt (manual: interface, "Receipt fields", "Examples")."""
     receipt = Receipt(raw)
     assert not receipt.flaws()
     assert (receipt.mode, receipt.status) == ("echo", status)

@@ -16,7 +16,7 @@ HEAVY = ("pydantic", "httpx", "sqlalchemy", "starlette", "uvicorn", "tomlkit", "
 
 
 def test_nothing_heavy_is_imported_before_the_first_paint(tmp_path: Path) -> None:
-    """DESIGN 3, Before the first paint."""
+    """(manual: measurements, "Targets")"""
     written = tmp_path / "modules"
     command = [sys.executable, "-m", "tests.tui.painted", str(written)]
     with Terminal(command, env=clean_environment(tmp_path), cwd=ROOT, columns=120, rows=36) as terminal:
