@@ -7,8 +7,9 @@
     async with service:
         ...                                     # call service.base_url
 
-It answers the operations of runs, events, results, receipts and the account from those data, in pages
-(manual: interface, "Paging"), and writes every JSON value so that a reader gets back exactly what the test gave. It checks nothing.
+It answers the operations of runs, events, results, receipts and the account from those data, in pages (manual:
+interface, "Paging"), and writes every JSON value so that a reader gets back exactly what the test gave.
+It checks nothing.
 Tests without an event loop use :func:`running_service`.
 """
 
