@@ -50,20 +50,15 @@ class RequestAttempt:
 
     Attributes:
         at: When it was sent, UTC.
-        operation: The operation's id.
         path: The path as sent, or the operation's path template where the address is a secret.
         query: The query as sent, without the question mark; empty where the address is a secret.
         status: The HTTP status, or ``None`` when no response came.
         elapsed_s: Seconds until the response was read, or lost.
         attempt: The attempt's number within its call, from 1.
         key: The idempotency key, or ``None``.
-        sent_bytes: Bytes of the request body.
         received_bytes: Bytes of the response body on the wire.
         error: Why there is no usable response and no Problem: a kind of :class:`~runwatch.api.errors.NoResponseError`,
             ``unusable``, or ``cancelled`` when the caller cancelled.
-        problem: The Problem of an error response.
-        profile: The profile's name.
-        origin: The service's address.
     """
 
     at: datetime
@@ -87,7 +82,6 @@ class CallExecutor:
     """Makes the calls of one client.
 
     Args:
-        target: The service.
         gate: Holds calls back after a 429.
         retries: How many more times a request may be sent.
         observe: Called with every attempt. Its exceptions are logged and go no further.
@@ -113,7 +107,6 @@ class CallExecutor:
         """Send the request, retry where that is allowed, and read the response.
 
         Args:
-            call: The operation and its request.
             read: Converts a successful response to the caller's value, or raises
                 :class:`~runwatch.api.decoding.item_scanner.UnreadableBodyError`.
 

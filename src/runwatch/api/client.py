@@ -201,7 +201,6 @@ class Client:
             status: Only runs in this state.
             since: Only runs from this ISO 8601 timestamp on.
             cursor: The ``next_cursor`` of the page before, unchanged.
-            limit: The page size.
 
         Raises:
             ApiError: As for :meth:`request`.
@@ -222,7 +221,6 @@ class Client:
         /v1/executions/{execution_id}/events``).
 
         Args:
-            execution_id: The run.
             after: Only events after the one with this id. A service that does not know the id may return all events.
 
         Raises:
@@ -301,7 +299,6 @@ class Client:
 
         Args:
             operation: The id of a known operation that lists records, or an operation of the caller's own.
-            path: Path parameters.
             query: Query parameters, as for :meth:`request`.
             limit: How many items to read; ``None`` for all.
             again: Maps a received record to the one to keep: the stored record if the two are equal.
@@ -347,7 +344,6 @@ class Client:
         (:mod:`runwatch.store.live.run_follower`).
 
         Args:
-            execution_id: The run.
             after: The id of the last event already known.
 
         Raises:

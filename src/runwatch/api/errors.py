@@ -16,7 +16,6 @@ class ApiError(RunwatchError):
 
     Args:
         title: What happened.
-        operation: Id of the operation.
         attempts: How many times the request was tried; 0 when nothing was sent.
         outcome_known: False when a write may or may not have taken effect. A retry with the same idempotency key and
             the same bytes settles it.

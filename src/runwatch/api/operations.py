@@ -42,7 +42,6 @@ class Operation:
 
     Attributes:
         id: Its name in the specification.
-        method: The HTTP method, in capitals.
         path: The path with its ``/v1`` prefix and parameters in braces.
         title: What it does, for users: "Cancel a run".
         mutates: Whether it changes something, so that a read-only client refuses it. Stateless plans and quotes do not

@@ -62,8 +62,6 @@ class RateLimitGate:
         """Check that a call may go.
 
         Args:
-            origin: Where it would go.
-            operation: The operation's id.
             key: The call's idempotency key, for the error.
 
         Raises:
@@ -107,7 +105,6 @@ def parse_retry_after_s(problem: Problem, retry_after: str | None, now: datetime
     """Return the wait that a 429 asks for: its ``retry_after_s``, else its ``Retry-After`` header, else a minute.
 
     Args:
-        problem: The Problem of the response.
         retry_after: The header: seconds or an HTTP date.
         now: The wall time, to which a date is compared.
     """

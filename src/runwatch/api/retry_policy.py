@@ -47,7 +47,6 @@ def decide_retry(
     (``cut``); a complete body that cannot be read is a response, and a retry would return it again.
 
     Args:
-        method: The HTTP method.
         keyed: Whether the request carries an idempotency key that is not blank.
         attempt: The number of the attempt, from 1.
         status: The HTTP status, if a response came.

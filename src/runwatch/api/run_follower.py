@@ -66,9 +66,6 @@ class RunFollower:
     """Follows one run, one read at a time.
 
     Args:
-        client: Reads the service.
-        run_id: The run.
-        tail: Says what to read.
         keep: Stores a page before it reaches the tail; ``None`` where the tail itself remembers which events are new.
     """
 

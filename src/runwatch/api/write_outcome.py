@@ -35,8 +35,6 @@ def proves_no_effect(operation: Operation, status: int, code: str, *, in_doubt: 
     """Return whether an error response proves that a write had no effect.
 
     Args:
-        operation: The write.
-        status: The HTTP status.
         code: The error code of the Problem; an empty text where there is none.
         in_doubt: Whether an earlier attempt of the same call may have taken effect.
         is_problem: Whether the response was a Problem with its own HTTP status.

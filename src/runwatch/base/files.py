@@ -80,7 +80,6 @@ def read_private(path: Path, *, max_bytes: int, follows_links: bool = False) -> 
     """Return the content of a file that belongs to this user and that other users can neither read nor write.
 
     Args:
-        path: The file.
         max_bytes: A larger file is not read.
         follows_links: Whether ``path`` may be a symbolic link; its target is checked then.
 

@@ -31,7 +31,6 @@ class ServiceFile:
     Attributes:
         base_url: ``http://HOST:PORT``.
         api_key: The owner's bearer key.
-        data_dir: The service's data directory.
         pid: The process that wrote the file; it may have ended.
         sealed_key: The owner's key as in the file; ``api_key`` is empty then.
         socket: The Unix socket that it listens on; ``None`` for version 0.1.0, which had none. Do not trust it without

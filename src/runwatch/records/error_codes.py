@@ -9,7 +9,6 @@ class Code(NamedTuple):
     """Properties of an error code.
 
     Attributes:
-        status: Its HTTP status.
         title: The title that the local service gives it.
         refuses_run: Whether it proves that a submit accepted no run.
     """

@@ -168,11 +168,7 @@ class Settings(SettingsGroup):
 
 
 class Profile(SettingsGroup):
-    """Settings of one service.
-
-    Attributes:
-        name: The profile's name.
-    """
+    """Settings of one service."""
 
     __slots__ = ("name",)
 

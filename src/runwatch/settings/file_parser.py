@@ -29,7 +29,6 @@ class SettingsProblem(NamedTuple):
     """A problem of the settings file.
 
     Attributes:
-        path: The settings file.
         message: What is wrong and what applies instead; never a value of the file.
         key: The dotted key, or an empty text for the whole file.
         line: The line from 1, if known.

@@ -61,10 +61,7 @@ class LocalService:
 
     Attributes:
         base_url: Scheme, host and port for other clients and browsers.
-        key: Its own key.
-        pid: Its process.
         socket: The Unix socket on which runwatch reaches it.
-        started_here: Whether this call started it.
     """
 
     base_url: str
@@ -84,7 +81,6 @@ class WaitTiming:
 
     Attributes:
         patience_s: How long to wait for a service.
-        monotonic: Returns monotonic seconds.
         sleep: Waits for some seconds.
     """
 
@@ -102,7 +98,6 @@ def find_running(
     """Return the running service of a data directory once it accepts connections, or ``None`` if none runs.
 
     Args:
-        data_dir: The service's data directory.
         settings_file: Locates the master key that opens the service's own key; by default this installation's.
         pace: Clock and limit of the wait.
 

@@ -59,9 +59,7 @@ class ResolvedSetting(NamedTuple):
     """A value in effect.
 
     Attributes:
-        key: The dotted key.
         value: The typed value.
-        source: The kind of source.
         where: The source itself: a flag, a variable, a file with its line; empty for a default.
     """
 
@@ -76,9 +74,6 @@ class SettingsResolver:
 
     Args:
         options: Settings from the command line.
-        environment: The process's environment.
-        loaded: The settings file.
-        paths: File locations.
     """
 
     def __init__(

@@ -52,7 +52,6 @@ class LoadedSettings:
     """Content of the settings file.
 
     Attributes:
-        path: The settings file.
         settings: Every setting that could be read; the others keep their defaults.
         problems: What could not be read, in the order of the file.
         raw: The decoded file, unknown keys included, API keys redacted.
@@ -81,7 +80,6 @@ def load_settings_file(path: Path, *, clock: Clock | None = None, keeps_copy: bo
     problems (manual: security, "Files and directories").
 
     Args:
-        path: The settings file.
         clock: Gives the time in the copy's name.
         keeps_copy: Whether to make that copy; without it nothing is ever written.
     """

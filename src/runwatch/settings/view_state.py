@@ -24,7 +24,6 @@ class ViewState:
     """State of one screen.
 
     Attributes:
-        screen: The screen's name.
         filter: The filter as typed; empty for none.
         is_filter_off: Whether the filter is kept but not applied.
         sort: Sort fields, each with whether the largest comes first; empty for the default order.

@@ -180,7 +180,6 @@ class ServiceSession:
         """Send a write for the user: first in line after a 429, and kept until its outcome is known.
 
         Args:
-            order: The write request.
             told: Called before each wait, with its seconds.
 
         Raises:

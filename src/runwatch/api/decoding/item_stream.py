@@ -31,7 +31,6 @@ class ItemStream:
 
     Args:
         pieces: The response's text.
-        member: The member that holds the items.
         with_texts: Whether to return each item's exact text. Items are read many at a time and share the names of their
             members, which takes half the memory; with texts, only if none of them holds a list.
 

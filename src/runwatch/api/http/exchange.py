@@ -29,7 +29,6 @@ class HttpResponse:
     """One response, read to its end.
 
     Attributes:
-        status: The HTTP status.
         headers: The headers with lower-case names; values that carry credentials are redacted.
         body: The body without content encoding. For an error response, the part that could be read.
         received_bytes: Bytes of the body on the wire.

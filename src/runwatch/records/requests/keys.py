@@ -15,7 +15,6 @@ class KeyMint(OpenBody):
     """The body of ``POST /v1/api-keys``, which may be missing.
 
     Attributes:
-        display_name: The key's label.
         role: A ``reader`` reads, a ``runner`` also submits and cancels runs, an ``owner`` may do everything.
         expires_in_s: Seconds until it expires; ``None`` for never.
     """

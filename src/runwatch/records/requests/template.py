@@ -54,7 +54,6 @@ class ApplicationRequest(PlanRequest):
     """The body of ``POST /v1/tenant-template-applications``: the reviewed plan, by its digest.
 
     Attributes:
-        digest: The plan's digest.
         issued_at: The plan's own time of issue.
         application_key: Identifies the application for a later lookup; the request's idempotency key by default.
         write: Whether the client writes files of the plan; it has no effect here.

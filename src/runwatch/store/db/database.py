@@ -97,7 +97,6 @@ class Database:
         """Queue a transaction without waiting for it; it is done before :meth:`close` returns.
 
         Args:
-            work: The statements.
             failed: Called on the database's thread after a failure, which is also logged.
         """
         try:

@@ -78,7 +78,6 @@ class Poller:
         events: Stores the events of followed runs.
         watch: Runs submitted or added here, for a service without a list of runs.
         on_tail: Called after every read of a followed run's events.
-        refresh: The poll intervals.
         others: Returns the requests of other consoles to the same service in the last minute.
     """
 
@@ -158,7 +157,6 @@ class Poller:
         """Start to poll a list with server filters, separately from the unfiltered list.
 
         Args:
-            kind: The kind of record.
             name: The kind under which the store keeps the records, so that no other list is mixed with it.
             query: Returns the filters as query parameters, for each read, because time ranges move.
         """

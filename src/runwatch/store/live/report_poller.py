@@ -33,7 +33,6 @@ class ReportQuery:
     """One report and its parameters.
 
     Attributes:
-        operation: The id of the operation.
         record: The type of the response.
         query: Query parameters, as pairs.
         path: Path parameters, as pairs.

@@ -37,12 +37,9 @@ class TailUpdate:
     """New state of a followed run's events.
 
     Attributes:
-        run_id: The run.
         count: Number of events stored.
-        is_complete: Whether the last event was read.
         pause_s: Seconds until the next read; ``None`` after the last one.
         answered_at: Monotonic time of the last good response; ``None`` before the first.
-        failure: Why the last read failed.
         unkept: Why events could not be stored, and so are not shown: usually a full disk.
     """
 
@@ -60,7 +57,6 @@ class RunTails:
 
     Args:
         store: Receives the run status that a tail has read.
-        events: Stores the events.
         least_s: Minimum seconds between two reads of one tail, while its run is busy.
         on_news: Called after every read.
         on_end: Called when the last event of a run has come.

@@ -68,9 +68,7 @@ class RunEnd:
     """End of a run, as seen on this machine.
 
     Attributes:
-        at: When it ended.
         profile: The profile through which it was seen.
-        run_id: The run.
         status: Its final state.
         raw: The run, or the event that ended it, as the service sent it.
     """
@@ -90,8 +88,6 @@ class JournalExtent:
     """Amount and age of the searched data.
 
     Attributes:
-        problems: Number of Problems.
-        requests: Number of requests.
         ends: Number of ended runs.
         since: Time of the oldest entry; ``None`` where there is no data.
         until: Time of the newest.
@@ -127,8 +123,6 @@ class CodeCount:
         code: The code, empty where the response had none.
         first: Time of the oldest stored Problem with this code.
         last: Time of the newest.
-        profiles: Number of profiles.
-        paths: Number of paths.
     """
 
     code: str

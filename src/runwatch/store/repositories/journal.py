@@ -75,18 +75,12 @@ class JournalRequest:
     """One request attempt; a retry is a separate entry.
 
     Attributes:
-        at: When it was sent.
-        profile: The profile it was sent for.
         origin: Where it was sent.
-        operation: Id of the operation.
         path: The path, percent-encoded.
         query: The query, percent-encoded.
         status: The HTTP status, or ``None`` without a response.
-        elapsed_s: Duration in seconds.
         attempt: The attempt's number within its call, from 1.
         key: The idempotency key, or ``None``.
-        sent_bytes: Bytes of the request body.
-        received_bytes: Bytes of the response body.
         error: Why there is no usable response, or ``None``.
         number: Its number in the journal, higher than that of every earlier request.
     """
@@ -114,14 +108,9 @@ class JournalProblem:
 
     Attributes:
         at: When the request was sent.
-        profile: The profile it was sent for.
         origin: The service that responded.
-        operation: Id of the operation.
         path: The path, percent-encoded.
-        status: The HTTP status.
         code: The error code, or an empty text.
-        title: The Problem's title.
-        detail: The Problem's detail.
         instance: The id that support staff quote; ``None`` for a synthetic Problem.
         key: The idempotency key, or ``None``.
         attempt: The attempt's number within its call, from 1.

@@ -24,8 +24,6 @@ class LocalNote:
     """One note about one record.
 
     Attributes:
-        record_id: The record.
-        purpose: What it is for.
         at: When it was last written.
         text: The text; JSON where it has parts.
     """

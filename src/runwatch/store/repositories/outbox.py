@@ -61,10 +61,7 @@ class WriteRequest:
     """A write to send.
 
     Attributes:
-        operation: Id of the operation.
-        path: Path parameters.
         body: The exact bytes of the body, or ``None``.
-        key: The ``Idempotency-Key``.
         label: Description for the list of unconfirmed writes.
     """
 
@@ -82,7 +79,6 @@ class UnconfirmedWrite:
     Attributes:
         id: Its number on this machine.
         order: The request, byte for byte.
-        scope: The scope it was sent under.
         origin: Where it was sent.
         created_at: When it was stored, just before it was first sent.
         reason: The title of the last error, or ``None`` when the process ended before one came.

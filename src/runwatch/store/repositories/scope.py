@@ -25,7 +25,6 @@ class Scope:
     """Owner of all local data.
 
     Attributes:
-        profile: The profile's name.
         service: The organization's ``tenant_id``, or the origin if the account could not be read.
         principal: The ``authenticated_principal_id`` of the key, or the key's fingerprint.
         note: Why service and principal are stand-ins; ``None`` when they come from the account.

@@ -43,7 +43,6 @@ def find_seen_ids(path: Path, kind: type[Record], profiles: Collection[str] | No
 
     Args:
         path: The database file.
-        kind: The record.
         profiles: Only ids seen through these profiles; ``None`` for all.
     """
     try:

@@ -19,7 +19,7 @@ class StoredRecord:
     Attributes:
         record: The record as the service last sent it.
         seen_at: Wall time of that response; of the earlier session's for a record from disk.
-        monotonic: When it came into this process.
+        monotonic: Monotonic time when it came into this process.
         from_cache: Whether no response of this session has confirmed it.
     """
 
@@ -67,9 +67,7 @@ class CollectionDelta(NamedTuple):
     """Effect of one change on a collection.
 
     Attributes:
-        added: Ids that are new.
         changed: Ids whose record differs from before.
-        removed: Ids that are gone.
     """
 
     profile: str

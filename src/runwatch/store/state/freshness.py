@@ -37,13 +37,11 @@ class PaneState(NamedTuple):
     """State for a pane's border.
 
     Attributes:
-        load: The state.
         age_s: Seconds since the service last confirmed the shown data; ``None`` if it never did.
         waiting_s: Seconds since the read in progress began, or ``None``.
         reading: Method and path of that read.
         held_s: Seconds until a 429 lets reads through again; 0 without one.
         since: When the consecutive failures began.
-        failure: Why the last read failed.
         is_refreshing: Whether a read is in progress behind the shown data.
     """
 
