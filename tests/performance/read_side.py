@@ -27,7 +27,7 @@ from runwatch.api.decoding.item_stream import ItemStream
 from runwatch.base.clock import SystemClock
 from runwatch.base.json import encode_body
 from runwatch.records.event import RunEvent
-from runwatch.store.db.event_row import event_row
+from runwatch.store.repositories.event_store import event_row
 from tests.performance.measure import Figure, in_turns
 
 EVENTS = 5_000

@@ -17,8 +17,8 @@ from runwatch.service.ids import new_id, random_word, seeded_ids
 from runwatch.service.models.providers.sample_text import BULLETS_WANTED, OBJECT_WANTED, make_text
 from runwatch.service.outbound import OutboundError
 from runwatch.service.sample.check_calls import AGENT_URL, SampleCheckClient
+from runwatch.service.sample.history import DAYS, MARGIN, plan_incident, plan_runs
 from runwatch.service.sample.run_kinds import BACKGROUND, HISTORY, INCIDENT, RunKind, build_request
-from runwatch.service.sample.run_plan import DAYS, MARGIN, plan_incident, plan_runs
 from runwatch.service.sample.simulated_clock import SimulatedClock
 from tests.support.clock import START
 

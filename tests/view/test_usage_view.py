@@ -17,7 +17,7 @@ from runwatch.settings.view_state import ViewState
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, parse_filter, quote_value
 from runwatch.view.reports.usage import NameLookup, build_receipts_view, usage_sections
-from runwatch.view.resources.account_sections import account_sections
+from runwatch.view.resources.account import account_sections
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII, Role

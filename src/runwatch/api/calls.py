@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from runwatch.api import error_builder
-from runwatch.api.decoding.item_scanner import UnreadableBodyError
+from runwatch.api.decoding.item_stream import UnreadableBodyError
 from runwatch.api.error_builder import AttemptHistory, OperationCall
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.api.http.exchange import ConnectionLostError, HttpResponse
@@ -108,7 +108,7 @@ class CallExecutor:
 
         Args:
             read: Converts a successful response to the caller's value, or raises
-                :class:`~runwatch.api.decoding.item_scanner.UnreadableBodyError`.
+                :class:`~runwatch.api.decoding.item_stream.UnreadableBodyError`.
 
         Returns:
             The value from ``read``, and a result whose own ``value`` is ``None``.

@@ -27,7 +27,7 @@ from runwatch.api.decoding.decoder import (
     decode_record,
     decode_value,
 )
-from runwatch.api.decoding.item_scanner import UnreadableBodyError
+from runwatch.api.decoding.item_stream import UnreadableBodyError
 from runwatch.api.error_builder import OperationCall
 from runwatch.api.errors import InvalidRequestError, ReadOnlyError, UnusableResponseError
 from runwatch.api.http.exchange import HttpResponse

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runwatch.api.decoding.decoder import SLICE_S, decode_page, decode_page_sliced, decode_record, decode_value
-from runwatch.api.decoding.item_scanner import UnreadableBodyError
-from runwatch.api.decoding.item_stream import ItemStream
+from runwatch.api.decoding.item_stream import ItemStream, UnreadableBodyError
 from runwatch.base.json import ExactNumber, dumps
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt

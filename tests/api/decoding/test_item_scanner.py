@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.api.decoding import item_stream
-from runwatch.api.decoding.item_scanner import UnreadableBodyError
-from runwatch.api.decoding.item_stream import ItemStream
+from runwatch.api.decoding.item_stream import ItemStream, UnreadableBodyError
 from runwatch.base.json import ExactNumber
 
 WRITTEN = {"compact": (",", ":"), "spaced": (", ", ": "), "odd": (" ,", " :")}

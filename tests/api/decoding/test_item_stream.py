@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runwatch.api.decoding import item_stream
-from runwatch.api.decoding.item_scanner import UnreadableBodyError
-from runwatch.api.decoding.item_stream import ItemStream
+from runwatch.api.decoding.item_stream import ItemStream, UnreadableBodyError
 from runwatch.base.json import DECODER
 
 plain: st.SearchStrategy[Any] = st.recursive(

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
+from runwatch.store.live.poller import make_record_interner
 from runwatch.store.state.collection import StoredRecord
-from runwatch.store.state.record_reuse import make_record_interner
 from tests.support.receipts import echo_receipt
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

@@ -1,7 +1,7 @@
 """Decoders of response bodies to records, with exact values. Pages are decoded in chunks, so that events keep their
 text and large pages can yield to the event loop.
 
-Any body that cannot be read raises :class:`~runwatch.api.decoding.item_scanner.UnreadableBodyError`: HTML, cut JSON,
+Any body that cannot be read raises :class:`~runwatch.api.decoding.item_stream.UnreadableBodyError`: HTML, cut JSON,
 another shape, NaN, a thousand levels. A byte order mark is skipped. A page keeps and counts an item that is not an
 object.
 """
@@ -13,8 +13,7 @@ import codecs
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from runwatch.api.decoding.item_scanner import UnreadableBodyError
-from runwatch.api.decoding.item_stream import ItemStream
+from runwatch.api.decoding.item_stream import ItemStream, UnreadableBodyError
 from runwatch.base.clock import Clock
 from runwatch.base.json import dumps, loads
 from runwatch.base.memory import note_long_lived, pause_collection

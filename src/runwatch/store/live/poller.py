@@ -35,8 +35,8 @@ from runwatch.store.state.changes import (
     RecordRead,
     read_failure_from_error,
 )
+from runwatch.store.state.collection import StoredRecord
 from runwatch.store.state.failure_kind import ReadInterruption
-from runwatch.store.state.record_reuse import make_record_interner
 from runwatch.store.state.store import Store
 
 ACCOUNT_S: Final = 60.0
@@ -288,3 +288,24 @@ class Poller:
     def _fail(self, kind: str, failure: ReadFailure) -> float | None:
         self._store.apply(ReadFailed(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), failure))
         return None if failure.trouble in _STOPS else self._backoffs[kind].next_s()
+
+
+def make_record_interner(*known: Callable[[], Mapping[str, StoredRecord]]) -> Callable[[Record], Record]:
+    """Return a function that replaces a received record by an equal stored object.
+
+    The store then sees by identity that they are the same, and the memory of the second copy is freed.
+
+    Args:
+        known: Each returns the stored records of a list by id. Called again each time, because they change during a
+            long read.
+    """
+
+    def again(record: Record) -> Record:
+        record_id = record.id
+        for now in known:
+            before = now().get(record_id)
+            if before is not None and before.record == record:
+                return before.record
+        return record
+
+    return again

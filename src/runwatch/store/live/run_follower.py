@@ -16,9 +16,8 @@ from runwatch.api.run_tail import EndStep, PauseStep, RunTail
 from runwatch.base.clock import Clock
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page
-from runwatch.store.db.event_row import find_event_key
 from runwatch.store.live.backoff import Backoff
-from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.event_store import EventStore, find_event_key
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure, read_failure_from_error
 from runwatch.store.state.failure_kind import ReadInterruption

@@ -22,7 +22,6 @@ from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps, loads
 from runwatch.records.event import RunEvent
 from runwatch.store.db.database import Database
-from runwatch.store.db.event_row import ColumnValue, event_row, find_event_key
 from runwatch.store.db.text_codec import decode_optional, decode_text, encode_optional, encode_text
 from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scope_row
 
@@ -369,3 +368,42 @@ def _patterns(text: str) -> list[str]:
         "%" + "".join("\\" + character if character in "\\%_" else character for character in form) + "%"
         for form in plain
     ]
+
+
+ColumnValue = str | bytes | None
+EventRow = tuple[ColumnValue, ColumnValue, ColumnValue, ColumnValue, ColumnValue, str | bytes]
+"""Id, time, type, slice, state and exact text of an event. A member that is missing or not a text is ``None``."""
+
+
+def find_event_key(event: RunEvent) -> str | None:
+    """Return the event's id if it can be a key: a text, or an integer that a service sent instead."""
+    value = event.raw.get("event_id")
+    if isinstance(value, str):
+        return value or None
+    return (event.id or None) if type(value) is int else None
+
+
+def event_row(event: RunEvent) -> EventRow:
+    """Return the columns of an event; the id is that of :func:`find_event_key`."""
+    get = event.raw.get
+    own = event.text
+    name, at, kind, place, state = get("event_id"), get("at"), get("type"), get("slice_id"), get("state")
+    if own is None or "\\" in own or not own.isascii():
+        name = find_event_key(event)
+        return (
+            encode_optional(name),
+            encode_optional(at),
+            encode_optional(kind),
+            encode_optional(place),
+            encode_optional(state),
+            encode_text(event.wire_text),
+        )
+    # Such a JSON text cannot hold a lone surrogate, so it needs no encoding.
+    return (
+        (name or None) if type(name) is str else find_event_key(event),
+        at if type(at) is str else None,
+        kind if type(kind) is str else None,
+        place if type(place) is str else None,
+        state if type(state) is str else None,
+        own,
+    )

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from runwatch.api.decoding.decoder import SLICED_DECODE_BYTES
-from runwatch.api.decoding.item_scanner import UnreadableBodyError
-from runwatch.api.decoding.item_stream import ItemStream
+from runwatch.api.decoding.item_stream import ItemStream, UnreadableBodyError
 from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.records.problem import Problem

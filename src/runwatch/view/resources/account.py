@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -16,7 +18,9 @@ from runwatch.records.account import (
     TopUp,
 )
 from runwatch.records.record import Record
+from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.organization import ACCOUNT_MAKES
+from runwatch.view.detail.sections import DetailSection, build_sections
 from runwatch.view.spec.members import column, member_lines
 from runwatch.view.spec.resource import ComputedLine, MemberLine, ResourceSpec, SectionSpec
 from runwatch.view.text.format import (
@@ -195,3 +199,26 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
     empty="The service told nothing about the account.",
     create_actions=ACCOUNT_MAKES,
 )  # fmt: skip
+
+
+LEADS: Final[Mapping[str, ViewState]] = {
+    "runs": ViewState("runs"),
+    "live now": ViewState("runs", filter="is:live"),
+    "requests/min": ViewState("requests"),
+    "balance": ViewState("receipts"),
+    "key": ViewState("keys"),
+}
+"""Link targets of account lines by label."""
+
+_LEADING: Final = frozenset({"Left", "Account"})
+"""Sections whose lines are links."""
+
+
+def account_sections(account: Account, context: RenderContext) -> list[DetailSection]:
+    """Return the sections of an account: limits first, then every member."""
+    return [
+        replace(part, lines=tuple(replace(one, target=LEADS.get(one.label)) for one in part.lines))
+        if part.title in _LEADING
+        else part
+        for part in build_sections(ACCOUNT, account, context)
+    ]

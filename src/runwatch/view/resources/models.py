@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
+from runwatch.records.arm import Arm
 from runwatch.records.model import ArmTemplate, CatalogConnection, CatalogEntry, Definition, Deployment, Offering
 from runwatch.view.actions.arms import MODEL_ACTIONS
+from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.status_format import joined_cell
+from runwatch.view.text.format import RenderContext, short_id
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.status_format import joined_cell, status_cell
+from runwatch.view.text.styled_text import with_role
 
 
 def _model(entry: CatalogEntry) -> Definition:
@@ -151,3 +157,24 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
     empty="The service describes no models.",
     note="What publishers say, not what can be used here.",
 )  # fmt: skip
+
+
+def saved_model_sections(
+    deployment_id: str, arms: Iterable[Arm], context: RenderContext, *, is_known: bool
+) -> list[DetailSection]:
+    """Return the saved models of a deployment; empty if they are unknown.
+
+    Args:
+        is_known: Whether the list of saved models was read.
+    """
+    if not is_known or not deployment_id:
+        return []
+    found = [arm for arm in arms if arm.model_deployment_id == deployment_id]
+    if not found:
+        return [DetailSection(line("Used by"), (DetailLine(line("saved models"), line("none of this deployment")),))]
+    lines = []
+    for arm in found:
+        status, role = with_role(status_cell(arm.status, context))
+        name = line(arm.display_name) if arm.display_name else short_id(arm.id, context.glyphs)
+        lines.append(DetailLine(status, name, role, target=(Arm.KIND, arm.id)))
+    return [DetailSection(line("Used by"), tuple(lines))]

@@ -33,7 +33,7 @@ from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.reports.profile_usage import PROFILE_USAGE, READ, ProfileUsage, combined_total_text
 from runwatch.view.reports.usage import NameLookup, usage_sections
-from runwatch.view.resources.account_sections import account_sections
+from runwatch.view.resources.account import account_sections
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line

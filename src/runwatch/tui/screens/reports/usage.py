@@ -29,8 +29,7 @@ from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.reports.check_trends import overview_section
 from runwatch.view.reports.period import ReportPeriod
 from runwatch.view.reports.usage import NameLookup, usage_sections
-from runwatch.view.resources.account import ACCOUNT
-from runwatch.view.resources.account_sections import account_sections
+from runwatch.view.resources.account import ACCOUNT, account_sections
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line

@@ -10,8 +10,7 @@ from runwatch.records.record import Record
 from runwatch.tui.screens.base.faceted_screen import FacetedScreen
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.view.detail.sections import DetailSection
-from runwatch.view.resources.models import MODELS
-from runwatch.view.resources.saved_models import saved_model_sections
+from runwatch.view.resources.models import MODELS, saved_model_sections
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.format import RenderContext
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.records.event import RunEvent
-from runwatch.store.db.event_row import event_row, find_event_key
 from runwatch.store.db.text_codec import decode_optional, decode_text
+from runwatch.store.repositories.event_store import event_row, find_event_key
 
 MEMBERS = ("at", "type", "slice_id", "state")
 odd = (
