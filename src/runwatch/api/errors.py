@@ -6,9 +6,22 @@ writes see :mod:`runwatch.api.write_outcome`. No error holds a service key or a 
 
 from __future__ import annotations
 
+from typing import TypedDict, Unpack
+
 from runwatch.api.retry_policy import FINAL_LOSSES
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
+
+
+class CallFacts(TypedDict):
+    """Keyword arguments of :class:`ApiError`, which its subclasses pass on."""
+
+    operation: str
+    attempts: int
+    outcome_known: bool
+    key: str | None
+    detail: str | None
+    hint: str | None
 
 
 class ApiError(RunwatchError):
@@ -113,29 +126,8 @@ class NoResponseError(ApiError):
         was_sent: Whether any attempt may have reached the service.
     """
 
-    def __init__(
-        self,
-        title: str,
-        *,
-        kind: str,
-        was_sent: bool,
-        operation: str,
-        attempts: int,
-        outcome_known: bool,
-        key: str | None,
-        detail: str,
-        hint: str,
-    ) -> None:
-        super().__init__(
-            title,
-            operation=operation,
-            attempts=attempts,
-            outcome_known=outcome_known,
-            key=key,
-            detail=detail,
-            hint=hint,
-            retryable=kind not in FINAL_LOSSES,
-        )
+    def __init__(self, title: str, *, kind: str, was_sent: bool, **facts: Unpack[CallFacts]) -> None:
+        super().__init__(title, retryable=kind not in FINAL_LOSSES, **facts)
         self.kind = kind
         self.was_sent = was_sent
 
@@ -147,27 +139,8 @@ class UnusableResponseError(ApiError):
         status: The HTTP status, in the 2XX class.
     """
 
-    def __init__(
-        self,
-        title: str,
-        *,
-        status: int,
-        operation: str,
-        attempts: int,
-        outcome_known: bool,
-        key: str | None,
-        detail: str,
-        hint: str,
-    ) -> None:
-        super().__init__(
-            title,
-            operation=operation,
-            attempts=attempts,
-            outcome_known=outcome_known,
-            key=key,
-            detail=detail,
-            hint=hint,
-        )
+    def __init__(self, title: str, *, status: int, **facts: Unpack[CallFacts]) -> None:
+        super().__init__(title, **facts)
         self.status = status
 
 
@@ -190,25 +163,10 @@ class ApiProblem(ApiError):
         status: int,
         is_synthetic: bool,
         wait_s: float | None,
-        operation: str,
-        attempts: int,
-        outcome_known: bool,
-        key: str | None,
-        detail: str | None,
-        hint: str | None,
         retryable: bool,
+        **facts: Unpack[CallFacts],
     ) -> None:
-        super().__init__(
-            title,
-            operation=operation,
-            attempts=attempts,
-            outcome_known=outcome_known,
-            key=key,
-            detail=detail,
-            hint=hint,
-            support_id=problem.instance,
-            retryable=retryable,
-        )
+        super().__init__(title, support_id=problem.instance, retryable=retryable, **facts)
         self.problem = problem
         self.status = status
         self.code = problem.code

@@ -28,6 +28,11 @@ Row = RowMapping
 """One row, by column name."""
 
 
+def pick(row: Row | Mapping[str, Any], names: str) -> dict[str, Any]:
+    """Return the members with these names, which are separated by spaces, in this order."""
+    return {name: row[name] for name in names.split()}
+
+
 class Transaction:
     """The statements of one transaction, in the few forms that every resource needs.
 

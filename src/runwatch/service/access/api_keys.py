@@ -22,7 +22,7 @@ from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.errors import RefusalError
 from runwatch.service.tables import api_keys
 from runwatch.service.tables.organization import key_expiries, key_uses
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 KeyRow = Mapping[str, Any]
 """A key's row with its expiry and last use."""
@@ -108,15 +108,7 @@ def key_json(row: KeyRow, uses: KeyUses | None = None) -> dict[str, Any]:
         uses: Uses that may not be on disk yet.
     """
     return {
-        "api_key_id": row["api_key_id"],
-        "key_prefix": row["key_prefix"],
-        "display_name": row["display_name"],
-        "role": row["role"],
-        "status": row["status"],
-        "created_at": row["created_at"],
-        "revoked_at": row["revoked_at"],
-        "revoked_by": row["revoked_by"],
-        "expires_at": row["expires_at"],
+        **pick(row, "api_key_id key_prefix display_name role status created_at revoked_at revoked_by expires_at"),
         "last_used_at": (uses and uses.last_of(row["api_key_id"])) or row["last_used_at"],
     }
 

@@ -17,7 +17,7 @@ from runwatch.service.checks.probe import ProbeReport
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.tables.checks import verifiers
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 KIND: Final = "endpoint"
 
@@ -67,15 +67,9 @@ def verifier_json(transaction: Transaction, row: Row) -> dict[str, Any]:
     connection = bindings.summary(transaction, row["verifier_id"])
     status, reason = read_health(row, connection["status"])
     return {
-        "verifier_id": row["verifier_id"],
-        "display_name": row["display_name"],
-        "version": row["version"],
+        **pick(row, "verifier_id display_name version"),
         "kind": KIND,
-        "endpoint": row["endpoint"],
-        "input_data_classes": row["input_data_classes"],
-        "scoring": row["scoring"],
-        "hash": row["hash"],
-        "revision": row["revision"],
+        **pick(row, "endpoint input_data_classes scoring hash revision"),
         "status": status,
         "status_reason": reason,
         "correctness_declaration": declaration_json(row["declared_at"]),

@@ -14,7 +14,7 @@ from typing import Any, Final
 from runwatch.base.json import dumps
 from runwatch.service.models.providers.configured_source import ANY_ADDRESS
 from runwatch.service.models.providers.prices import find_price
-from runwatch.service.transaction import Row
+from runwatch.service.transaction import Row, pick
 
 LANES: Final = {True: ("millwork_pool", "millwork"), False: ("byok", "customer")}
 """Access lane and commercial owner of a model, by whether it comes from the pool."""
@@ -116,14 +116,9 @@ def deployment_json(deployment: Row) -> dict[str, Any]:
 def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
     """Build the catalog entry of a model that can be saved now."""
     subject = {
-        "model_key": deployment["model_key"],
-        "served_variant_id": deployment["served_variant_id"],
-        "source_id": deployment["source_id"],
-        "protocol_profile": deployment["protocol_profile"],
+        **pick(deployment, "model_key served_variant_id source_id protocol_profile"),
         "auth_scheme": connection["auth_scheme"],
-        "location": deployment["location"],
-        "route": deployment["route"],
-        "pricing_basis": deployment["pricing_basis"],
+        **pick(deployment, "location route pricing_basis"),
     }
     return {
         "model": definition_json(deployment),
@@ -177,12 +172,7 @@ def provenance(connection: Row, deployment: Row, resolved: dict[str, Any] | None
             "auth_scheme": connection["auth_scheme"],
         },
         "deployment": {
-            "model_deployment_id": deployment["model_deployment_id"],
-            "protocol_profile": deployment["protocol_profile"],
-            "location": deployment["location"],
-            "route": deployment["route"],
-            "pricing_basis": deployment["pricing_basis"],
-            "fallback_policy": deployment["fallback_policy"],
+            **pick(deployment, "model_deployment_id protocol_profile location route pricing_basis fallback_policy"),
         },
         "resolved": resolved,
     }

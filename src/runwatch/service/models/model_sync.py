@@ -17,7 +17,7 @@ from runwatch.service.models.providers import ServedModel, ServedModels
 from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED, PriceTable, find_price
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.tables.models import deployments
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 NAME_CHARACTERS: Final = 255
 """Longest model name accepted from a source's list."""
@@ -87,10 +87,7 @@ def _keep(transaction: Transaction, connection: Row, model: ServedModel, before:
     data_classes = endpoint["data_classes"]
     columns = {
         "model_key": key,
-        "protocol_profile": endpoint["protocol_profile"],
-        "location": endpoint["location"],
-        "route": endpoint["route"],
-        "fallback_policy": endpoint["fallback_policy"],
+        **pick(endpoint, "protocol_profile location route fallback_policy"),
         "pricing_basis": SOURCE_REPORTED if find_price(endpoint["prices"], name) else ESTIMATED,
         "data_classes": list(model.data_classes) if data_classes is None else data_classes,
         "definition": definition,

@@ -36,7 +36,7 @@ from runwatch.base.secret import Secret
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.tables.organization import webhook_deliveries, webhooks
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 RETRY_WAITS_S: Final = (10, 60, 600, 3600)
 """Seconds between the tries of a delivery."""
@@ -276,9 +276,7 @@ def note_try(transaction: Transaction, delivery: Row, *, status_code: int | None
 def read_form(row: Row) -> dict[str, Any]:
     """Build the JSON of a webhook, without its secret."""
     return {
-        "webhook_id": row["webhook_id"],
-        "url": row["url"],
-        "event_types": row["event_types"],
+        **pick(row, "webhook_id url event_types"),
         "status": "active",
         "created_at": row["created_at"],
         "secret_rotated_at": row["secret_rotated_at"],

@@ -22,7 +22,7 @@ from runwatch.service.http.streamed_lists import PART_ROWS, stream_parts
 from runwatch.service.organization import eval_summary, proposals, usage
 from runwatch.service.organization.period import ServicePeriod, read_period, read_window
 from runwatch.service.tables import receipts
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 EXPORT_VERSION: Final = "aud2.v1"
 """Format version of the compliance export."""
@@ -121,9 +121,7 @@ def _part(transaction: Transaction, tenant_id: str, period: ServicePeriod, after
 
 def _decision(transaction: Transaction, row: Row, role: str) -> dict[str, Any]:
     decision = {
-        "decision_id": row["decision_id"],
-        "kind": row["kind"],
-        "action": row["action"],
+        **pick(row, "decision_id kind action"),
         "resource": {"type": row["resource_type"], "id": row["resource_id"]},
         "acted_by": row["acted_by"],
         "at": row["at"],

@@ -12,7 +12,7 @@ from runwatch.base.clock import format_iso
 from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.execution.live.state import BASELINE_ID, Attempt, FinishedCheck
 from runwatch.service.ids import new_id
-from runwatch.service.transaction import Row
+from runwatch.service.transaction import Row, pick
 
 BASELINE_HASH: Final = f"sha256:{hashlib.sha256(BASELINE_ID.encode()).hexdigest()}"
 
@@ -69,10 +69,7 @@ def verdict_statement(check: FinishedCheck) -> dict[str, Any]:
         anchors = {} if check.anchor_results is None else {"anchor_results": check.anchor_results}
         said = {
             "state": "customer_verdict",
-            "verifier_id": form["verifier_id"],
-            "check_id": form["check_id"],
-            "is_correct": form["is_correct"],
-            "quality_score": form["quality_score"],
+            **pick(form, "verifier_id check_id is_correct quality_score"),
             **anchors,
         }
     else:
@@ -101,9 +98,7 @@ def verifier_json(check: FinishedCheck) -> dict[str, Any]:
     return {
         "id": form["verifier_id"],
         "hash": form["verifier_hash"],
-        "verifier_id": form["verifier_id"],
-        "is_correct": form["is_correct"],
-        "quality_score": form["quality_score"],
+        **pick(form, "verifier_id is_correct quality_score"),
         **({} if check.anchor_results is None else {"anchor_results": check.anchor_results}),
         **({} if check.declaration is None else {"correctness_declaration": check.declaration}),
     }
