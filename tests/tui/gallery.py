@@ -30,8 +30,8 @@ from runwatch.tui.widgets.bars.header_bar import HeaderBar, RateLimitHold
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView
-from runwatch.tui.widgets.lists.event_log import EventLog, LineOpened
-from runwatch.tui.widgets.lists.record_table import HeaderClicked, RecordTable, RowOpened
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.drawer import Drawer
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
@@ -89,15 +89,15 @@ class Gallery(WidgetApp):
         if (fill := FILLS.get(self._page)) is not None:
             fill(self)
 
-    def on_row_opened(self, event: RowOpened) -> None:
+    def on_record_table_row_opened(self, event: RecordTable.RowOpened) -> None:
         """Say what was opened."""
         self.query_one(StatusBar).say((label_span("opened "), line(event.row_id)))
 
-    def on_line_opened(self, event: LineOpened) -> None:
+    def on_event_log_line_opened(self, event: EventLog.LineOpened) -> None:
         """Say what was opened."""
         self.query_one(StatusBar).say((label_span("opened line "), line(event.index)))
 
-    def on_header_clicked(self, event: HeaderClicked) -> None:
+    def on_record_table_sort_requested(self, event: RecordTable.SortRequested) -> None:
         """Show the new order in the head."""
         event.widget.sorted_by(event.column_id, descending=event.reverse)
 

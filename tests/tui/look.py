@@ -10,10 +10,13 @@ from textual.widget import Widget
 
 from runwatch.tui.core.messages import HintClicked, WidgetMessage, WorkerFailed
 from runwatch.tui.core.widget_app import WidgetApp
-from runwatch.tui.widgets.panes.confirm_dialog import AskedAgain, Confirmed, Left
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.text.glyphs import ASCII, UNICODE
 from tests.support.clock import FakeClock
 from tests.tui import samples
+
+DIALOG_MESSAGES = (ConfirmDialog.Confirmed, ConfirmDialog.RetryRequested, ConfirmDialog.Closed)
+OBSERVED = (WidgetMessage, HintClicked, WorkerFailed, *DIALOG_MESSAGES)
 
 
 class Stage(WidgetApp):
@@ -38,7 +41,7 @@ class Stage(WidgetApp):
         return list(self._given)
 
     async def _on_message(self, message: Message) -> None:
-        if isinstance(message, WidgetMessage | HintClicked | WorkerFailed | Confirmed | AskedAgain | Left):
+        if isinstance(message, OBSERVED):
             self.told.append(message)
         await super()._on_message(message)
 

@@ -9,7 +9,7 @@ import pytest
 from runwatch.tui.core.key_bindings import KeyMap
 from runwatch.tui.core.messages import HintClicked
 from runwatch.tui.core.rendering import label_span
-from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs, CrumbChosen
+from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo, RateLimitHold
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.view.text.safe_text import line
@@ -124,7 +124,7 @@ async def test_the_path_leads_here_and_the_filter_stands_behind() -> None:
         await pilot.click(bar, offset=(6, 0))
         await pilot.click(bar, offset=(70, 0))
         await pilot.pause()
-        assert [message.level for message in app.told_of(CrumbChosen)] == [1]
+        assert [message.level for message in app.told_of(Breadcrumbs.LevelClicked)] == [1]
 
 
 async def test_outer_levels_of_a_long_path_leave_first() -> None:

@@ -48,13 +48,30 @@ def test_every_handler_names_a_message() -> None:
     assert not strays(ours, handled())
 
 
+def test_a_message_is_nested_in_its_widget_unless_several_post_it() -> None:
+    for module in pkgutil.walk_packages(runwatch.tui.__path__, "runwatch.tui."):
+        import_module(module.name)
+    messages = [kind for kind in subclasses(Message) if kind.__module__.startswith("runwatch.tui.")]
+    homes = {kind.__module__.removeprefix("runwatch.tui.") for kind in messages if "." not in kind.__qualname__}
+    assert homes == {"core.messages", "shell.key_queue"}
+
+
 def test_a_handler_of_a_message_that_is_not_there_is_found() -> None:
     class Opened(Message):
         pass
 
     class Pane(Widget):
+        class Closed(Message):
+            pass
+
         def on_opened(self, message: Opened) -> None:
             """This test declares the message."""
+
+        def on_pane_closed(self, message: Pane.Closed) -> None:
+            """This test declares the message in the widget."""
+
+        def on_closed(self, message: Pane.Closed) -> None:
+            """A nested message is handled under the name of its widget too."""
 
         def on_mount(self) -> None:
             """The framework posts it."""
@@ -62,4 +79,4 @@ def test_a_handler_of_a_message_that_is_not_there_is_found() -> None:
         def on_event_lost(self) -> None:
             """Nothing posts it."""
 
-    assert [name.rpartition(".")[2] for name in strays([Pane], handled())] == ["on_event_lost"]
+    assert [name.rpartition(".")[2] for name in strays([Pane], handled())] == ["on_closed", "on_event_lost"]

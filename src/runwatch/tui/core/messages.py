@@ -1,4 +1,4 @@
-"""Messages that several widgets post or that the app handles; any other is in the module of the widget that posts it.
+"""Messages that several widgets post or that the app handles; any other is nested in the widget that posts it.
 
 They name what happened, in the past tense. Every message of a widget carries it as ``widget``; ``control`` is the same,
 under the name by which Textual binds a handler to one widget of a screen.

@@ -20,10 +20,10 @@ from runwatch.tui.core.key_bindings import (
 )
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.shell.console_screen import ConsoleScreen
-from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.bars.tab_bar import TabBar
-from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.help_text import reference_sections, search_sections, service_sections
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -124,7 +124,7 @@ class HelpScreen(ConsoleScreen):
         page, self._wanted_page = self._wanted_page, None
         self._open_page(page)
 
-    def on_link_followed(self, message: LinkFollowed) -> None:
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Open a page of the manual, at the heading that a search has found."""
         message.stop()
         if not isinstance(message.link, ManualLink):
@@ -142,18 +142,18 @@ class HelpScreen(ConsoleScreen):
         """Break the lines of the manual for the new width."""
         self.call_after_refresh(self._show)
 
-    def on_filter_changed(self, message: FilterChanged) -> None:
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Search in all parts while the user types."""
         message.stop()
         self._look_for(message.text)
 
-    def on_filter_kept(self, message: FilterKept) -> None:
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
         """Go on to what was found."""
         message.stop()
         self._look_for(message.text)
         self._close_search()
 
-    def on_filter_left(self, message: FilterLeft) -> None:
+    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         """Show everything again."""
         message.stop()
         self._look_for("")

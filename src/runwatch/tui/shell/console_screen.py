@@ -18,7 +18,7 @@ from runwatch.tui.core.messages import CopyRequested, WorkerFailed
 from runwatch.tui.core.rendering import StyledSpans
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console import Console, DialogWriter
-from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs, CrumbChosen
+from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
 from runwatch.view.text.glyphs import Role
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
     from runwatch.tui.widgets.lists.record_table import RecordTable
-    from runwatch.tui.widgets.panes.confirm_dialog import AskedAgain, ConfirmDialog, Confirmed, Left
+    from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
     from runwatch.tui.widgets.panes.menu import Menu
     from runwatch.tui.widgets.panes.overlay import Overlay
     from runwatch.view.export.file_formats import FileFormat
@@ -269,19 +269,19 @@ class ConsoleScreen(Screen[None]):
 
     # What people do.
 
-    def on_confirmed(self, message: Confirmed) -> None:
+    def on_confirm_dialog_confirmed(self, message: ConfirmDialog.Confirmed) -> None:
         """Send what the dialog says."""
         message.stop()
         if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.send()
 
-    def on_asked_again(self, message: AskedAgain) -> None:
+    def on_confirm_dialog_retry_requested(self, message: ConfirmDialog.RetryRequested) -> None:
         """Send the same once more."""
         message.stop()
         if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.send()
 
-    def on_left(self, message: Left) -> None:
+    def on_confirm_dialog_closed(self, message: ConfirmDialog.Closed) -> None:
         """What was sent goes on; the screen shows what came of it."""
         message.stop()
         if self._sending is not None and self._sending.dialog is message.dialog:
@@ -310,7 +310,7 @@ class ConsoleScreen(Screen[None]):
             message.text, message.what, several_lines=message.several_lines, is_secret=message.is_secret
         )
 
-    def on_crumb_chosen(self, message: CrumbChosen) -> None:
+    def on_breadcrumbs_level_clicked(self, message: Breadcrumbs.LevelClicked) -> None:
         """Go to a level of the path: every one but the last leads back."""
         if message.level < len(self.breadcrumbs()) - 1:
             self.action_back()

@@ -9,7 +9,7 @@ from tests.tui.look import Stage, lines_of
 from textual import events
 from textual.widgets import Static
 
-from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft, make_filter_suggester
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.text.safe_text import SafeText, line
@@ -31,8 +31,8 @@ async def test_every_key_is_told_at_once_and_enter_keeps() -> None:
         bar.edit("")
         await pilot.press("i", "s", "enter")
         await pilot.pause()
-        assert [message.text for message in app.told_of(FilterChanged)] == ["i", "is"]
-        assert [message.text for message in app.told_of(FilterKept)] == ["is"]
+        assert [message.text for message in app.told_of(FilterBar.Changed)] == ["i", "is"]
+        assert [message.text for message in app.told_of(FilterBar.Submitted)] == ["is"]
 
 
 async def test_letters_go_into_the_filter_and_start_nothing_else() -> None:
@@ -50,8 +50,8 @@ async def test_esc_leaves_and_takes_the_filter_away() -> None:
         await pilot.press("escape")
         await pilot.pause()
         assert bar.text == ""
-        assert len(app.told_of(FilterLeft)) == 1
-        assert app.told_of(FilterChanged) == []
+        assert len(app.told_of(FilterBar.Cancelled)) == 1
+        assert app.told_of(FilterBar.Changed) == []
 
 
 async def test_tab_leaves_the_input() -> None:

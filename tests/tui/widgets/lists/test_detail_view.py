@@ -8,7 +8,7 @@ from tests.tui.look import Stage, lines_of
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
-from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.drawer import Drawer
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -62,7 +62,7 @@ async def test_enter_follows_a_link_and_nothing_else() -> None:
         view.show(samples.sections(), LINKS)
         await pilot.press("enter", "G", "enter")
         await pilot.pause()
-        assert [message.link for message in app.told_of(LinkFollowed)] == [("run", "3fd2")]
+        assert [message.link for message in app.told_of(DetailView.LinkOpened)] == [("run", "3fd2")]
 
 
 async def test_the_cursor_knows_the_whole_value_it_stands_on() -> None:

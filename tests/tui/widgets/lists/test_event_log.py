@@ -10,15 +10,7 @@ from tests.tui import samples
 from tests.tui.look import Stage, lines_of
 
 from runwatch.tui.widgets.lists import event_log as module
-from runwatch.tui.widgets.lists.event_log import (
-    PREFETCH_LINES,
-    ContextToggled,
-    EventLog,
-    FollowChanged,
-    LineHighlighted,
-    LineOpened,
-    MatchWanted,
-)
+from runwatch.tui.widgets.lists.event_log import PREFETCH_LINES, EventLog
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.runs.event_lines import EventLine
 
@@ -92,7 +84,7 @@ async def test_moving_up_leaves_following_and_what_comes_in_is_counted(pressed: 
         assert follows(log)
         assert log.new_lines == 0
         assert shown(app)[-1] == 127
-        assert [message.following for message in app.told_of(FollowChanged)] == [False, True]
+        assert [message.following for message in app.told_of(EventLog.FollowChanged)] == [False, True]
 
 
 async def test_scrolling_up_leaves_following_and_back_to_the_end_follows_again() -> None:
@@ -181,7 +173,7 @@ async def test_another_source_starts_anew() -> None:
         log.show(samples.Lines(), following=False)
         await pilot.press("enter", "k", "j", "G", "w", "n")
         assert shown(app) == []
-        assert app.told_of(LineOpened) == []
+        assert app.told_of(EventLog.LineOpened) == []
 
 
 async def test_opening_and_moving_are_told() -> None:
@@ -192,10 +184,13 @@ async def test_opening_and_moving_are_told() -> None:
         await pilot.press("k", "k", "enter", "n", "N", "ctrl+g")
         await pilot.click(log, offset=(5, 2), times=2)
         await pilot.pause()
-        assert [message.index for message in app.told_of(LineHighlighted)] == [98, 97, 84]
-        assert [message.index for message in app.told_of(LineOpened)] == [97, 84]
-        assert [(message.index, message.step) for message in app.told_of(MatchWanted)] == [(97, 1), (97, -1)]
-        assert len(app.told_of(ContextToggled)) == 1
+        assert [message.index for message in app.told_of(EventLog.LineHighlighted)] == [98, 97, 84]
+        assert [message.index for message in app.told_of(EventLog.LineOpened)] == [97, 84]
+        assert [(message.index, message.step) for message in app.told_of(EventLog.MatchRequested)] == [
+            (97, 1),
+            (97, -1),
+        ]
+        assert len(app.told_of(EventLog.ContextToggled)) == 1
 
 
 async def test_matches_stand_out() -> None:

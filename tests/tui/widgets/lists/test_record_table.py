@@ -13,7 +13,7 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 
 from runwatch.tui.widgets.lists.column_layout import TableColumn
-from runwatch.tui.widgets.lists.record_table import HeaderClicked, RecordTable, RowHighlighted, RowOpened, RowsMarked
+from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
@@ -154,8 +154,8 @@ async def test_moving_and_opening_are_told() -> None:
         table.show(samples.many(3))
         await pilot.press("down", "enter")
         await pilot.pause()
-        assert [message.row_id for message in app.told_of(RowHighlighted)] == ["r0", "r1"]
-        assert [message.row_id for message in app.told_of(RowOpened)] == ["r1"]
+        assert [message.row_id for message in app.told_of(RecordTable.RowHighlighted)] == ["r0", "r1"]
+        assert [message.row_id for message in app.told_of(RecordTable.RowOpened)] == ["r1"]
 
 
 async def test_an_empty_table_says_its_note_and_opens_nothing() -> None:
@@ -169,7 +169,7 @@ async def test_an_empty_table_says_its_note_and_opens_nothing() -> None:
         table.show(samples.many(1))
         table.show([])
         await pilot.pause()
-        assert [message.row_id for message in app.told_of(RowHighlighted)] == ["r0", None]
+        assert [message.row_id for message in app.told_of(RecordTable.RowHighlighted)] == ["r0", None]
         assert table.cursor_row is None
 
 
@@ -191,7 +191,7 @@ async def test_the_cursor_stays_on_its_id_when_the_order_changes() -> None:
         table.show(rows[::-1])
         await pilot.pause()
         assert (table.cursor_key, table.cursor) == ("r997", 2)
-        assert app.told_of(RowHighlighted) == []
+        assert app.told_of(RecordTable.RowHighlighted) == []
         table.show(rows)
         await pilot.pause()
         assert table.cursor == 997
@@ -239,7 +239,7 @@ async def test_the_cursor_goes_to_the_row_that_took_its_place() -> None:
         table.show(rows[:2])
         assert table.cursor_key == "r1"
         await pilot.pause()
-        assert [message.row_id for message in app.told_of(RowHighlighted)][-2:] == ["r3", "r1"]
+        assert [message.row_id for message in app.told_of(RecordTable.RowHighlighted)][-2:] == ["r3", "r1"]
 
 
 async def test_a_row_is_selected_by_its_id() -> None:
@@ -265,7 +265,7 @@ async def test_marks_are_ids_that_outlive_filters() -> None:
         assert table.marks == {"r0", "r1", "r2", "r3"}
         table.mark([])
         await pilot.pause()
-        assert app.told_of(RowsMarked)[-1].row_ids == frozenset()
+        assert app.told_of(RecordTable.RowsMarked)[-1].row_ids == frozenset()
 
 
 async def test_old_rows_are_drawn_quietly() -> None:
@@ -286,16 +286,16 @@ async def test_clicks_select_open_and_sort() -> None:
         await pilot.pause()
         await pilot.click(table, offset=(10, 3))
         assert table.cursor == 2
-        assert app.told_of(RowOpened) == []
+        assert app.told_of(RecordTable.RowOpened) == []
         await pilot.click(table, offset=(10, 5), times=2)
         await pilot.pause()
-        assert [message.row_id for message in app.told_of(RowOpened)] == [samples.runs()[4].key]
+        assert [message.row_id for message in app.told_of(RecordTable.RowOpened)] == [samples.runs()[4].key]
         await pilot.click(table, offset=(17, 0))
         table.sorted_by("run")
         await pilot.click(table, offset=(17, 0))
         await pilot.click(table, offset=(10, 15))
         await pilot.pause()
-        asked = [(message.column_id, message.reverse) for message in app.told_of(HeaderClicked)]
+        asked = [(message.column_id, message.reverse) for message in app.told_of(RecordTable.SortRequested)]
         assert asked == [("run", False), ("run", True)]
         assert table.cursor == 4
 
@@ -308,7 +308,7 @@ async def test_keys_ask_for_another_order() -> None:
         table.sorted_by("model")
         await pilot.press("s", "S")
         await pilot.pause()
-        asked = [(message.column_id, message.reverse) for message in app.told_of(HeaderClicked)]
+        asked = [(message.column_id, message.reverse) for message in app.told_of(RecordTable.SortRequested)]
         assert asked == [("status", False), ("status", False), ("model", True)]
 
 

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from runwatch.tui.core.messages import CopyRequested
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.inputs.line_input import LineInput
-from runwatch.tui.widgets.panes.confirm_dialog import AskedAgain, ConfirmDialog, Confirmed, DialogText, Left
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, line
@@ -84,8 +84,8 @@ async def test_enter_on_the_first_button_leaves_and_changes_nothing() -> None:
         assert focused(app) == "sheet-keep"
         await pilot.press("enter")
         await pilot.pause()
-        assert [type(message) for message in app.told] == [Left]
-        assert not app.told_of(Left)[0].was_sent
+        assert [type(message) for message in app.told] == [ConfirmDialog.Closed]
+        assert not app.told_of(ConfirmDialog.Closed)[0].was_sent
         assert not isinstance(app.screen, ConfirmDialog)
 
 
@@ -96,7 +96,7 @@ async def test_no_single_key_confirms(key: str) -> None:
         await opened(app, pilot, samples.start_one())
         await pilot.press(key)
         await pilot.pause()
-        assert app.told_of(Confirmed) == []
+        assert app.told_of(ConfirmDialog.Confirmed) == []
 
 
 async def test_tab_reaches_everything_and_the_second_button_confirms() -> None:
@@ -109,7 +109,7 @@ async def test_tab_reaches_everything_and_the_second_button_confirms() -> None:
         assert focused(app) == "sheet-body"
         await pilot.press("tab", "tab", "enter")
         await pilot.pause()
-        assert [type(message) for message in app.told] == [Confirmed]
+        assert [type(message) for message in app.told] == [ConfirmDialog.Confirmed]
         assert state(dialog) == "sending"
         assert "sending, waiting for the answer" in text_of(app)
         assert focused(app) == "sheet-keep"
@@ -122,8 +122,8 @@ async def test_nothing_is_sent_twice() -> None:
         await opened(app, pilot, samples.start_one())
         await pilot.press("tab", "enter", "shift+tab", "tab", "tab", "r")
         await pilot.pause()
-        assert len(app.told_of(Confirmed)) == 1
-        assert app.told_of(AskedAgain) == []
+        assert len(app.told_of(ConfirmDialog.Confirmed)) == 1
+        assert app.told_of(ConfirmDialog.RetryRequested) == []
 
 
 async def test_a_production_profile_asks_for_the_right_words_first() -> None:
@@ -131,17 +131,17 @@ async def test_a_production_profile_asks_for_the_right_words_first() -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await opened(app, pilot, samples.cancel_six())
         await pilot.press("tab", "enter", "space")
-        assert app.told_of(Confirmed) == []
+        assert app.told_of(ConfirmDialog.Confirmed) == []
         app.screen.query_one(LineInput).focus()
         await pilot.press("5", "enter")
         assert focused(app) != "sheet-confirm"
         await pilot.press("backspace", "6", "enter")
         await pilot.pause()
         assert focused(app) == "sheet-confirm"
-        assert app.told_of(Confirmed) == []
+        assert app.told_of(ConfirmDialog.Confirmed) == []
         await pilot.press("enter")
         await pilot.pause()
-        assert len(app.told_of(Confirmed)) == 1
+        assert len(app.told_of(ConfirmDialog.Confirmed)) == 1
 
 
 async def test_what_may_not_be_done_says_why_and_cannot_be_confirmed() -> None:
@@ -152,7 +152,7 @@ async def test_what_may_not_be_done_says_why_and_cannot_be_confirmed() -> None:
         await pilot.press("tab", "enter")
         await pilot.click("#sheet-confirm")
         await pilot.pause()
-        assert app.told_of(Confirmed) == []
+        assert app.told_of(ConfirmDialog.Confirmed) == []
 
 
 async def confirmed(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
@@ -180,7 +180,7 @@ async def test_each_row_carries_its_own_outcome() -> None:
         assert state(dialog) == "done"
         await pilot.press("enter")
         await pilot.pause()
-        assert app.told_of(Left)[0].was_sent
+        assert app.told_of(ConfirmDialog.Closed)[0].was_sent
 
 
 async def test_a_refusal_shows_the_problem_and_its_instance_can_be_copied() -> None:
@@ -216,12 +216,12 @@ async def test_an_unknown_outcome_can_be_asked_again_with_the_same_key(way: str)
         assert said == "outcome unknown: the connection was cut; r asks again with the same key and body"
         await (pilot.press("r") if way == "key" else pilot.click("#sheet-again"))
         await pilot.pause()
-        assert len(app.told_of(AskedAgain)) == 1
+        assert len(app.told_of(ConfirmDialog.RetryRequested)) == 1
         assert state(dialog) == "sending"
         dialog.finish(line("started ex_1"))
         await pilot.press("r")
         await pilot.pause()
-        assert len(app.told_of(AskedAgain)) == 1
+        assert len(app.told_of(ConfirmDialog.RetryRequested)) == 1
 
 
 async def test_a_sheet_covers_the_screen_and_its_keys() -> None:

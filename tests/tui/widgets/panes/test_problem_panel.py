@@ -12,7 +12,7 @@ from runwatch.records.problem import Problem, synthetic_problem
 from runwatch.tui.core.key_bindings import KeyMap
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.widgets.lists.detail_view import DetailView
-from runwatch.tui.widgets.panes.problem_panel import NextStepTaken, ProblemPanel
+from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
 from runwatch.view.text.safe_text import line
 
@@ -57,7 +57,7 @@ async def test_keys_copy_the_instance_and_the_support_block() -> None:
         assert (second.what, second.several_lines) == ("support block", True)
         assert "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11" in second.text
         assert "7c1e" not in second.text
-        assert len(app.told_of(NextStepTaken)) == 1
+        assert [message.entry for message in app.told_of(ProblemPanel.NextStepRequested)] == [panel.entry]
         assert len(app.told_of(PanelClosed)) == 1
 
 

@@ -13,7 +13,7 @@ from runwatch.view.text.safe_text import json_block, line
 
 if TYPE_CHECKING:
     from runwatch.tui.sources.event_tail import EventTail
-    from runwatch.tui.widgets.lists.event_log import ContextToggled, FollowChanged, LineOpened, MatchWanted
+    from runwatch.tui.widgets.lists.event_log import EventLog
     from runwatch.view.problems.copy_options import CopyOption
 
 
@@ -43,23 +43,23 @@ class EventScreen(ConsoleScreen):
 
             yield CopyOption(line("event as JSON"), copied_json(dict(event.raw)))
 
-    def on_follow_changed(self, message: FollowChanged) -> None:
+    def on_event_log_follow_changed(self, message: EventLog.FollowChanged) -> None:
         """Say it in the frame."""
         message.stop()
         self.show_tail()
 
-    def on_context_toggled(self, message: ContextToggled) -> None:
+    def on_event_log_context_toggled(self, message: EventLog.ContextToggled) -> None:
         """Hide what does not match, or mark what does and show everything."""
         message.stop()
         self.notify_user(self.tail.toggle_context())
 
-    def on_match_wanted(self, message: MatchWanted) -> None:
+    def on_event_log_match_requested(self, message: EventLog.MatchRequested) -> None:
         """Go to the next event that matches, round the end."""
         message.stop()
         if not self.tail.move_match(message.index, message.step):
             self.notify_user("nothing is filtered for, or nothing matches", Role.WARN)
 
-    def on_line_opened(self, message: LineOpened) -> None:
+    def on_event_log_line_opened(self, message: EventLog.LineOpened) -> None:
         """Show the whole event."""
         message.stop()
         event = self.tail.event(message.index)

@@ -16,15 +16,8 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import RowScreen
 from runwatch.tui.sources.list_model import ListModel
 from runwatch.tui.sources.row_sources import RowSource
-from runwatch.tui.widgets.bars.filter_bar import (
-    Completer,
-    FilterBar,
-    FilterChanged,
-    FilterKept,
-    FilterLeft,
-    make_filter_suggester,
-)
-from runwatch.tui.widgets.lists.record_table import HeaderClicked, RecordTable
+from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, make_filter_suggester
+from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines, pane_status
@@ -202,7 +195,7 @@ class ListScreen(RowScreen):
 
     # What people do.
 
-    def on_header_clicked(self, message: HeaderClicked) -> None:
+    def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
         """Sort, or turn the order round."""
         message.stop()
         present = self._order()
@@ -224,18 +217,18 @@ class ListScreen(RowScreen):
         self.show_crumbs(self._filter_words())
         self.show_rows()
 
-    def on_filter_changed(self, message: FilterChanged) -> None:
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Filter while the user types; what cannot be read leaves the last good filter applied."""
         message.stop()
         self._apply_filter(message.text)
 
-    def on_filter_kept(self, message: FilterKept) -> None:
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
         """Go back to the rows with the filter on; one that cannot be read stays to be put right."""
         message.stop()
         if self._apply_filter(message.text):
             self._close_filter()
 
-    def on_filter_left(self, message: FilterLeft) -> None:
+    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         """Go back to all rows."""
         message.stop()
         self._apply_filter("")

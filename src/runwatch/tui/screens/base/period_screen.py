@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from runwatch.base.errors import UsageError
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.shell.console_screen import ConsoleScreen
-from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.view.reports.period import DEFAULT_PERIOD, PERIOD_HINT, PERIODS, ReportPeriod, parse_period
 from runwatch.view.text.safe_text import line
@@ -121,20 +121,20 @@ class PeriodScreen(ConsoleScreen):
         bar.edit(self._own)
         bar.show_count(line(PERIOD_HINT))
 
-    def on_filter_changed(self, message: FilterChanged) -> None:
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """A period is shown once it is whole."""
         message.stop()
         message.prevent_default()
         self.query_one(FilterBar).show_count(line(PERIOD_HINT))
 
-    def on_filter_kept(self, message: FilterKept) -> None:
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
         """Show the period that was typed, or say what is wrong with it."""
         message.stop()
         message.prevent_default()
         if self._take_typed(message.text):
             self._close_bar()
 
-    def on_filter_left(self, message: FilterLeft) -> None:
+    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         """Leave the period as it is."""
         message.stop()
         message.prevent_default()

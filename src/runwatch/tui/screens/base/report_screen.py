@@ -16,7 +16,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.screens.base.period_screen import PeriodScreen
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S
-from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines, pane_status
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -201,7 +201,7 @@ class ReportScreen(PeriodScreen):
 
     # What people do.
 
-    def on_link_followed(self, message: LinkFollowed) -> None:
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Go to the list or the record that a line leads to."""
         message.stop()
         target = message.link

@@ -19,7 +19,7 @@ from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S, NOTES_REFRESH_S, RecordScreen
 from runwatch.tui.sources.row_sources import NotedSource, RowSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
-from runwatch.tui.widgets.lists.record_table import RecordTable, RowHighlighted, RowOpened
+from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.spec.action import ResourceAction
@@ -32,7 +32,7 @@ from runwatch.view.text.safe_text import json_block, line
 
 if TYPE_CHECKING:
     from runwatch.tui.widgets.lists.detail_layout import DetailLink
-    from runwatch.tui.widgets.lists.detail_view import LinkFollowed
+    from runwatch.tui.widgets.lists.detail_view import DetailView
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.problems.copy_options import CopyOption
     from runwatch.view.text.format import RenderContext
@@ -279,7 +279,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     # What people do.
 
-    def on_row_highlighted(self, message: RowHighlighted) -> None:
+    def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
         """Let the detail follow once the cursor rests."""
         message.stop()
         if self._rest is not None:
@@ -290,7 +290,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._rest = None
         self.show_detail()
 
-    def on_row_opened(self, message: RowOpened) -> None:
+    def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Go into the detail, which need not wait any more."""
         message.stop()
         self.open_detail()
@@ -311,7 +311,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         """Put the focus into the detail."""
         self.query_one("#fields").focus()
 
-    def on_link_followed(self, message: LinkFollowed) -> None:
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Go to the record or the view that a field leads to."""
         message.stop()
         # Later, because this screen cannot wait for its own end.

@@ -15,7 +15,7 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.row_sources import RowSource
-from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.view.problems.activity import (
     ACTIVITY,
@@ -192,20 +192,20 @@ class ActivityScreen(ResourceScreen):
         """The question as the user goes on with it."""
         return self._question
 
-    def on_filter_changed(self, message: FilterChanged) -> None:
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Say how the question is understood while it is typed; nothing is looked for yet."""
         message.stop()
         message.prevent_default()
         self._hear(message.text)
 
-    def on_filter_kept(self, message: FilterKept) -> None:
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
         """Look for it."""
         message.stop()
         message.prevent_default()
         if not message.text.strip() or self._apply_filter(message.text):
             self._close_filter()
 
-    def on_filter_left(self, message: FilterLeft) -> None:
+    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         """Go on with what was asked before."""
         message.stop()
         message.prevent_default()

@@ -18,7 +18,7 @@ from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.resources.problem_codes import PROBLEM_CODES, ProblemCode, count_codes, record_from_count
 
 if TYPE_CHECKING:
-    from runwatch.tui.widgets.lists.record_table import RowOpened
+    from runwatch.tui.widgets.lists.record_table import RecordTable
 
 
 class ProblemCodeSource:
@@ -86,7 +86,7 @@ class ProblemCodesScreen(ResourceScreen):
         """Count again: the source is its own, whatever the console has for lists."""
         self.read_source()
 
-    def on_row_opened(self, message: RowOpened) -> None:
+    def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """List the problems of the code."""
         message.stop()
         message.prevent_default()

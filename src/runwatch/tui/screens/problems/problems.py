@@ -26,7 +26,7 @@ from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.panes.menu import MenuItem
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.tui.widgets.panes.problem_panel import NextStepTaken, ProblemPanel
+from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.actions.run_form import field_named
 from runwatch.view.problems.explanations import explain_code
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
@@ -156,7 +156,7 @@ class ProblemsScreen(ResourceScreen):
         else:
             self.notify_user("The pasted text holds no id: six or more hexadecimal characters in a row.", Role.WARN)
 
-    def on_multiline_paste_input_pasted(self, message: MultilinePasteInput.Pasted) -> None:
+    def on_multiline_paste_input_text_pasted(self, message: MultilinePasteInput.TextPasted) -> None:
         """Find what a text of several lines names, and leave it in the line."""
         message.stop()
         self._find(message.text)
@@ -258,12 +258,10 @@ class ProblemsScreen(ResourceScreen):
         message.stop()
         self.action_back()
 
-    def on_next_step_taken(self, message: NextStepTaken) -> None:
+    def on_problem_panel_next_step_requested(self, message: ProblemPanel.NextStepRequested) -> None:
         """Go where the mistake can be mended, or say again what to do."""
         message.stop()
-        entry = message.widget.entry
-        if entry is None:
-            return
+        entry = message.entry
         field = self.form_field(entry)
         if field is not None:
             self.console.open_run_form(field=field)
@@ -275,7 +273,7 @@ class MultilinePasteInput(LineInput):
     """An input that tells of several pasted lines, where others take the first of them alone."""
 
     @dataclass
-    class Pasted(WidgetMessage):
+    class TextPasted(WidgetMessage):
         """Several lines were pasted.
 
         Attributes:
@@ -288,7 +286,7 @@ class MultilinePasteInput(LineInput):
         if len(event.text.splitlines()) > 1 and contains_id(event.text):
             event.stop()
             event.prevent_default()
-            self.post_message(self.Pasted(self, event.text))
+            self.post_message(self.TextPasted(self, event.text))
 
 
 class ProblemFilterBar(FilterBar):

@@ -31,7 +31,7 @@ from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
-    from runwatch.tui.widgets.lists.detail_view import LinkFollowed
+    from runwatch.tui.widgets.lists.detail_view import DetailView
 
 
 class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
@@ -87,7 +87,7 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
         """The form for runs is that of the present profile, and no way out for a problem of another one."""
         return super().form_field(entry) if entry.profile == self.console.profile_name else None
 
-    def on_link_followed(self, message: LinkFollowed) -> None:
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Open what belongs to another profile there."""
         row = self.row
         if row is None or not self._is_elsewhere(row.subject, message.link):

@@ -24,7 +24,7 @@ from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.sources.template_source import TemplateSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
-from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.menu import MenuItem
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, freshness_text
@@ -230,7 +230,7 @@ class MultiProfileListScreen(MultiProfileBase):
 
     # What people do.
 
-    def on_link_followed(self, message: LinkFollowed) -> None:
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Go to the record where something can be done with it."""
         message.stop()
         if isinstance(message.link, _Home):

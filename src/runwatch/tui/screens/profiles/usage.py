@@ -42,7 +42,7 @@ from runwatch.view.text.styled_text import StyledText
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.tui.shell.console import Console
-    from runwatch.tui.widgets.lists.record_table import RowOpened
+    from runwatch.tui.widgets.lists.record_table import RecordTable
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.text.format import RenderContext
 
@@ -228,7 +228,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         """Those of which there is a report."""
         return [row for row in super().rows_to_export() if row.subject.usage is not None]
 
-    def on_row_opened(self, message: RowOpened) -> None:
+    def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Go to the page of the profile."""
         message.stop()
         message.prevent_default()

@@ -17,7 +17,7 @@ from runwatch.tui.sources.receipt_totals import ReceiptTotalsModel, UsageReconci
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.sources.server_filter_source import ServerFilterSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
-from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.query.server_filter import describe_server_filter, server_parameters
@@ -128,7 +128,7 @@ class ReceiptsScreen(ResourceScreen):
         title = line("Spend of the receipts shown" if self.is_filtered else "Spend")
         self.query_one("#detail", Pane).set_border_text(title=title, state=line(""))
 
-    def on_link_followed(self, message: LinkFollowed) -> None:
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Keep the rows that a line of the sums counts."""
         if isinstance(message.link, str):
             # Terms side by side must all hold; an alternative cannot be narrowed like that.

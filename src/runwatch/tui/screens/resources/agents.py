@@ -19,7 +19,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
-    from runwatch.tui.widgets.lists.record_table import RowHighlighted
+    from runwatch.tui.widgets.lists.record_table import RecordTable
 
 CONNECTION: Final = "connection"
 
@@ -32,7 +32,7 @@ class AgentsScreen(TabbedScreen):
     def __init__(self, source: RowSource) -> None:
         super().__init__(AGENTS, source)
 
-    def on_row_highlighted(self, message: RowHighlighted) -> None:
+    def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
         """Say why the agent under the cursor is not ready."""
         row = self.row
         reason = None if row is None else row.value("reason")

@@ -18,7 +18,7 @@ from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
-    from runwatch.tui.widgets.lists.detail_view import LinkFollowed
+    from runwatch.tui.widgets.lists.detail_view import DetailView
 
 DELIVERIES: Final = "deliveries"
 
@@ -42,7 +42,7 @@ class WebhooksScreen(TabbedScreen):
         assert isinstance(record, Deliveries)
         return delivery_sections(record.deliveries or (), context, more=record.next_cursor is not None)
 
-    def on_link_followed(self, message: LinkFollowed) -> None:
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Deliver again, once the user has confirmed it."""
         if isinstance(message.link, Delivery):
             message.stop()

@@ -20,7 +20,7 @@ from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.event_tail import EventTail
 from runwatch.tui.sources.store_source import StoreSource
-from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft, make_filter_suggester
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.panes.pane import Pane
@@ -194,19 +194,19 @@ class MergedTailScreen(EventScreen):
 
     # What people do.
 
-    def on_filter_changed(self, message: FilterChanged) -> None:
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Filter while the user types."""
         message.stop()
         self._filter = message.text.strip()
         self.tail.filter_by(message.text)
 
-    def on_filter_kept(self, message: FilterKept) -> None:
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
         """Go back to the events."""
         message.stop()
         self.remove_class("-filtering")
         self.focus_tail()
 
-    def on_filter_left(self, message: FilterLeft) -> None:
+    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         """Show all events again."""
         message.stop()
         self._take_filter_away()

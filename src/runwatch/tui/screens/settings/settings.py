@@ -37,7 +37,7 @@ from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 
 if TYPE_CHECKING:
-    from runwatch.tui.widgets.lists.record_table import RowOpened
+    from runwatch.tui.widgets.lists.record_table import RecordTable
 
 
 class SettingsScreen(SettingsTableScreen):
@@ -97,7 +97,7 @@ class SettingsScreen(SettingsTableScreen):
 
     # What people do.
 
-    def on_row_opened(self, message: RowOpened) -> None:
+    def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Change the value, or test the connection of a profile."""
         message.stop()
         row = self.row

@@ -13,9 +13,9 @@ from runwatch.tui.core.rendering import label_span
 from runwatch.tui.screens.registry import PAGE_CLASSES
 from runwatch.tui.screens.settings.settings_menus import list_keyed_actions
 from runwatch.tui.shell.console_screen import ConsoleScreen
-from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.lists.detail_view import DetailView
-from runwatch.tui.widgets.lists.record_table import HeaderClicked, RecordTable, RowHighlighted
+from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.resources.registry import RESOURCES
@@ -125,12 +125,12 @@ class SettingsTableScreen(ConsoleScreen):
 
     # What people do.
 
-    def on_row_highlighted(self, message: RowHighlighted) -> None:
+    def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
         """Say what the row means."""
         message.stop()
         self._show_about()
 
-    def on_header_clicked(self, message: HeaderClicked) -> None:
+    def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
         """Keep the order, which is that of the documentation."""
         message.stop()
 
@@ -139,18 +139,18 @@ class SettingsTableScreen(ConsoleScreen):
         self.add_class("-filtering")
         self.query_one(FilterBar).edit(self._words)
 
-    def on_filter_changed(self, message: FilterChanged) -> None:
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Find while the user types."""
         message.stop()
         self._find(message.text)
 
-    def on_filter_kept(self, message: FilterKept) -> None:
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
         """Go to the rows that were found."""
         message.stop()
         self._find(message.text)
         self._close_filter()
 
-    def on_filter_left(self, message: FilterLeft) -> None:
+    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         """Go back to all rows."""
         message.stop()
         self._find("")

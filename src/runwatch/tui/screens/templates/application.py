@@ -21,7 +21,7 @@ from runwatch.tui.flows.next_actions import follow_next_action
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
-from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.actions.private_page import find_page_address
 from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
@@ -182,7 +182,7 @@ class ApplicationScreen(ConsoleScreen):
         else:
             await super().take_choice(target)
 
-    def on_link_followed(self, message: LinkFollowed) -> None:
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Do what the next action asks for, or go to what was made."""
         message.stop()
         link = message.link

@@ -19,7 +19,7 @@ from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.sources.template_source import TemplateSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
-from runwatch.tui.widgets.lists.detail_view import DetailView, LinkFollowed
+from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.export.file_formats import FileFormat, encode_for_file
 from runwatch.view.export.template_report import render_report
@@ -129,7 +129,7 @@ class TemplatesScreen(ResourceScreen):
 
     # What people do.
 
-    def on_link_followed(self, message: LinkFollowed) -> None:
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Do what a next action asks for, compare, or go to the application; other links are followed as everywhere."""
         row, link = self.row, message.link
         if row is None:

@@ -13,18 +13,6 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
 
 
-@dataclass(eq=False, repr=False)
-class CrumbChosen(WidgetMessage):
-    """The user clicked a level of the path above the panes.
-
-    Attributes:
-        level: The level, counted from 0.
-    """
-
-    widget: Breadcrumbs
-    level: int
-
-
 class Breadcrumbs(Bar):
     """The line; a click on a level asks for it."""
 
@@ -33,6 +21,17 @@ class Breadcrumbs(Bar):
         background: $background;
     }
     """
+
+    @dataclass(eq=False, repr=False)
+    class LevelClicked(WidgetMessage):
+        """The user clicked a level of the path above the panes.
+
+        Attributes:
+            level: The level, counted from 0.
+        """
+
+        widget: Breadcrumbs
+        level: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -59,7 +58,7 @@ class Breadcrumbs(Bar):
     def part_clicked(self, target: object) -> None:
         """Ask for the level."""
         assert isinstance(target, int)
-        self.post_message(CrumbChosen(self, target))
+        self.post_message(self.LevelClicked(self, target))
 
     def _level_parts(self, first: int) -> list[BarPart]:
         crumb = BarPart((label_span(get_app(self).chrome_glyphs.crumb),), gap=1)

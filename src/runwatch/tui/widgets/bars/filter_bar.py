@@ -23,37 +23,6 @@ Completer = Callable[[str], str | None]
 """Completes a filter's text, or answers ``None``."""
 
 
-@dataclass(eq=False, repr=False)
-class FilterChanged(WidgetMessage):
-    """The text of a filter changed while the user types.
-
-    Attributes:
-        text: The text as it stands.
-    """
-
-    widget: FilterBar
-    text: str
-
-
-@dataclass(eq=False, repr=False)
-class FilterKept(WidgetMessage):
-    """The user keeps the filter and goes back to the rows.
-
-    Attributes:
-        text: The filter.
-    """
-
-    widget: FilterBar
-    text: str
-
-
-@dataclass(eq=False, repr=False)
-class FilterLeft(WidgetMessage):
-    """The user leaves the filter bar, and with it the filter."""
-
-    widget: FilterBar
-
-
 class FilterBar(Horizontal):
     """The line with the input, and behind it how many rows match or what is wrong.
 
@@ -88,6 +57,34 @@ class FilterBar(Horizontal):
         }
     }
     """
+
+    @dataclass(eq=False, repr=False)
+    class Changed(WidgetMessage):
+        """The text of a filter changed while the user types.
+
+        Attributes:
+            text: The text as it stands.
+        """
+
+        widget: FilterBar
+        text: str
+
+    @dataclass(eq=False, repr=False)
+    class Submitted(WidgetMessage):
+        """The user keeps the filter and goes back to the rows.
+
+        Attributes:
+            text: The filter.
+        """
+
+        widget: FilterBar
+        text: str
+
+    @dataclass(eq=False, repr=False)
+    class Cancelled(WidgetMessage):
+        """The user leaves the filter bar, and with it the filter."""
+
+        widget: FilterBar
 
     def __init__(self, complete: Completer | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -128,18 +125,18 @@ class FilterBar(Horizontal):
     def on_input_changed(self, event: LineInput.Changed) -> None:
         """Tell the screen at once."""
         event.stop()
-        self.post_message(FilterChanged(self, event.value))
+        self.post_message(self.Changed(self, event.value))
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
         """Keep the filter."""
         event.stop()
-        self.post_message(FilterKept(self, event.value))
+        self.post_message(self.Submitted(self, event.value))
 
     def action_leave(self) -> None:
         """Leave, and take the filter away."""
         with self.prevent(LineInput.Changed):
             self._input.value = ""
-        self.post_message(FilterLeft(self))
+        self.post_message(self.Cancelled(self))
 
     def _make(self) -> None:
         # Its screen may have gone before its first refresh.

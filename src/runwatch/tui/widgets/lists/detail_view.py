@@ -35,18 +35,6 @@ FOLDED: Final = line("+")
 """Before the head of a part that is folded."""
 
 
-@dataclass(eq=False, repr=False)
-class LinkFollowed(WidgetMessage):
-    """The user opened what a field leads to.
-
-    Attributes:
-        link: What the field leads to, as the screen gave it.
-    """
-
-    widget: DetailView
-    link: object
-
-
 class DetailView(LineList, inherit_bindings=False):
     """Sections of a record. The text can be selected with the mouse.
 
@@ -61,6 +49,17 @@ class DetailView(LineList, inherit_bindings=False):
 
     ALLOW_SELECT = True
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("detail")
+
+    @dataclass(eq=False, repr=False)
+    class LinkOpened(WidgetMessage):
+        """The user opened what a field leads to.
+
+        Attributes:
+            link: What the field leads to, as the screen gave it.
+        """
+
+        widget: DetailView
+        link: object
 
     def __init__(self, *, about: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -201,7 +200,7 @@ class DetailView(LineList, inherit_bindings=False):
         """Follow the link of the row, or unfold what is folded below it."""
         row = self._rows[self._cursor]
         if row.target is not None:
-            self.post_message(LinkFollowed(self, row.target))
+            self.post_message(self.LinkOpened(self, row.target))
         elif row.head is not None and row.head.is_folded:
             self.action_unfold()
 

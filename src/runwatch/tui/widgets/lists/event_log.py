@@ -94,63 +94,6 @@ class EmptyLineSource:
         return ()
 
 
-@dataclass(eq=False, repr=False)
-class FollowChanged(WidgetMessage):
-    """A list of events started or stopped following its end.
-
-    Attributes:
-        following: Whether it follows now.
-    """
-
-    widget: EventLog
-    following: bool
-
-
-@dataclass(eq=False, repr=False)
-class LineHighlighted(WidgetMessage):
-    """The cursor of a list of events came to stand on another line.
-
-    Attributes:
-        index: The line, counted from 0.
-    """
-
-    widget: EventLog
-    index: int
-
-
-@dataclass(eq=False, repr=False)
-class LineOpened(WidgetMessage):
-    """The user opened an event.
-
-    Attributes:
-        index: The line, counted from 0.
-    """
-
-    widget: EventLog
-    index: int
-
-
-@dataclass(eq=False, repr=False)
-class MatchWanted(WidgetMessage):
-    """The user asked for the next match of what is searched for; the screen finds it and shows that line.
-
-    Attributes:
-        index: The line to search from, exclusive.
-        step: 1 forwards, -1 backwards.
-    """
-
-    widget: EventLog
-    index: int
-    step: int
-
-
-@dataclass(eq=False, repr=False)
-class ContextToggled(WidgetMessage):
-    """The user asked to hide what does not match a filter, or to show it around the matches."""
-
-    widget: EventLog
-
-
 class EventLog(LineList, inherit_bindings=False):
     """Lines of a source, of which only a window is held.
 
@@ -168,6 +111,58 @@ class EventLog(LineList, inherit_bindings=False):
         text-style: bold reverse;
     }
     """
+
+    @dataclass(eq=False, repr=False)
+    class FollowChanged(WidgetMessage):
+        """A list of events started or stopped following its end.
+
+        Attributes:
+            following: Whether it follows now.
+        """
+
+        widget: EventLog
+        following: bool
+
+    @dataclass(eq=False, repr=False)
+    class LineHighlighted(WidgetMessage):
+        """The cursor of a list of events came to stand on another line.
+
+        Attributes:
+            index: The line, counted from 0.
+        """
+
+        widget: EventLog
+        index: int
+
+    @dataclass(eq=False, repr=False)
+    class LineOpened(WidgetMessage):
+        """The user opened an event.
+
+        Attributes:
+            index: The line, counted from 0.
+        """
+
+        widget: EventLog
+        index: int
+
+    @dataclass(eq=False, repr=False)
+    class MatchRequested(WidgetMessage):
+        """The user asked for the next match of what is searched for; the screen finds it and shows that line.
+
+        Attributes:
+            index: The line to search from, exclusive.
+            step: 1 forwards, -1 backwards.
+        """
+
+        widget: EventLog
+        index: int
+        step: int
+
+    @dataclass(eq=False, repr=False)
+    class ContextToggled(WidgetMessage):
+        """The user asked to hide what does not match a filter, or to show it around the matches."""
+
+        widget: EventLog
 
     def __init__(
         self,
@@ -230,7 +225,7 @@ class EventLog(LineList, inherit_bindings=False):
         if following:
             self._fit()
         self.refresh()
-        self.post_message(FollowChanged(self, following))
+        self.post_message(self.FollowChanged(self, following))
 
     @property
     def new_lines(self) -> int:
@@ -292,11 +287,11 @@ class EventLog(LineList, inherit_bindings=False):
         """Tell the screen; a cursor that leaves the last line ends following."""
         if self._following and self._cursor < self._count - 1:
             self.set_following(False)
-        self.post_message(LineHighlighted(self, self._cursor))
+        self.post_message(self.LineHighlighted(self, self._cursor))
 
     def line_opened(self) -> None:
         """Tell the screen that an event was opened."""
-        self.post_message(LineOpened(self, self._cursor))
+        self.post_message(self.LineOpened(self, self._cursor))
 
     def show_cursor(self) -> None:
         """Scroll as little as needed until all of the cursor's line is in sight."""
@@ -365,11 +360,11 @@ class EventLog(LineList, inherit_bindings=False):
 
     def action_move_match(self, step: int) -> None:
         """Ask the screen for the next line that matches."""
-        self.post_message(MatchWanted(self, self._cursor, step))
+        self.post_message(self.MatchRequested(self, self._cursor, step))
 
     def action_toggle_context(self) -> None:
         """Ask the screen to hide what does not match, or to show it again."""
-        self.post_message(ContextToggled(self))
+        self.post_message(self.ContextToggled(self))
 
     # Inside.
 
@@ -385,7 +380,7 @@ class EventLog(LineList, inherit_bindings=False):
                 self._cursor = self._count - 1
                 self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
                 if moved:
-                    self.post_message(LineHighlighted(self, self._cursor))
+                    self.post_message(self.LineHighlighted(self, self._cursor))
         finally:
             self._scrolls_itself = False
 
@@ -394,7 +389,7 @@ class EventLog(LineList, inherit_bindings=False):
         index = max(top, min(self._cursor, bottom))
         if index != self._cursor:
             self._cursor = index
-            self.post_message(LineHighlighted(self, index))
+            self.post_message(self.LineHighlighted(self, index))
 
     def _forget(self) -> None:
         self._held.clear()

@@ -66,56 +66,6 @@ class _Looks(NamedTuple):
     rows: tuple[tuple[object, ...], ...]
 
 
-@dataclass(eq=False, repr=False)
-class RowHighlighted(WidgetMessage):
-    """The cursor of a table came to stand on another row, by the user or because its row went away.
-
-    Attributes:
-        row_id: The row's id; ``None`` when the table is empty.
-    """
-
-    widget: RecordTable
-    row_id: str | None
-
-
-@dataclass(eq=False, repr=False)
-class RowOpened(WidgetMessage):
-    """The user opened a row, with enter or a second click.
-
-    Attributes:
-        row_id: The row's id.
-    """
-
-    widget: RecordTable
-    row_id: str
-
-
-@dataclass(eq=False, repr=False)
-class RowsMarked(WidgetMessage):
-    """The marks of a table changed.
-
-    Attributes:
-        row_ids: Every marked row, those that a filter hides included.
-    """
-
-    widget: RecordTable
-    row_ids: frozenset[str]
-
-
-@dataclass(eq=False, repr=False)
-class HeaderClicked(WidgetMessage):
-    """The user asked for another order: clicked the head of a column, or pressed the key for it.
-
-    Attributes:
-        column_id: The column to sort by.
-        reverse: Whether the order shall be turned round, because the column is the one sorted by already.
-    """
-
-    widget: RecordTable
-    column_id: str
-    reverse: bool
-
-
 class RecordTable(LineList, inherit_bindings=False):
     """Rows and columns. The order, the filter and the content of the rows are the caller's; cursor and marks are ids.
 
@@ -127,6 +77,52 @@ class RecordTable(LineList, inherit_bindings=False):
 
     HEAD_ROWS = 1
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("list")
+
+    @dataclass(eq=False, repr=False)
+    class RowHighlighted(WidgetMessage):
+        """The cursor of a table came to stand on another row, by the user or because its row went away.
+
+        Attributes:
+            row_id: The row's id; ``None`` when the table is empty.
+        """
+
+        widget: RecordTable
+        row_id: str | None
+
+    @dataclass(eq=False, repr=False)
+    class RowOpened(WidgetMessage):
+        """The user opened a row, with enter or a second click.
+
+        Attributes:
+            row_id: The row's id.
+        """
+
+        widget: RecordTable
+        row_id: str
+
+    @dataclass(eq=False, repr=False)
+    class RowsMarked(WidgetMessage):
+        """The marks of a table changed.
+
+        Attributes:
+            row_ids: Every marked row, those that a filter hides included.
+        """
+
+        widget: RecordTable
+        row_ids: frozenset[str]
+
+    @dataclass(eq=False, repr=False)
+    class SortRequested(WidgetMessage):
+        """The user asked for another order: clicked the head of a column, or pressed the key for it.
+
+        Attributes:
+            column_id: The column to sort by.
+            reverse: Whether the order shall be turned round, because the column is the one sorted by already.
+        """
+
+        widget: RecordTable
+        column_id: str
+        reverse: bool
 
     def __init__(self, columns: Sequence[TableColumn], *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -183,7 +179,7 @@ class RecordTable(LineList, inherit_bindings=False):
             self._keep_in_place(top, *anchor)
         self._refresh_if_changed()
         if self._cursor_key != before:
-            self.post_message(RowHighlighted(self, self._cursor_key))
+            self.post_message(self.RowHighlighted(self, self._cursor_key))
 
     def measure_again(self) -> None:
         """Look at the first rows once more when the next ones come: the same keys say something else by now."""
@@ -222,7 +218,7 @@ class RecordTable(LineList, inherit_bindings=False):
         if self._marks != set(keys):
             self._marks = set(keys)
             self.refresh()
-            self.post_message(RowsMarked(self, self.marks))
+            self.post_message(self.RowsMarked(self, self.marks))
 
     def sorted_by(self, column_id: str | None, *, descending: bool = False) -> None:
         """Say in the head by which column the rows are sorted."""
@@ -318,12 +314,12 @@ class RecordTable(LineList, inherit_bindings=False):
     def cursor_moved(self) -> None:
         """Keep the id of the row and tell the screen."""
         self._cursor_key = self._rows[self._cursor].key if self._rows else None
-        self.post_message(RowHighlighted(self, self._cursor_key))
+        self.post_message(self.RowHighlighted(self, self._cursor_key))
 
     def line_opened(self) -> None:
         """Tell the screen that a row was opened."""
         if self._cursor_key is not None:
-            self.post_message(RowOpened(self, self._cursor_key))
+            self.post_message(self.RowOpened(self, self._cursor_key))
 
     def on_mount(self) -> None:
         """Lay the columns out."""
@@ -390,7 +386,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _ask_order(self, column_id: str) -> None:
         is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
-        self.post_message(HeaderClicked(self, column_id, is_present))
+        self.post_message(self.SortRequested(self, column_id, is_present))
 
     def _title(self, column: TableColumn) -> SafeText:
         if self._sorted_by is None or self._sorted_by[0] != column.id:

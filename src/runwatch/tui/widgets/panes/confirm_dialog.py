@@ -103,41 +103,6 @@ class DialogText:
     off: SafeText | None = None
 
 
-@dataclass(eq=False, repr=False)
-class Confirmed(Message):
-    """The user wants what a dialog says; the dialog shows from now on that it is being sent.
-
-    Attributes:
-        dialog: The dialog.
-    """
-
-    dialog: ConfirmDialog
-
-
-@dataclass(eq=False, repr=False)
-class AskedAgain(Message):
-    """The user wants a request whose outcome is unknown sent again, with the same key and the same body.
-
-    Attributes:
-        dialog: The dialog.
-    """
-
-    dialog: ConfirmDialog
-
-
-@dataclass(eq=False, repr=False)
-class Left(Message):
-    """The user left a dialog, which is gone from the screen.
-
-    Attributes:
-        dialog: The dialog.
-        was_sent: Whether something was sent before, so that records may have changed.
-    """
-
-    dialog: ConfirmDialog
-    was_sent: bool
-
-
 class ConfirmDialog(Dialog):
     """The dialog. It starts on the harmless button, and once sent it stays until an answer or until the user leaves.
 
@@ -186,6 +151,38 @@ class ConfirmDialog(Dialog):
         }
     }
     """
+
+    @dataclass(eq=False, repr=False)
+    class Confirmed(Message):
+        """The user wants what a dialog says; the dialog shows from now on that it is being sent.
+
+        Attributes:
+            dialog: The dialog.
+        """
+
+        dialog: ConfirmDialog
+
+    @dataclass(eq=False, repr=False)
+    class RetryRequested(Message):
+        """The user wants a request whose outcome is unknown sent again, with the same key and the same body.
+
+        Attributes:
+            dialog: The dialog.
+        """
+
+        dialog: ConfirmDialog
+
+    @dataclass(eq=False, repr=False)
+    class Closed(Message):
+        """The user left a dialog, which is gone from the screen.
+
+        Attributes:
+            dialog: The dialog.
+            was_sent: Whether something was sent before, so that records may have changed.
+        """
+
+        dialog: ConfirmDialog
+        was_sent: bool
 
     def __init__(self, order: DialogText, owner: DOMNode) -> None:
         super().__init__()
@@ -312,7 +309,7 @@ class ConfirmDialog(Dialog):
         event.stop()
         if event.button is self._confirm:
             self._send()
-            self._owner.post_message(Confirmed(self))
+            self._owner.post_message(self.Confirmed(self))
         elif event.button is self._again:
             self.action_ask_again()
         elif event.button is self._copy:
@@ -343,13 +340,13 @@ class ConfirmDialog(Dialog):
     def action_leave(self) -> None:
         """Leave; what was sent goes on without the dialog."""
         self.dismiss()
-        self._owner.post_message(Left(self, self._was_sent))
+        self._owner.post_message(self.Closed(self, self._was_sent))
 
     def action_ask_again(self) -> None:
         """Ask for the same request again, when its outcome is unknown."""
         if self._state == "unknown":
             self._send()
-            self._owner.post_message(AskedAgain(self))
+            self._owner.post_message(self.RetryRequested(self))
 
     def action_copy(self) -> None:
         """Have the secret copied that the answer told."""

@@ -28,13 +28,6 @@ from runwatch.view.text.safe_text import SafeText, block, line
 NO_INSTANCE = "none: this answer did not come from the service's own error handling"
 
 
-@dataclass(eq=False, repr=False)
-class NextStepTaken(WidgetMessage):
-    """The user pressed enter on a problem, to do what it says comes next."""
-
-    widget: ProblemPanel
-
-
 class ProblemPanel(Pane):
     """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does what comes next, ``esc`` leaves.
 
@@ -51,6 +44,16 @@ class ProblemPanel(Pane):
         padding: 1 0;
     }
     """
+
+    @dataclass(eq=False, repr=False)
+    class NextStepRequested(WidgetMessage):
+        """The user pressed enter on a problem, to do what it says comes next.
+
+        Attributes:
+            entry: The problem.
+        """
+
+        entry: ProblemEntry
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -133,7 +136,8 @@ class ProblemPanel(Pane):
 
     def action_next_step(self) -> None:
         """Ask the screen to do what comes next."""
-        self.post_message(NextStepTaken(self))
+        if self._entry is not None:
+            self.post_message(self.NextStepRequested(self, self._entry))
 
     @property
     def _fields(self) -> _Fields:

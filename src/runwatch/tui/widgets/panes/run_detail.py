@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import ContentSwitcher
 
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.widgets.bars.filter_bar import FilterBar, FilterChanged, FilterKept, FilterLeft, make_filter_suggester
+from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.event_log import EmptyLineSource, EventLog
@@ -163,19 +163,19 @@ class RunDetail(Vertical):
         self._search = ""
         self.remove_class("-searching")
 
-    def on_filter_changed(self, message: FilterChanged) -> None:
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Search while the user types."""
         message.stop()
         self._search = message.text
         self.post_message(self.SearchChanged(message.text))
 
-    def on_filter_kept(self, message: FilterKept) -> None:
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
         """Go back to the events."""
         message.stop()
         self.remove_class("-searching")
         self.event_log.focus()
 
-    def on_filter_left(self, message: FilterLeft) -> None:
+    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         """Search for nothing any more."""
         message.stop()
         self.clear_search()
