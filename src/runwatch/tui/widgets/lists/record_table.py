@@ -101,17 +101,6 @@ class RecordTable(LineList, inherit_bindings=False):
         row_id: str
 
     @dataclass(eq=False, repr=False)
-    class RowsMarked(WidgetMessage):
-        """The marks of a table changed.
-
-        Attributes:
-            row_ids: Every marked row, those that a filter hides included.
-        """
-
-        widget: RecordTable
-        row_ids: frozenset[str]
-
-    @dataclass(eq=False, repr=False)
     class SortRequested(WidgetMessage):
         """The user asked for another order: clicked the head of a column, or pressed the key for it.
 
@@ -218,7 +207,6 @@ class RecordTable(LineList, inherit_bindings=False):
         if self._marks != set(keys):
             self._marks = set(keys)
             self.refresh()
-            self.post_message(self.RowsMarked(self, self.marks))
 
     def sorted_by(self, column_id: str | None, *, descending: bool = False) -> None:
         """Say in the head by which column the rows are sorted."""
