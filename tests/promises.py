@@ -170,7 +170,7 @@ PROMISES: Final = (
             "tests/api/test_secrets.py",
             "tests/store/test_secrets.py",
             "tests/view/problems/test_support_bundle.py",
-            "tests/base/test_secret.py",
+            "tests/base/secrets/test_secret.py",
             "tests/base/test_log.py",
         ),
     ),
@@ -215,7 +215,7 @@ PROMISES: Final = (
             "tests/faults/test_two_consoles.py",
             "tests/settings/test_local_service.py",
             "tests/store/repositories/test_notes.py",
-            "tests/tui/flows/test_run_notes.py",
+            "tests/tui/flows/test_local_notes.py",
         ),
     ),
     Promise(
@@ -271,7 +271,11 @@ PROMISES: Final = (
         "A process that takes the dead service's port gets nothing.",
         "The local service is killed and another user listens on its port while console and commands go on; sockets "
         "and directories of other users are refused. `-m exhaustive` repeats it a hundred times.",
-        ("tests/end_to_end/test_port_taken.py", "tests/api/test_socket.py", "tests/base/test_service_socket.py"),
+        (
+            "tests/end_to_end/test_port_taken.py",
+            "tests/api/test_socket.py",
+            "tests/base/network/test_service_socket.py",
+        ),
     ),
     Promise(
         "Private pages work in a browser, and end with their key.",
@@ -310,7 +314,11 @@ PROMISES: Final = (
     Promise(
         "The service calls no address that only its machine reaches.",
         "Every spelling of metadata, private and wrapped addresses, for every caller and organization.",
-        ("tests/base/test_addresses.py", "tests/service/test_address_policy.py", "tests/service/test_outbound.py"),
+        (
+            "tests/base/network/test_addresses.py",
+            "tests/service/test_address_policy.py",
+            "tests/service/test_outbound.py",
+        ),
     ),
     Promise(
         "A copy of the data directory gives no secret away.",

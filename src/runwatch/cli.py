@@ -12,8 +12,8 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from runwatch import __version__
-from runwatch.base.core_dumps import forbid_core_dumps
 from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.secrets.core_dumps import forbid_core_dumps
 from runwatch.commands import COMPLETE
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _rotate_master_key(call: Invocation, options: ServeOptions) -> int:
         DataError: The data directory is not usable; the next start seals what is left.
     """
     from runwatch.base.errors import LocalServiceError
-    from runwatch.base.service_file import is_running
+    from runwatch.base.network.service_file import is_running
     from runwatch.service import process as service
     from runwatch.settings.master_key import add_master_key
 

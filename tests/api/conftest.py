@@ -14,8 +14,8 @@ import pytest
 
 from runwatch.api.client import Client
 from runwatch.base.json import dumps
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.problem import PROBLEM_TYPE
 from tests.support.builders import problem
 from tests.support.clock import FakeClock

@@ -21,8 +21,8 @@ from runwatch.api.errors import (
 )
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.api.rate_limit_gate import RateLimitGate
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from tests.api.conftest import (
     CANARY,
     Connection,

@@ -11,8 +11,8 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiProblem, NoResponseError
 from runwatch.base.errors import SettingsError
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target, normalise_base_url
+from runwatch.base.network.service_target import Target, normalise_base_url
+from runwatch.base.secrets.secret import Secret
 from tests.api.certificate import authority_file, server_context
 from tests.api.conftest import CANARY, RawServer, json_answer, target_of
 from tests.support.clock import FakeClock

@@ -15,8 +15,8 @@ from runwatch.api.operations import OPERATIONS
 from runwatch.api.secrets import is_own_page, redact_answer_secrets
 from runwatch.base.json import loads
 from runwatch.base.log import redact
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from tests.api.conftest import RawServer, json_answer, then_reset
 from tests.support.builders import problem
 from tests.support.http1 import answer_bytes

@@ -8,7 +8,7 @@ from runwatch.api.http.exchange import HttpResponse
 from runwatch.api.problem_parser import REDIRECT_REFUSED, parse_problem
 from runwatch.base.json import dumps
 from runwatch.base.log import keep_secret
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.problem import NOT_A_PROBLEM, PROBLEM_TYPE
 from tests.support.builders import problem, validation_problem
 

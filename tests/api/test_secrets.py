@@ -13,8 +13,8 @@ import pytest
 from runwatch.api.client import Client, RequestAttempt
 from runwatch.base.errors import RunwatchError
 from runwatch.base.log import start_log
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from tests.api.conftest import (
     CANARY,
     Connection,

@@ -14,9 +14,9 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.api.errors import NoResponseError
 from runwatch.api.http import transport
-from runwatch.base import service_socket
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network import service_socket
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from tests.api.conftest import CANARY, RawServer, json_answer, target_of, then_close
 
 ACCOUNT = json_answer({"tenant_id": "ten_1"})

@@ -19,9 +19,9 @@ from types import FrameType
 from typing import Any, Final
 
 from runwatch.base.files import rename_aside, write_atomic
-from runwatch.base.sealing import MasterKey, MasterKeys, is_sealed
-from runwatch.base.secret import Secret
-from runwatch.base.service_file import ServiceFile, read_service_file, write_service_file
+from runwatch.base.network.service_file import ServiceFile, read_service_file, write_service_file
+from runwatch.base.secrets.sealing import MasterKey, MasterKeys, is_sealed
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import DIRECTORY, Vault
 from runwatch.settings.key_store import KeyFile, StoredKey
 from runwatch.settings.settings_file import load_settings_file, write_setting
@@ -33,7 +33,7 @@ CUT: Final = 9
 
 WATCHED: Final = (
     "/runwatch/base/files.py",
-    "/runwatch/base/service_file.py",
+    "/runwatch/base/network/service_file.py",
     "/runwatch/settings/",
     "/runwatch/service/access/vault.py",
     "/tempfile.py",

@@ -13,7 +13,7 @@ import pytest
 
 from runwatch.base import log
 from runwatch.base.log import REDACTED, MaxLevelFilter, keep_secret, redact, redact_headers, start_log
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 
 VALUE = "rw_live_canary_51f0"
 logger = logging.getLogger("runwatch.test")

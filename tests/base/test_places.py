@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.clock import SystemClock, format_iso
-from runwatch.base.paths import find_paths
-from runwatch.base.sealing import MasterKeys, UnsealError
-from runwatch.base.secret import Secret
-from runwatch.base.service_file import (
+from runwatch.base.network.service_file import (
     ServiceFile,
     is_running,
     lock_path,
@@ -22,6 +19,9 @@ from runwatch.base.service_file import (
     service_line,
     write_service_file,
 )
+from runwatch.base.paths import find_paths
+from runwatch.base.secrets.sealing import MasterKeys, UnsealError
+from runwatch.base.secrets.secret import Secret
 from tests.support.master_keys import MASTER_KEYS
 
 

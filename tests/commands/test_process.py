@@ -200,7 +200,7 @@ def test_a_defect_is_told_shortly_and_its_trace_goes_to_the_log_without_the_key(
         "from runwatch.cli import run\n"
         "def broken(call):\n"
         "    from runwatch.base.log import keep_secret\n"
-        "    from runwatch.base.secret import Secret\n"
+        "    from runwatch.base.secrets.secret import Secret\n"
         f"    keep_secret(Secret({key!r}))\n"
         f"    raise ZeroDivisionError({key!r})\n"
         "runs.list_runs = broken\n"

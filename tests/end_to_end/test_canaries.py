@@ -21,8 +21,8 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import loads
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from tests.support import resources
 from tests.support.builders import RUN_ID, account, echo_events, open_run, problem
 from tests.support.cli import Cli

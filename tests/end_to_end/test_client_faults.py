@@ -19,8 +19,8 @@ from runwatch.api.client import Client
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError, UnusableResponseError
 from runwatch.api.http.transport import Timeouts, Transport
 from runwatch.base.json import encode_body
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from tests.support.builders import request_body
 from tests.support.clock import FakeClock
 from tests.support.fault_steps import (

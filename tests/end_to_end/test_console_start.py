@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from runwatch.base.service_file import ServiceFile, is_running, read_service_file
+from runwatch.base.network.service_file import ServiceFile, is_running, read_service_file
 from runwatch.settings import local_service
 from tests.support.console import console
 from tests.support.terminal import Terminal

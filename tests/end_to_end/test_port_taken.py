@@ -14,9 +14,9 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.api.errors import NoResponseError
 from runwatch.base.clock import SystemClock
+from runwatch.base.network.service_file import lock_path, read_service_file
 from runwatch.base.paths import find_paths
-from runwatch.base.secret import Secret
-from runwatch.base.service_file import lock_path, read_service_file
+from runwatch.base.secrets.secret import Secret
 from runwatch.settings import local_service
 from runwatch.store.service_problems import connect_running_service
 from tests.support.cli import Cli

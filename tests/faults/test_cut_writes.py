@@ -19,8 +19,8 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.base.json import encode_body
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.store.db.database import Database
 from runwatch.store.repositories.outbox import Outbox, WriteRequest
 from runwatch.store.repositories.scope import Scope, read_scope

@@ -20,8 +20,8 @@ import pytest
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.store.db.database import Database
 from runwatch.store.live.run_follower import follow_run
 from runwatch.store.repositories.event_store import EventStore

@@ -23,8 +23,8 @@ from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.base.errors import UsageError
 from runwatch.base.json import encode_body
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.store.db.database import Database
 from runwatch.store.repositories.outbox import RETRY_WINDOW, SUBMIT, Outbox, WriteRequest
 from runwatch.store.repositories.scope import read_scope

@@ -18,8 +18,8 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.api.operations import OPERATIONS, Operation
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from tests.support.clock import FakeClock
 from tests.support.fault_mix import LONG
 from tests.support.fault_steps import Answer, Cut, Doubled, Reset, Step, failing, html_502, too_many

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.base.addresses import Address, classify_address
+from runwatch.base.network.addresses import Address, classify_address
 from runwatch.service.address_policy import PROVIDERS, PUBLIC, PUBLIC_OR_LOOPBACK, AddressPolicy, OrganizationPolicies
 from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import OutboundClient, OutboundError, resolve_host

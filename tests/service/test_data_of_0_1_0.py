@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.sealing import MAGIC, MasterKeys
+from runwatch.base.secrets.sealing import MAGIC, MasterKeys
 from runwatch.records.account import Account
 from runwatch.service.checks import bindings
 from runwatch.service.tables.models import connections

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from runwatch.base.clock import format_iso
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import add_tenant
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.access.vault import Vault

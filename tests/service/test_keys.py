@@ -15,8 +15,8 @@ import pytest
 
 from runwatch.base.clock import format_iso
 from runwatch.base.log import REDACTED, redact
-from runwatch.base.secret import Secret
-from runwatch.base.service_file import write_service_file
+from runwatch.base.network.service_file import write_service_file
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.api_key import ApiKey
 from runwatch.service.access import authentication
 from runwatch.service.access.authentication import KEY_PREFIX, ActiveKeys, Principal, hash_key

@@ -21,7 +21,7 @@ from sqlalchemy import Column, ForeignKey, Index, Integer, MetaData, Table, Text
 from sqlalchemy.pool import NullPool
 
 from runwatch.base.errors import DataError, LocalServiceError
-from runwatch.base.service_file import lock_path
+from runwatch.base.network.service_file import lock_path
 from runwatch.service import database as database_module
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.migrations import upgrade

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.base.addresses import Address, AddressKind
+from runwatch.base.network.addresses import Address, AddressKind
 from runwatch.service.address_policy import PROVIDERS, PUBLIC, PUBLIC_OR_LOOPBACK, AddressPolicy
 from runwatch.service.outbound import OutboundClient, OutboundError
 from tests.api.certificate import authority_file, server_context

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PUBLIC, PUBLIC_OR_LOOPBACK
 from runwatch.service.checks import probe as probing
 from runwatch.service.checks.probe import ProbeReport, build_report, probe

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from runwatch.base.errors import LocalServiceError, UntrustedSocketError, UsageError
-from runwatch.base.service_file import is_running, lock_path
+from runwatch.base.network.service_file import is_running, lock_path
 from runwatch.base.text import is_clean
 from runwatch.service import server
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from runwatch.base.json import ExactNumber, loads
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
 from runwatch.service.models.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, ServedModel
 from runwatch.service.models.providers.error_kinds import kind_from_outbound

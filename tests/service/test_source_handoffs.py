@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import DIRECTORY
 from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving

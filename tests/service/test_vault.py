@@ -9,7 +9,7 @@ import pytest
 
 from runwatch.base.errors import DataError
 from runwatch.base.log import redact
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import DIRECTORY, Vault
 from tests.support.master_keys import MASTER_KEYS
 

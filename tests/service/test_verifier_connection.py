@@ -12,7 +12,7 @@ import httpx
 import pytest
 from millwork_solver import AsyncSolver
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.checks import bindings
 from runwatch.service.checks.probe import ProbeReport, probe
 from runwatch.service.routes import verifiers as verifier_routes

@@ -14,10 +14,10 @@ import sys
 import threading
 from pathlib import Path
 
+from runwatch.base.network.service_file import ServiceFile, lock_path, service_line, write_service_file
+from runwatch.base.network.service_socket import listen_on_socket
 from runwatch.base.paths import find_paths
-from runwatch.base.secret import Secret
-from runwatch.base.service_file import ServiceFile, lock_path, service_line, write_service_file
-from runwatch.base.service_socket import listen_on_socket
+from runwatch.base.secrets.secret import Secret
 from runwatch.settings.master_key import find_master_keys
 
 KEY = "rw_fake_service_key"

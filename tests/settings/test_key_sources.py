@@ -19,7 +19,7 @@ import pytest
 
 from runwatch.base import log
 from runwatch.base.errors import SettingsError
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.settings.declarations import Profile
 from runwatch.settings.key_command import run_key_command
 from runwatch.settings.key_sources import FoundKey, environment_key, forget_key, profile_key, store_key

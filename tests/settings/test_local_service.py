@@ -20,10 +20,10 @@ import pytest
 from runwatch.base import log
 from runwatch.base.errors import DataError, LocalServiceError, UntrustedSocketError
 from runwatch.base.files import FileLock
+from runwatch.base.network.service_file import ServiceFile, is_running, lock_path, read_service_file, write_service_file
+from runwatch.base.network.service_socket import listen_on_socket
 from runwatch.base.paths import find_paths
-from runwatch.base.secret import Secret
-from runwatch.base.service_file import ServiceFile, is_running, lock_path, read_service_file, write_service_file
-from runwatch.base.service_socket import listen_on_socket
+from runwatch.base.secrets.secret import Secret
 from runwatch.base.shell_words import quote_word
 from runwatch.settings import local_service
 from runwatch.settings.local_service import LocalService, WaitTiming, ensure_running, find_running, stop_running

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from runwatch.base.errors import SettingsError
-from runwatch.base.sealing import MasterKeys
+from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.settings.master_key import KEYRING_NAME, add_master_key, find_master_keys, master_key_file
 from runwatch.settings.settings_file import write_setting
 from tests.support.master_keys import MASTER_KEYS

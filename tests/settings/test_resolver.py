@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.errors import NotConfigured, RunwatchError, SettingsError, UsageError
+from runwatch.base.network.service_target import Target
 from runwatch.base.paths import Paths
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.settings.declarations import Settings
 from runwatch.settings.key_sources import store_key
 from runwatch.settings.local_service import LocalService

@@ -13,8 +13,8 @@ from typing import Any
 
 from runwatch.api.calls import RequestAttempt
 from runwatch.base.clock import format_iso
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.record import Record
 from runwatch.store.live.poller import PollIntervals
 from runwatch.store.live.run_tails import TailUpdate

@@ -12,8 +12,8 @@ from runwatch.api.client import Client
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError, UnusableResponseError
 from runwatch.api.http.exchange import HttpResponse
 from runwatch.api.operations import Operation
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.account import Account
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page

@@ -11,7 +11,7 @@ import ssl
 from pathlib import Path
 from typing import Final, Self
 
-from runwatch.base.service_socket import listen_on_socket
+from runwatch.base.network.service_socket import listen_on_socket
 from tests.support.http1 import HEAD_LIMIT, Malformed
 
 _TURNS: Final = 10

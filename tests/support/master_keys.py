@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from runwatch.base.sealing import KEY_BYTES, MasterKey, MasterKeys
-from runwatch.base.service_file import ServiceFile, open_owner_key, read_service_file
+from runwatch.base.network.service_file import ServiceFile, open_owner_key, read_service_file
+from runwatch.base.secrets.sealing import KEY_BYTES, MasterKey, MasterKeys
 from runwatch.service.access.vault import DIRECTORY
 
 MASTER_KEYS: Final = MasterKeys((MasterKey(bytes(range(KEY_BYTES))),))

@@ -19,7 +19,7 @@ from runwatch.api.problem_parser import parse_problem
 from runwatch.api.rate_limit_gate import RateLimitGate, parse_retry_after_s
 from runwatch.api.retry_policy import NoRetry, decide_retry
 from runwatch.base.clock import Clock
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.records.problem import Problem
 
 T = TypeVar("T")

@@ -41,8 +41,8 @@ from runwatch.api.run_tail import EndStep, PauseStep, RunTail
 from runwatch.api.secrets import build_secret_request, redact_answer_secrets
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.log import keep_secret
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.account import Account
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt

@@ -10,7 +10,7 @@ from runwatch.api.http.exchange import ConnectionLostError, HttpRequest, HttpRes
 from runwatch.api.operations import Operation
 from runwatch.api.problem_parser import describe_body
 from runwatch.api.write_outcome import proves_no_effect
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.records.problem import Problem
 
 _LOST: Final = {

@@ -15,8 +15,8 @@ from runwatch.api.operations import PRIVATE_ENTRY, Operation
 from runwatch.base.errors import SettingsError
 from runwatch.base.json import encode_body
 from runwatch.base.log import keep_secret
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target, is_loopback_host, normalise_base_url
+from runwatch.base.network.service_target import Target, is_loopback_host, normalise_base_url
+from runwatch.base.secrets.secret import Secret
 
 _ENTRY_PATHS: Final = "/connect/"
 """Path prefix of the service's private pages."""

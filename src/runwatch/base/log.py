@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.files import UnsafePlaceError, open_private_append, private_directory
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 
 SECRET_HEADERS: Final = frozenset(
     {"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "x-goog-api-key"}

@@ -152,7 +152,7 @@ def _is_terminal() -> bool:
 
 def key_set(call: Invocation) -> int:
     """``config key set``: store a profile's API key, bound to the profile's address."""
-    from runwatch.base.secret import Secret
+    from runwatch.base.secrets.secret import Secret
     from runwatch.settings.key_sources import store_key
 
     profile = _profile(call)

@@ -19,8 +19,8 @@ from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.api.operations import list_operation
 from runwatch.base.closest_word import closest_word, closest_words
 from runwatch.base.errors import RunwatchError, UsageError
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import may_be_loopback, server_identity
+from runwatch.base.network.service_target import may_be_loopback, server_identity
+from runwatch.base.secrets.secret import Secret
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS, exit_code

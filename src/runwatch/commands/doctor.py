@@ -22,7 +22,7 @@ from runwatch.api.client import CallResult
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.base.errors import DataError, RunwatchError
 from runwatch.base.files import check_data_dir
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.commands.cli.error_report import next_step_text
 from runwatch.commands.cli.exit_codes import SUCCESS, USAGE, exit_code

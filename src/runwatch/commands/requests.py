@@ -6,7 +6,7 @@ import asyncio
 
 from runwatch.base.errors import RunwatchError
 from runwatch.base.files import UnsafePlaceError
-from runwatch.base.service_file import read_service_file
+from runwatch.base.network.service_file import read_service_file
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.problems import EVERYTHING
 from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, parse_since

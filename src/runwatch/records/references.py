@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from runwatch.base.secret_patterns import find_secret
+from runwatch.base.secrets.secret_patterns import find_secret
 
 MAX_VISITED: Final = 10_000
 """Maximum values checked in one body, breadth first; references are at most three levels deep."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from runwatch.base.addresses import AddressKind
+from runwatch.base.network.addresses import AddressKind
 from runwatch.service.options import ServeOptions
 
 DOCKS_PATH: Final = "/docks/"

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
-from runwatch.base.sealing import MasterKeys
+from runwatch.base.secrets.sealing import MasterKeys
 
 SAMPLE_RUNS: Final = 200
 """Default number of finished runs in the sample organization."""

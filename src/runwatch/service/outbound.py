@@ -20,8 +20,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from runwatch.base.addresses import Address, AddressKind, classify_address
 from runwatch.base.errors import RunwatchError
+from runwatch.base.network.addresses import Address, AddressKind, classify_address
 from runwatch.service.address_policy import AddressPolicy
 
 ANSWER_BYTES: Final = 1024 * 1024

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import RunwatchError
-from runwatch.base.service_file import service_line
+from runwatch.base.network.service_file import service_line
 from runwatch.base.text import clean_block
 from runwatch.service.options import SAMPLE_KEYS, SAMPLE_RUNS, ServeOptions
 

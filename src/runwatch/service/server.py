@@ -22,10 +22,16 @@ from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, LocalServiceError, UsageError
 from runwatch.base.files import FileLock, UnsafePlaceError, check_data_dir, private_directory
 from runwatch.base.log import MaxLevelFilter, keep_secret, start_log
-from runwatch.base.sealing import MasterKeys, UnsealError
-from runwatch.base.service_file import ServiceFile, lock_path, open_owner_key, read_service_file, write_service_file
-from runwatch.base.service_socket import listen_on_socket, require_unix_sockets
-from runwatch.base.service_target import is_loopback_address, may_be_loopback
+from runwatch.base.network.service_file import (
+    ServiceFile,
+    lock_path,
+    open_owner_key,
+    read_service_file,
+    write_service_file,
+)
+from runwatch.base.network.service_socket import listen_on_socket, require_unix_sockets
+from runwatch.base.network.service_target import is_loopback_address, may_be_loopback
+from runwatch.base.secrets.sealing import MasterKeys, UnsealError
 from runwatch.service.access.authentication import new_key
 from runwatch.service.access.vault import Vault
 from runwatch.service.http.app import ServiceApp

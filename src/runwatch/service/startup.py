@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from runwatch.base.clock import Clock
-from runwatch.base.sealing import MasterKeys
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.sealing import MasterKeys
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import ActiveKeys, ensure_owner, local_tenant
 from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.access.vault import Vault

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import SettingsError
-from runwatch.base.service_target import normalise_base_url
+from runwatch.base.network.service_target import normalise_base_url
 from runwatch.settings.setting import (
     Setting,
     SettingsGroup,

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.log import REDACTED, keep_secret
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.settings.declarations import (
     PROFILES,
     RESERVED_NAMES,

@@ -14,7 +14,7 @@ from typing import Final
 
 from runwatch.base.errors import SettingsError
 from runwatch.base.log import keep_secret
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.base.shell_words import runwatch_command
 from runwatch.settings.declarations import Profile
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from runwatch.base.errors import SettingsError
 from runwatch.base.files import UnsafePlaceError, check_place, hold_lock, read_private, write_atomic
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 
 KEYRING_TIMEOUT_S: Final = 3.0
 """How long the keyring may take; a locked one waits for the user, who may not see its prompt."""

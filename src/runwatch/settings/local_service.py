@@ -19,10 +19,7 @@ from urllib.parse import urlsplit
 from runwatch.base.errors import LocalServiceError, SettingsError
 from runwatch.base.files import FileLock, UnsafePlaceError, check_data_dir, open_private_append, private_directory
 from runwatch.base.log import keep_secret, redact
-from runwatch.base.paths import find_paths
-from runwatch.base.sealing import UnsealError
-from runwatch.base.secret import Secret
-from runwatch.base.service_file import (
+from runwatch.base.network.service_file import (
     ServiceFile,
     is_running,
     open_owner_key,
@@ -30,8 +27,11 @@ from runwatch.base.service_file import (
     read_process_id,
     read_service_file,
 )
-from runwatch.base.service_socket import connect_to_socket, require_unix_sockets
-from runwatch.base.service_target import Target, normalise_base_url
+from runwatch.base.network.service_socket import connect_to_socket, require_unix_sockets
+from runwatch.base.network.service_target import Target, normalise_base_url
+from runwatch.base.paths import find_paths
+from runwatch.base.secrets.sealing import UnsealError
+from runwatch.base.secrets.secret import Secret
 from runwatch.base.shell_words import quote_word
 from runwatch.base.text import clean_block
 from runwatch.settings.declarations import LOCAL

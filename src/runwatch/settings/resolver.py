@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import NotConfigured, SettingsError, UsageError
+from runwatch.base.network.service_target import Target, normalise_base_url
 from runwatch.base.paths import Paths
-from runwatch.base.service_target import Target, normalise_base_url
 from runwatch.base.shell_words import runwatch_command
 from runwatch.settings.declarations import LOCAL, PROFILE_SETTINGS, PROFILES, SETTINGS, UNNAMED, Profile, Settings
 from runwatch.settings.key_sources import ENVIRONMENT_KEY, FoundKey, environment_key, profile_key

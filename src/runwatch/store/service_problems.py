@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.clock import Clock, format_iso
+from runwatch.base.network.service_target import Target
 from runwatch.base.paths import Paths
-from runwatch.base.service_target import Target
 from runwatch.records.service_problem import ProblemLookup, ServiceProblem
 from runwatch.settings.declarations import LOCAL
 

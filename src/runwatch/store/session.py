@@ -19,7 +19,7 @@ from runwatch.api.calls import CallResult, RequestAttempt
 from runwatch.api.client import Client
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, RunwatchError, UsageError
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.store.db.database import Database

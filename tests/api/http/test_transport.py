@@ -19,8 +19,8 @@ from runwatch.api.http import transport
 from runwatch.api.http.exchange import ConnectionLostError, HttpRequest, HttpResponse
 from runwatch.api.http.transport import CONNECTIONS, MAX_BODY_BYTES, MAX_ERROR_BYTES, Timeouts, Transport
 from runwatch.base.errors import SettingsError
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from tests.api.certificate import authority_file, server_context
 from tests.api.conftest import (
     CANARY,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.records.event import RunEvent
 from runwatch.store.db.database import Database
 from runwatch.store.live.run_follower import follow_run

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runwatch.base.log import keep_secret
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.problem import Problem, synthetic_problem
 from runwatch.store.db.database import Database
 from runwatch.store.repositories import journal as module

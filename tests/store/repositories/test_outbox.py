@@ -16,7 +16,7 @@ from runwatch.api.operations import OPERATIONS
 from runwatch.api.write_outcome import proves_no_effect
 from runwatch.base.errors import DataError, UsageError
 from runwatch.base.json import encode_body
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.records.error_codes import CODES
 from runwatch.store.db.database import Database
 from runwatch.store.repositories.notes import LocalNotes

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.paths import Paths
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.settings.declarations import Profile
 from runwatch.settings.key_sources import store_key
 from runwatch.settings.resolver import SettingOptions

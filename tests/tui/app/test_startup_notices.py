@@ -11,7 +11,7 @@ import pytest
 
 from runwatch.base.errors import LocalServiceError
 from runwatch.base.paths import Paths
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.settings.local_service import LocalService
 from runwatch.settings.resolver import SettingOptions
 from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions

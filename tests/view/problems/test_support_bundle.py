@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from runwatch.base.clock import format_iso
 from runwatch.base.json import loads
 from runwatch.base.log import REDACTED, keep_secret
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.view.problems import support_bundle as module
 from runwatch.view.problems.activity import ActivityEntry
 from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem

@@ -28,8 +28,8 @@ from runwatch.api.http.body_reader import ACCEPTED, BodyDamagedError, BodyReader
 from runwatch.api.http.exchange import ConnectionLostError, HttpRequest, HttpResponse
 from runwatch.base.errors import SettingsError, UntrustedSocketError
 from runwatch.base.log import redact_headers
-from runwatch.base.service_socket import check_socket_path, check_socket_peer
-from runwatch.base.service_target import Target, is_loopback_address
+from runwatch.base.network.service_socket import check_socket_path, check_socket_peer
+from runwatch.base.network.service_target import Target, is_loopback_address
 
 if TYPE_CHECKING:
     import httpx

@@ -9,7 +9,7 @@ from typing import Any
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.base.clock import Clock
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.records.account import Quota
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page

@@ -16,7 +16,7 @@ from typing import Any
 from runwatch.api.secrets import is_own_page
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.log import keep_secret
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.session import CommandSession

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from runwatch.api.errors import ReadOnlyError
 from runwatch.api.operations import OPERATIONS
 from runwatch.base.log import start_log
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.rate_limited_client import RateLimitedClient
 from runwatch.settings.declarations import Settings

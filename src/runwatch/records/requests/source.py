@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator
 
-from runwatch.base.addresses import AddressKind, classify_address, parse_address
+from runwatch.base.network.addresses import AddressKind, classify_address, parse_address
 from runwatch.records.requests.body import OpenBody
 from runwatch.records.source import NAMED_MODELS
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runwatch.base.clock import format_iso
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service import decision_log
 from runwatch.service.access.authentication import Principal
 from runwatch.service.access.key_uses import KeyUses

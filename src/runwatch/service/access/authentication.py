@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from runwatch.base.clock import Clock, format_iso
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id, random_word
 from runwatch.service.tables import api_keys, tenants

@@ -13,7 +13,7 @@ from typing import Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.log import keep_secret
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.tables.review import sessions
 from runwatch.service.transaction import Transaction
 

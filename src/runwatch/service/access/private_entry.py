@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.log import keep_secret
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import Principal, is_active
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id

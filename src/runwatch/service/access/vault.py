@@ -18,8 +18,8 @@ from typing import Final
 from runwatch.base.errors import DataError
 from runwatch.base.files import private_directory, write_atomic
 from runwatch.base.log import keep_secret
-from runwatch.base.sealing import MasterKeys, UnsealError, is_sealed
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.sealing import MasterKeys, UnsealError, is_sealed
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.ids import random_digits
 
 DIRECTORY: Final = "secrets"

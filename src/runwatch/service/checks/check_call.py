@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.base.json import dumps
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.outbound import OutboundClient, OutboundResponse
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from runwatch.base.errors import DataError
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import OrganizationPolicies
 from runwatch.service.checks import bindings

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from runwatch.base.clock import Clock, format_iso
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.checks.check_call import PROBE_S, call_check
 from runwatch.service.checks.verdict import InvalidVerdictError, Verdict, parse_verdict

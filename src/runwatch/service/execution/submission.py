@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from runwatch.base.secret_patterns import find_secret
+from runwatch.base.secrets.secret_patterns import find_secret
 from runwatch.records.requests import RunRequest
 from runwatch.service import decision_log
 from runwatch.service.errors import RefusalError, make_validation_error

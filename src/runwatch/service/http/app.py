@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Protocol
+from urllib.parse import unquote
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -18,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runwatch.base.errors import DataError
 from runwatch.base.json import DuplicateMemberError, loads_strict
-from runwatch.base.service_target import is_loopback_address, is_loopback_host
+from runwatch.base.network.service_target import is_loopback_address, is_loopback_host
 from runwatch.service.access import browser_sessions
 from runwatch.service.access.authentication import ANONYMOUS, Principal
 from runwatch.service.access.roles import require
@@ -30,9 +31,9 @@ from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Rout
 from runwatch.service.http.html_pages import FORM_TYPE, PAGE_PATHS, FormRefusalError, read_form, render_problem_page
 from runwatch.service.http.idempotency import HEADER, IdempotentRequest, hash_body, read_key
 from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Share, read_body
-from runwatch.service.http.request_target import to_origin_form
 from runwatch.service.http.responses import JSON_TYPE, ServiceResponse
 
+_ABSOLUTE_TARGET: Final = re.compile(rb"http://([^/]*)(/.*)?", re.IGNORECASE)
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
 _METHOD_CHARACTERS: Final = 20
@@ -89,7 +90,7 @@ class ServiceApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, also on unexpected errors."""
-        scope = to_origin_form(scope)
+        scope = _to_origin_form(scope)
         request = Request(scope, receive)
         if self._docks is not None and scope["path"].startswith(DOCKS_PATH) and self._has_own_origin(request):
             await self._docks(scope, receive, send)
@@ -410,3 +411,22 @@ def _is_form(request: Request) -> bool:
 
 def _media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _to_origin_form(scope: Scope) -> Scope:
+    """Return the request with its target in origin form, or unchanged if it already is.
+
+    Clients send ``GET http://HOST/PATH`` to proxies (RFC 9112, 3.2.2). As the standard requires, the target's host
+    replaces the ``Host`` header, so the check of that header judges the host that the caller means.
+    """
+    match = _ABSOLUTE_TARGET.fullmatch(scope["raw_path"])
+    if match is None:
+        return scope
+    path = match[2] or b"/"
+    headers = [(name, value) for name, value in scope["headers"] if name != b"host"]
+    return {
+        **scope,
+        "path": unquote(path.decode("ascii")),
+        "raw_path": path,
+        "headers": [*headers, (b"host", match[1])],
+    }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.agent import AgentRequest
 from runwatch.records.requests.arm import AgentArmRequest, AgentLifecycle
 from runwatch.service.access.authentication import Principal

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import server_identity
+from runwatch.base.network.service_target import server_identity
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import Vault
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id

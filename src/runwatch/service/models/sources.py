@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from runwatch.base.service_target import may_be_loopback
+from runwatch.base.network.service_target import may_be_loopback
 from runwatch.records.requests.run import KNOWN_DATA_CLASSES
 from runwatch.records.requests.source import EndpointRequest, PriceRequest, is_private_host
 from runwatch.service.errors import RefusalError, make_validation_error

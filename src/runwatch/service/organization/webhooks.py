@@ -32,7 +32,7 @@ from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.tables.organization import webhook_deliveries, webhooks

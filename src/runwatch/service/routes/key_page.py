@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.binding import ConnectionIntentRequest
 from runwatch.service.access import private_entry
 from runwatch.service.access.private_entry import EntryIntent

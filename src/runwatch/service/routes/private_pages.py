@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 from urllib.parse import urlencode
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.access import private_entry
 from runwatch.service.access.authentication import ANONYMOUS
 from runwatch.service.access.private_entry import EntryIntent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.binding import (
     ConnectionRevokeRequest,
     ConnectionTestRequest,

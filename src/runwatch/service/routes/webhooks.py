@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from runwatch.base.addresses import AddressKind, classify_address, parse_address
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import may_be_loopback
+from runwatch.base.network.addresses import AddressKind, classify_address, parse_address
+from runwatch.base.network.service_target import may_be_loopback
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.webhooks import WebhookRequest
 from runwatch.service.errors import make_validation_error
 from runwatch.service.http.body_parser import parse_body

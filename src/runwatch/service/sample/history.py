@@ -20,8 +20,8 @@ from runwatch.base.errors import DataError
 from runwatch.base.files import write_atomic
 from runwatch.base.json import dumps
 from runwatch.base.log import keep_secret
-from runwatch.base.sealing import MasterKeys
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.sealing import MasterKeys
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests import RunRequest
 from runwatch.records.requests.arm import SkillArmRequest
 from runwatch.service.access import api_keys

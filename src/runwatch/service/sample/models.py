@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.arm import ModelArmRequest, SkillArmRequest
 from runwatch.service.models import arms, catalog, connections, handoffs, model_sync, sources
 from runwatch.service.models.providers import ProviderError

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from runwatch.base.clock import format_iso
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.agent import AgentRequest
 from runwatch.records.requests.verifier import VerifierRequest
 from runwatch.service.access import private_entry

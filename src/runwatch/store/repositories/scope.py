@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from runwatch.api.errors import ApiError
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.store.db.text_codec import decode_text, encode_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.errors import NotConfigured
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.tui.app.startup_notices import welcome_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runwatch.api.errors import ApiError
 from runwatch.base.errors import RunwatchError, SettingsError
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
 from runwatch.settings import key_sources
 from runwatch.settings.declarations import Profile
 from runwatch.settings.resolver import SettingOptions, SettingsResolver

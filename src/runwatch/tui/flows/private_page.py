@@ -19,7 +19,7 @@ from textual.widgets import Static
 
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.messages import WorkerFailed
 from runwatch.tui.core.rendering import label_span, to_content

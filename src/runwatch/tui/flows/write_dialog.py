@@ -18,8 +18,8 @@ from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import RunwatchError
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import Target
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.store.repositories.outbox import CANCEL, UnconfirmedWrite
 from runwatch.store.repositories.outbox import WriteRequest as Write
 from runwatch.store.session import ServiceSession

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from runwatch.base.service_target import is_loopback_host
+from runwatch.base.network.service_target import is_loopback_host
 from runwatch.base.shell_words import quote_word
 from runwatch.view.spec.action import PageProgress
 

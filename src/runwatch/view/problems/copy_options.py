@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from runwatch.base.errors import RunwatchError, SettingsError
-from runwatch.base.service_target import normalise_base_url
+from runwatch.base.network.service_target import normalise_base_url
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.base.text import is_clean
 from runwatch.settings.declarations import LOCAL, UNNAMED

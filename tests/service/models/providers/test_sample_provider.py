@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
 from runwatch.service.models.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, compute_cost
 from runwatch.service.models.providers.sample_provider import MAX_REMEMBERED

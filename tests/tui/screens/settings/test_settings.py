@@ -10,7 +10,7 @@ from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import KEY, WIDE, Driven, console
 
 from runwatch.base.paths import Paths
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.settings.declarations import Profile
 from runwatch.settings.key_sources import store_key
 from runwatch.settings.settings_file import load_settings_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.base.secret_patterns import find_secret
+from runwatch.base.secrets.secret_patterns import find_secret
 from runwatch.base.text import clean_line, truncate
 from runwatch.service.outbound import OutboundError
 

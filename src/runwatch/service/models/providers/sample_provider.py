@@ -26,7 +26,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.clock import Clock
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.service.models.providers.message import find_message
 from runwatch.service.models.providers.prices import CHARACTERS_PER_TOKEN, estimated_tokens, quote
 from runwatch.service.models.providers.sample_sources import SAMPLES, SCHEME, SampleModel, SampleSource

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.errors import RunwatchError
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 
 KINDS: Final = (
     "authentication",

@@ -265,7 +265,7 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def action_label(self) -> None:
         """Write a label and a note about the run, or one label for all marked ones."""
-        from runwatch.tui.flows.run_notes import open_run_notes
+        from runwatch.tui.flows.local_notes import open_run_notes
 
         open_run_notes(self, [row.id for row in self.selected_rows()])
 

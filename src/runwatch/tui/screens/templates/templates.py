@@ -163,7 +163,7 @@ class TemplatesScreen(ResourceScreen):
 
     def action_decide(self) -> None:
         """Keep a go or no-go."""
-        from runwatch.tui.flows.decision_editor import open_decision_menu
+        from runwatch.tui.flows.local_notes import open_decision_menu
 
         row = self.row
         if row is None:

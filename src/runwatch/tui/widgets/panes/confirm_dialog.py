@@ -15,7 +15,7 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.widgets import Static
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.messages import CopyRequested

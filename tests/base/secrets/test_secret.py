@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 
 VALUE = "rw_live_0123456789abcdef"
 

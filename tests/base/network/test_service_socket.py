@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.base import service_socket
 from runwatch.base.errors import LocalServiceError, UntrustedSocketError
-from runwatch.base.service_socket import (
+from runwatch.base.network import service_socket
+from runwatch.base.network.service_socket import (
     MAX_PATH_BYTES,
     check_socket_path,
     check_socket_peer,

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from runwatch.base.log import redact
-from runwatch.base.sealing import MAGIC, MasterKey, MasterKeys, UnsealError, is_sealed
+from runwatch.base.secrets.sealing import MAGIC, MasterKey, MasterKeys, UnsealError, is_sealed
 from tests.support.master_keys import MASTER_KEYS
 
 PLAIN = b"sk-sentinel-9f31"
@@ -88,7 +88,7 @@ def test_keys_show_themselves_nowhere() -> None:
 
 def test_the_library_is_loaded_when_something_is_sealed_and_not_before() -> None:
     program = (
-        "import sys\nfrom runwatch.base.sealing import MasterKeys\nkeys = MasterKeys.new()\n"
+        "import sys\nfrom runwatch.base.secrets.sealing import MasterKeys\nkeys = MasterKeys.new()\n"
         "print('cryptography' in sys.modules)\nkeys.seal(b'x', 'h')\nprint('cryptography' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from runwatch.base.errors import SettingsError
-from runwatch.base.secret import Secret
-from runwatch.base.service_target import (
+from runwatch.base.network.service_target import (
     Target,
     is_loopback_address,
     is_loopback_host,
     may_be_loopback,
     normalise_base_url,
 )
+from runwatch.base.secrets.secret import Secret
 
 
 @pytest.mark.parametrize(

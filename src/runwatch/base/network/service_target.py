@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from runwatch.base.addresses import AddressKind, classify_address, parse_address
 from runwatch.base.errors import SettingsError
-from runwatch.base.secret import Secret
+from runwatch.base.network.addresses import AddressKind, classify_address, parse_address
+from runwatch.base.secrets.secret import Secret
 
 # A name or an IPv4 address, or an IPv6 address; letters of every script, because names may be international.
 _HOST: Final = re.compile(r"(?:[\w.-]+|[0-9a-f:.]*:[0-9a-f:.]*)\Z")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.base.secret_patterns import find_secret
+from runwatch.base.secrets.secret_patterns import find_secret
 
 WORD = string.ascii_letters + string.digits
 

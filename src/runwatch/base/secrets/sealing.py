@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Final, Self
 
 from runwatch.base.log import keep_secret
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.secret import Secret
 
 MAGIC: Final = b"\xffrunwatch-1\x00"
 """Start of a sealed secret. The byte FF never occurs in UTF-8, so no text is mistaken for a sealed secret."""

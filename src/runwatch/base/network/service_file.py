@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.files import FileLock, read_private, write_atomic
-from runwatch.base.sealing import MasterKeys
-from runwatch.base.secret import Secret
+from runwatch.base.secrets.sealing import MasterKeys
+from runwatch.base.secrets.secret import Secret
 
 _HANDLE: Final = "owner"
 """Handle under which the owner's key is sealed."""
@@ -34,7 +34,7 @@ class ServiceFile:
         pid: The process that wrote the file; it may have ended.
         sealed_key: The owner's key as in the file; ``api_key`` is empty then.
         socket: The Unix socket that it listens on; ``None`` for version 0.1.0, which had none. Do not trust it without
-            the checks of :mod:`runwatch.base.service_socket`.
+            the checks of :mod:`runwatch.base.network.service_socket`.
     """
 
     base_url: str

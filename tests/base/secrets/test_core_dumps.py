@@ -13,7 +13,7 @@ from tests.support.service import ServiceProcess
 
 PROGRAM = """
 import os, resource, subprocess, sys
-from runwatch.base.core_dumps import forbid_core_dumps
+from runwatch.base.secrets.core_dumps import forbid_core_dumps
 resource.setrlimit(resource.RLIMIT_CORE, (1000, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 forbid_core_dumps()
 print(resource.getrlimit(resource.RLIMIT_CORE)[0])

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.base import addresses
-from runwatch.base.addresses import AddressKind, classify_address, parse_address
+from runwatch.base.network import addresses
+from runwatch.base.network.addresses import AddressKind, classify_address, parse_address
 
 KINDS: dict[str, list[str]] = {
     "public": [

@@ -1,0 +1,1 @@
+"""Addresses, and how a service is found and reached."""

@@ -1,0 +1,1 @@
+"""Secrets in memory, sealed in files, and recognized in text."""
