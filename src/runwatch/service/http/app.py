@@ -25,9 +25,8 @@ from runwatch.service.access.authentication import ANONYMOUS, Principal
 from runwatch.service.access.roles import require
 from runwatch.service.address_policy import DOCKS_PATH
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.body_parser import refuse_secret_references
 from runwatch.service.http.context import RequestContext
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes, refuse_secret_references
 from runwatch.service.http.html_pages import FORM_TYPE, PAGE_PATHS, FormRefusalError, read_form, render_problem_page
 from runwatch.service.http.idempotency import HEADER, IdempotentRequest, hash_body, read_key
 from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Share, read_body

@@ -1,4 +1,4 @@
-"""Requests as handlers receive them, and the declaration of endpoints."""
+"""Requests as handlers receive them, their bodies as models, and the declaration of endpoints."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from starlette.routing import compile_path
 
+from runwatch.records.references import find_secret_references
+from runwatch.records.requests import field_errors
 from runwatch.service.access.authentication import ANONYMOUS, Principal, is_active
 from runwatch.service.access.roles import MANAGE, READ
-from runwatch.service.errors import RefusalError
+from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.idempotency import IdempotentRequest
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.transaction import Transaction
+
+Body = TypeVar("Body", bound=BaseModel)
 
 T = TypeVar("T")
 
@@ -143,3 +148,26 @@ class Routes:
                 headers=(("Allow", ", ".join(sorted(allowed))),),
             )
         raise RefusalError("not_found", "There is no such path.")
+
+
+def parse_body(model: type[Body], content: Any) -> Body:
+    """Parse the decoded body of a request; a missing body counts as an empty object.
+
+    Raises:
+        RefusalError: ``validation_failed``, with one entry per field.
+    """
+    try:
+        return model.model_validate({} if content is None else content)
+    except ValidationError as error:
+        raise make_validation_error(*((entry["field"], entry["message"]) for entry in field_errors(error))) from None
+
+
+def refuse_secret_references(content: Any) -> None:
+    """Refuse a decoded body with a secret in place of a reference, before any of it is stored.
+
+    Raises:
+        RefusalError: ``validation_failed``, with one entry per field and no part of the secret.
+    """
+    found = find_secret_references(content)
+    if found:
+        raise make_validation_error(*((entry["field"], entry["message"]) for entry in found))

@@ -11,8 +11,7 @@ from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.models import agents
 from runwatch.service.models.agent_preflight import preflight

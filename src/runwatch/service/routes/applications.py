@@ -8,8 +8,7 @@ from runwatch.base.json import loads
 from runwatch.records.requests.template import TEMPLATES, ApplicationRequest, ResumeRequest
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.pagination import read_choice
 from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
 from runwatch.service.setup import application_steps, applications

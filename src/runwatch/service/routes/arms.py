@@ -9,8 +9,7 @@ from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.pagination import next_cursor, parse_page_parameters, read_choice
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.models import arm_json, arms

@@ -7,8 +7,7 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.records.requests.review import CredentialWrite
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.ids import new_id
 from runwatch.service.tables.review import credentials

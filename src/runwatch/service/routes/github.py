@@ -9,8 +9,7 @@ from typing import Final
 from runwatch.records.requests.review import GithubIntentRequest
 from runwatch.service.access import private_entry
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
 from runwatch.service.models import github
 from runwatch.service.tables.review import github_connections

@@ -16,8 +16,7 @@ from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest
+from runwatch.service.http.endpoints import AuthenticatedRequest, parse_body
 from runwatch.service.http.html_pages import PageInput
 from runwatch.service.http.responses import ServiceResponse, make_one_time_response
 from runwatch.service.routes.private_pages import read_secret

@@ -10,8 +10,7 @@ from runwatch.records.requests.keys import KeyLabel, KeyMint
 from runwatch.service.access import api_keys, browser_sessions
 from runwatch.service.access.authentication import Principal, add_key, hash_key, new_key
 from runwatch.service.checks import bindings
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
 from runwatch.service.models import handoffs
 from runwatch.service.transaction import Transaction

@@ -10,8 +10,7 @@ from runwatch.records.requests.source import QuoteRequest
 from runwatch.service.access.roles import READ
 from runwatch.service.amounts import numeral
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.models import catalog
 from runwatch.service.models.availability import is_usable

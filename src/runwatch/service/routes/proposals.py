@@ -6,8 +6,7 @@ from typing import Final
 
 from runwatch.base.clock import format_iso
 from runwatch.records.requests.proposals import ProposalRejection
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.pagination import next_cursor, parse_page_parameters, read_choice
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.organization import proposals

@@ -11,8 +11,7 @@ from typing import Final
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
 from runwatch.records.source import describe_test_failure
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.models import catalog, connections, model_sync, sources
 from runwatch.service.models.providers import ProviderError

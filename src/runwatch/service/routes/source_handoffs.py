@@ -13,8 +13,7 @@ from typing import Any, Final
 from runwatch.records.requests.source import HandoffRequest
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.html_pages import PageInput
 from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
 from runwatch.service.models import handoffs, sources

@@ -8,8 +8,7 @@ from runwatch.base.clock import format_iso
 from runwatch.records.requests.template import PlanRequest, SelectionRequest
 from runwatch.service.access.roles import ARMS_MANAGE, READ
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.setup import applications, plans
 from runwatch.service.setup.templates import LANES, VERSION, OrganizationState, template_json

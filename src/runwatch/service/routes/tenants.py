@@ -9,8 +9,7 @@ from runwatch.records.requests.tenants import TenantName
 from runwatch.service.access import api_keys
 from runwatch.service.access.authentication import Principal, add_key, add_tenant, hash_key, new_key
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.tables import tenants
 from runwatch.service.transaction import Row, Transaction

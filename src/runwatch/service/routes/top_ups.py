@@ -16,8 +16,7 @@ from runwatch.service import amounts
 from runwatch.service.access import private_entry
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.html_pages import PageInput
 from runwatch.service.http.responses import ServiceResponse, make_one_time_response
 from runwatch.service.organization import wallet

@@ -15,8 +15,7 @@ from runwatch.service.checks import bindings, verifiers
 from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.checks.probe import ProbeReport, probe
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Handler
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Handler, parse_body
 from runwatch.service.http.pagination import next_cursor, parse_page_parameters
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.routes.key_page import ask_for_key

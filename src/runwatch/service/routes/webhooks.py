@@ -14,8 +14,7 @@ from runwatch.base.network.service_target import may_be_loopback
 from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.webhooks import WebhookRequest
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.body_parser import parse_body
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.pagination import next_cursor, parse_page_parameters
 from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
 from runwatch.service.organization import webhooks
