@@ -211,12 +211,12 @@ async def complete_handoff(
     body = merge_options({"source_id": source_id, "auth_scheme": auth_scheme}, {"endpoint": endpoint})
     begun = parse_record_of_kind(Handoff, await send_write(session, HANDOFF, f"key for {source_id}", body=body))
     if begun.raw.get("state") == "completed":
-        return _handoff(begun.raw)
+        return begun
     latest: list[Handoff] = []
 
     async def is_done() -> bool:
         answer = await session.client.request(READ_HANDOFF, path={"handoff_intent_id": begun.id})
-        latest[:] = [_handoff(answer.value)]
+        latest[:] = [parse_record_of_kind(Handoff, answer.value)]
         progress = handoff_progress({}, latest[0].raw)
         if progress.stage == "ended":
             raise RunwatchError("No key was entered", detail=progress.words, hint="Ask again.")
@@ -228,12 +228,6 @@ async def complete_handoff(
     return latest[0]
 
 
-def _handoff(value: object) -> Handoff:
-    record = parse_record_of_kind(Handoff, value)
-    assert isinstance(record, Handoff)
-    return record
-
-
 async def test_connection(session: CommandSession, connection_id: str) -> SourceConnection:
     """Test a connection, and return its state after the test, even if the test failed.
 
@@ -241,9 +235,7 @@ async def test_connection(session: CommandSession, connection_id: str) -> Source
         ApiError: The test could not be run, or the source could not be reached.
     """
     path = {"connection_id": connection_id}
-    record = parse_record_of_kind(SourceConnection, await send_write(session, TEST, "", path=path, is_kept=False))
-    assert isinstance(record, SourceConnection)
-    return record
+    return parse_record_of_kind(SourceConnection, await send_write(session, TEST, "", path=path, is_kept=False))
 
 
 async def sync_models(
@@ -370,7 +362,6 @@ class _Connecting:
         made = parse_record_of_kind(
             SourceConnection, await send_write(session, CONNECT, f"connect {order.name}", body=body)
         )
-        assert isinstance(made, SourceConnection)
         self._connection, self._is_new = made, True
         self._note(f"2 of 5  connected as {made.id}")
         code = await self._test_new(made)

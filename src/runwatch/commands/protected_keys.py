@@ -126,9 +126,7 @@ async def _read(
     session: CommandSession, endpoint: KeyedEndpoint, record_id: str, query: Mapping[str, str | None] | None = None
 ) -> KeyConnection:
     answer = await session.client.request(endpoint.read, path={endpoint.parameter: record_id}, query=query or {})
-    record = parse_record_of_kind(KeyConnection, answer.value)
-    assert isinstance(record, KeyConnection)
-    return record
+    return parse_record_of_kind(KeyConnection, answer.value)
 
 
 def _stop_choice(call: Invocation) -> dict[str, Any]:

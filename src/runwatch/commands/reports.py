@@ -39,7 +39,6 @@ def _side_by_side(call: Invocation) -> int:
 
     async def read(session: CommandSession) -> ProfileUsage:
         used = parse_record_of_kind(Usage, (await session.client.request("getUsage", query=query)).value)
-        assert isinstance(used, Usage)
         try:
             account = await session.client.get_account()
         except ApiError as error:
@@ -92,7 +91,6 @@ def export(call: Invocation) -> int:
     async def work(session: CommandSession) -> int:
         answer = await session.client.request("getComplianceExport", query=query)
         exported = parse_record_of_kind(ComplianceExport, answer.value)
-        assert isinstance(exported, ComplianceExport)
         _tell_digest(call, exported)
         if name is None:
             print_record(session, COMPLIANCE, exported)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import find_path_parameter, list_operation, read_operation
@@ -17,6 +17,8 @@ from runwatch.records.record import Record
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.profile_column import RecordProfiles
+
+R = TypeVar("R", bound=Record)
 
 
 def find_resource(call: Invocation) -> ResourceSpec[Any]:
@@ -100,7 +102,7 @@ def list_record_names(record: Record) -> set[str]:
     return {record.id} | ({key} if isinstance(key, str) else set())
 
 
-def parse_record_of_kind(kind: type[Record], value: object) -> Record:
+def parse_record_of_kind(kind: type[R], value: object) -> R:
     """Return a decoded response as a record.
 
     Raises:

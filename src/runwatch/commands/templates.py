@@ -170,7 +170,7 @@ def apply(call: Invocation) -> int:
 
     async def work(session: CommandSession) -> int:
         value = await send_write(session, APPLY, f"apply {options.template}", body=body, key=key)
-        return await _go_on(session, _application(value), secret)
+        return await _go_on(session, parse_record_of_kind(Application, value), secret)
 
     return run_in_session(call, work, choice)
 
@@ -203,7 +203,7 @@ def resume(call: Invocation) -> int:
     async def work(session: CommandSession) -> int:
         path = {"application_id": application_id}
         value = await send_write(session, RESUME, f"{action} {application_id}", path=path, body=body)
-        return await _go_on(session, _application(value), secret)
+        return await _go_on(session, parse_record_of_kind(Application, value), secret)
 
     return run_in_session(call, work, choice)
 
@@ -259,9 +259,7 @@ async def _plan(session: CommandSession, subject: dict[str, Any]) -> Plan:
     from runwatch.base.json import encode_body
 
     answer = await session.client.request(PLAN_IT, body=encode_body(subject))
-    record = parse_record_of_kind(Plan, answer.value)
-    assert isinstance(record, Plan)
-    return record
+    return parse_record_of_kind(Plan, answer.value)
 
 
 def _sentences(made: Plan) -> list[str]:
@@ -275,13 +273,7 @@ def _sentences(made: Plan) -> list[str]:
 
 async def _read(session: CommandSession, application_id: str) -> Application:
     answer = await session.client.request(READ, path={"application_id": application_id})
-    return _application(answer.value)
-
-
-def _application(value: object) -> Application:
-    record = parse_record_of_kind(Application, value)
-    assert isinstance(record, Application)
-    return record
+    return parse_record_of_kind(Application, answer.value)
 
 
 def _action_of(application: Application) -> str:
@@ -317,7 +309,7 @@ async def _go_on(session: CommandSession, application: Application, secret: Any)
         await enter_secret(session, dict(consent.raw), secret, is_done)
         path = {"application_id": application.id}
         value = await send_write(session, RESUME, f"go on {application.id}", path=path, body={"action": "poll_consent"})
-        application = _application(value)
+        application = parse_record_of_kind(Application, value)
     _print(session, application)
     if application.next_action is not None and application.next_action.detail:
         session.call.output.note(f"next: {application.next_action.detail}")
