@@ -195,7 +195,8 @@ class WidgetApp(TerminalApp):
             return
         around = focused.ancestors_with_self
         ends = next((place for place, node in enumerate(around) if node.is_modal), len(around))
-        # The list that is filtered stands beside the line for filters, not around it.
+        # The list that is filtered stands beside the line for filters, not around it. `_bindings` is private (checked
+        # on Textual 8.2.8): `active_bindings` leaves out what an input takes as a letter.
         for node in (*around[: ends + 1], *screen.focus_chain):
             yield from ((node, key, binding) for key, binding in node._bindings if binding.id == action)
 

@@ -114,7 +114,8 @@ class ConsoleScreen(Screen[None]):
         """Draw once the terminal has taken what was drawn before.
 
         Over a slow link pictures would otherwise stand in line, each of them old by the time it is seen, and a key
-        would be answered behind them all. Nothing is lost: what has changed meanwhile is drawn together.
+        would be answered behind them all. Nothing is lost: what has changed meanwhile is drawn together. The method is
+        private, because Textual offers no other place to delay drawing (checked on 8.2.8).
         """
         if not self.console.terminal_is_behind:
             super()._on_timer_update()

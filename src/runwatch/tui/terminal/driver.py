@@ -98,6 +98,9 @@ class TerminalWriter:
 class ConsoleDriver(LinuxDriver):
     """The terminal of the console, on Linux and macOS.
 
+    Textual has no public way to replace reading, writing or job control alone, so the private methods and attributes
+    of its driver are overridden and used here (checked on Textual 8.2.8).
+
     Attributes:
         holds_terminal: Whether the terminal is in the console's modes right now.
     """

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from textual import constants, events, messages
+
+# Private, checked on Textual 8.2.8: there is no public table of keys, and no public parser of single sequences.
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._keyboard_protocol import FUNCTIONAL_KEYS
 from textual._xterm_parser import IS_ITERM, XTermParser

@@ -90,6 +90,10 @@ class TerminalApp(App[None]):
         """Whether the terminal is still in the app's modes."""
         return bool(getattr(self._driver, "holds_terminal", False))
 
+    # Private parts of Textual, checked on 8.2.8: `_driver` is the way to the driver, and `_exit` says that the app is
+    # ending. `_handle_exception`, `_exception`, `_exception_event`, `_return_code` and `_close_messages_no_wait` end
+    # the app on an exception without Textual's traceback, which prints variables.
+
     def exit(self, result: None = None, return_code: int = 0, message: Any = None) -> None:
         """End the app. The first reason stands: what goes wrong on the way out does not change the exit code."""
         if not self._exit:

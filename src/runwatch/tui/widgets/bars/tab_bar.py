@@ -18,6 +18,9 @@ from runwatch.view.text.safe_text import SafeText, line
 class TabBar(Bar):
     """The line; a click chooses a view. It takes no focus: keys of the screen step through the views.
 
+    Textual's ``Tabs`` does not replace it: that takes two rows, the focus and its arrow keys, and scrolls where this
+    narrows the gaps; :class:`Bar` is needed for the other bars anyway.
+
     Args:
         tabs: Id and label of each view.
         id: The widget's id.

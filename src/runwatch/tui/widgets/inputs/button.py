@@ -21,6 +21,9 @@ from runwatch.view.text.safe_text import SafeText, line
 class TextButton(Widget, can_focus=True):
     """A button.
 
+    Textual's ``Button`` does not replace it: drawing, width, keys and styles would all be overridden to keep one row,
+    the role of the label and the brackets that show the focus without colors.
+
     Args:
         label: What pressing it does.
         role: The role of its label while it does not have the focus.

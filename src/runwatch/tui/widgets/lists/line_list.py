@@ -148,7 +148,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             return
         room = self.container_size.height
         if size.width == before.width and (size.height > room) == (before.height > room) and not self._fits_its_lines():
-            # Only the scroll bar looks different then, and the screen need not be laid out anew.
+            # Only the scroll bar looks different then, and the screen need not be laid out anew. `_scroll_update` is
+            # private (checked on Textual 8.2.8); every public setter of the size lays out the screen.
             self.set_reactive(Widget.virtual_size, size)
             self._scroll_update(size)
         else:

@@ -52,6 +52,9 @@ class MenuItem:
 class Menu(Overlay):
     """The menu. ``enter`` chooses, ``esc`` leaves; every other key of the screen below waits until it is gone.
 
+    Textual's ``OptionList`` does not replace it: that passes over disabled options, and has no columns, no cursor glyph
+    and no keys of the key table; :class:`LineList` is needed for the other lists anyway.
+
     Args:
         title: What it is about.
         items: What there is to choose.
