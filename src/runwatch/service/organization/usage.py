@@ -61,19 +61,11 @@ class Sums:
     @property
     def read_form(self) -> dict[str, Any]:
         """Build the JSON of the sums."""
-        return {
-            "executions": self.executions,
-            "slices": self.slices,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "calls": self.calls,
-            "usd": numeral(self.usd),
-            "platform_usd": numeral(self.platform_usd),
-            "passthrough_usd": numeral(self.passthrough_usd),
-            "unknown_calls": self.unknown_calls,
-            "unknown_token_calls": self.unknown_token_calls,
-            "estimated_calls": self.estimated_calls,
-        }
+        return _form(
+            self,
+            "executions slices input_tokens output_tokens calls usd platform_usd passthrough_usd unknown_calls "
+            "unknown_token_calls estimated_calls",
+        )
 
 
 @dataclass(slots=True)
@@ -166,30 +158,22 @@ def _costs(receipt: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield arm_id, _object(part, "cost")
 
 
+def _form(sums: Sums | _ArmSums, names: str) -> dict[str, Any]:
+    """Build the JSON of some sums, by their names with spaces between them."""
+    values = {name: getattr(sums, name) for name in names.split()}
+    return {name: numeral(value) if isinstance(value, Decimal) else value for name, value in values.items()}
+
+
 def _arm_form(arm_id: str, sums: _ArmSums) -> dict[str, Any]:
-    return {
-        "arm_id": arm_id,
-        "selected_count": sums.selected_count,
-        "fallback_count": sums.fallback_count,
-        "input_tokens": sums.input_tokens,
-        "output_tokens": sums.output_tokens,
-        "usd": numeral(sums.usd),
-        "unknown_calls": sums.unknown_calls,
-        "unknown_token_calls": sums.unknown_token_calls,
-        "estimated_calls": sums.estimated_calls,
-    }
+    names = (
+        "selected_count fallback_count input_tokens output_tokens usd unknown_calls unknown_token_calls estimated_calls"
+    )
+    return {"arm_id": arm_id, **_form(sums, names)}
 
 
 def _day_form(day: str, sums: Sums) -> dict[str, Any]:
-    return {
-        "date": day,
-        "executions": sums.executions,
-        "platform_usd": numeral(sums.platform_usd),
-        "passthrough_usd": numeral(sums.passthrough_usd),
-        "usd": numeral(sums.usd),
-        "unknown_calls": sums.unknown_calls,
-        "estimated_calls": sums.estimated_calls,
-    }
+    names = "executions platform_usd passthrough_usd usd unknown_calls estimated_calls"
+    return {"date": day, **_form(sums, names)}
 
 
 def _key_form(key_id: str, key: _KeySums) -> dict[str, Any]:
@@ -207,13 +191,7 @@ def _key_form(key_id: str, key: _KeySums) -> dict[str, Any]:
         "unknown_token_calls": key.sums.unknown_token_calls,
         "estimated_calls": key.sums.estimated_calls,
         "by_day": [
-            {
-                "date": day,
-                "usd": numeral(sums.usd),
-                "unknown_calls": sums.unknown_calls,
-                "estimated_calls": sums.estimated_calls,
-            }
-            for day, sums in sorted(key.days.items())
+            {"date": day, **_form(sums, "usd unknown_calls estimated_calls")} for day, sums in sorted(key.days.items())
         ],
         "top_arms": [{"arm_id": arm_id, "selected_count": count} for arm_id, count in top],
     }
