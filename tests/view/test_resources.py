@@ -23,6 +23,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
 from runwatch.view.text.values import to_decimal
 from tests.support.rows import cells_of, roles_of
+from tests.support.sorting import sort_rows
 from tests.view.strategies import CONTEXTS, few, subjects
 
 each_resource = pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec.name)
@@ -125,9 +126,9 @@ def test_any_rows_can_be_sorted_by_any_field_in_either_direction(spec: ResourceS
     def check(found: list[Any], descending: bool) -> None:
         rows = table.build_rows(spec, found, CONTEXTS[0])
         for field in spec.all_fields():
-            ordered = table.sort_rows(spec, rows, [SortKey(field.id, descending)])
+            ordered = sort_rows(spec, rows, [SortKey(field.id, descending)])
             assert sorted(map(id, ordered)) == sorted(map(id, rows))
-        assert len(table.sort_rows(spec, rows)) == len(rows)
+        assert len(sort_rows(spec, rows)) == len(rows)
 
     check()
 

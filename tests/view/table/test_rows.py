@@ -21,6 +21,7 @@ from runwatch.view.text.glyphs import ASCII, Role
 from runwatch.view.text.safe_text import SafeText
 from tests.support import builders
 from tests.support.rows import cells_of, roles_of
+from tests.support.sorting import sort_rows
 from tests.view.strategies import CONTEXT, NOW, json_values, many
 
 RUNS = resource_named("runs")
@@ -104,20 +105,20 @@ def test_the_default_order_is_live_first_then_newest() -> None:
         builders.run("new", created_at="2026-11-21T10:00:00Z"),
         builders.run("undated", created_at=None),
     ]
-    assert ids(table.sort_rows(RUNS, table.build_rows(RUNS, runs, CONTEXT))) == ["new", "old", "undated", "done"]
+    assert ids(sort_rows(RUNS, table.build_rows(RUNS, runs, CONTEXT))) == ["new", "old", "undated", "done"]
 
 
 def test_missing_values_come_last_in_either_direction_and_equal_ones_keep_their_order() -> None:
     runs = [builders.run(str(number), spend_usd=cost) for number, cost in enumerate([None, 2, 1, None, 2])]
     rows = table.build_rows(RUNS, runs, CONTEXT)
-    assert ids(table.sort_rows(RUNS, rows, [SortKey("cost")])) == ["2", "1", "4", "0", "3"]
-    assert ids(table.sort_rows(RUNS, rows, [SortKey("cost", descending=True)])) == ["1", "4", "2", "0", "3"]
+    assert ids(sort_rows(RUNS, rows, [SortKey("cost")])) == ["2", "1", "4", "0", "3"]
+    assert ids(sort_rows(RUNS, rows, [SortKey("cost", descending=True)])) == ["1", "4", "2", "0", "3"]
 
 
 def test_rows_sort_by_any_member_by_its_dotted_path() -> None:
     runs = [builders.run(str(cap), policy={"budget": {"max_cost_usd": cap}}) for cap in (3, 1, 2)]
     keys = [SortKey("policy.budget.max_cost_usd")]
-    assert ids(table.sort_rows(RUNS, table.build_rows(RUNS, runs, CONTEXT), keys)) == ["1", "2", "3"]
+    assert ids(sort_rows(RUNS, table.build_rows(RUNS, runs, CONTEXT), keys)) == ["1", "2", "3"]
 
 
 @many
@@ -126,7 +127,7 @@ def test_any_values_can_be_ordered_and_the_order_is_stable(values: list[Any], de
     rows = table.build_rows(
         RUNS, [Run({"execution_id": str(at), "x": value}) for at, value in enumerate(values)], CONTEXT
     )
-    ordered = table.sort_rows(RUNS, rows, [SortKey("x", descending)])
+    ordered = sort_rows(RUNS, rows, [SortKey("x", descending)])
     known = [values[int(row.id)] for row in ordered if values[int(row.id)] is not None]
     keys = [table.make_comparable(value) for value in known]
     assert keys == sorted(keys, reverse=descending)
@@ -253,7 +254,7 @@ def test_sorting_in_steps_gives_the_order_of_sorting_at_once(values: list[int | 
     step, table.STEP = table.STEP, 7  # type: ignore[misc]
     try:
         raws = [builders.run(f"ex_{number}", spend_usd=value) for number, value in enumerate(values)]
-        found = table.sort_rows(RUNS, table.build_rows(RUNS, raws, CONTEXT), (SortKey("cost", descending),))
+        found = sort_rows(RUNS, table.build_rows(RUNS, raws, CONTEXT), (SortKey("cost", descending),))
     finally:
         table.STEP = step  # type: ignore[misc]
     present = [(value, number) for number, value in enumerate(values) if value is not None]

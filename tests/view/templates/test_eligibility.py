@@ -14,7 +14,7 @@ from runwatch.view.detail.sections import build_sections
 from runwatch.view.export.template_report import HEADER, render_report, report_rows
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.templates import TEMPLATES
-from runwatch.view.table.rows import build_rows, sort_rows
+from runwatch.view.table.rows import build_rows
 from runwatch.view.templates import catalog_consistency
 from runwatch.view.templates.decisions import ReviewDecision, parse_decision
 from runwatch.view.templates.eligibility import TemplateFacts, describe_changes, eligibility_text
@@ -22,6 +22,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.styled_text import with_role
 from tests.support import resources
 from tests.support.rows import cells_of
+from tests.support.sorting import sort_rows
 from tests.view.strategies import CONTEXT, NOW
 
 READY = resources.template()

@@ -309,13 +309,6 @@ def keep_matching_rows(found: Iterable[RecordRow[S]], matches: Callable[[RecordR
     return [row for row in found if matches(row)]
 
 
-def sort_rows(
-    spec: ResourceSpec[S], found: Iterable[RecordRow[S]], keys: Sequence[SortKey] | None = None
-) -> list[RecordRow[S]]:
-    """Sort rows without yielding; see :func:`filter_and_sort`."""
-    return run_to_end(filter_and_sort(spec, list(found), keys))
-
-
 def filter_and_sort(
     spec: ResourceSpec[S],
     found: Sequence[RecordRow[S]],
