@@ -131,7 +131,7 @@ async def test_a_socket_without_a_service_says_that_the_local_service_does_not_r
     if not is_there:
         local.socket.unlink(missing_ok=True)
     error = await refused(connect(target=local))
-    assert (error.kind, error.title, error.was_sent) == ("refused", "The local service does not run", False)
+    assert (error.kind, error.title, error.was_sent) == ("refused", "The local service is not running", False)
     assert "--local" in (error.hint or "")
 
 

@@ -152,6 +152,6 @@ def test_lines_of_a_logger_are_bounded_a_minute_and_those_left_out_are_counted()
 
     assert [said(text) for text in "abcde"] == ["a", "b", None, None, None]
     now = 60.0
-    assert [said(text) for text in "fg"] == ["f (3 lines before this were left out)", "g"]
+    assert [said(text) for text in "fg"] == ["f (3 earlier lines were dropped)", "g"]
     now = 120.0
     assert said("h") == "h"

@@ -38,7 +38,7 @@ def test_all_is_well(runwatch: Here, service: ScriptedService) -> None:
     assert code == 0
     assert set(states(found).values()) == {"ok"}
     assert found["service"]["found"].startswith(service.base_url)
-    assert found["service"]["found"].endswith("named by RUNWATCH_BASE_URL")
+    assert found["service"]["found"].endswith("from RUNWATCH_BASE_URL")
     assert found["key"]["found"] == "from environment RUNWATCH_API_KEY"
     assert "Acme Research, key_A1b2C3" in found["read"]["found"]
     assert found["rate limit"]["found"] == "60 requests a minute"
@@ -163,14 +163,14 @@ def test_secrets_that_no_master_key_opens_are_named_with_the_command_for_each(
     assert outcome.code == 0
     lines = outcome.text.splitlines()
     told = next(number for number, line in enumerate(lines) if line.startswith("warn  secrets"))
-    assert lines[told].endswith("5 cannot be opened, because their master key is missing:")
+    assert lines[told].endswith("5 cannot be opened because their master key is missing:")
     assert [line.strip() for line in lines[told + 1 : told + 7]] == [
         "the key of the source 'Tiny␛[31m'; enter it again: runwatch sources rotate conn_1",
         "the key of vrf_1; enter it again: runwatch verifiers connect vrf_1",
         "the key of --yes; touch pwned; enter it again: runwatch agents connect -- '--yes; touch pwned'",
         "the signing secret of the webhook wh_1; make a new one: runwatch webhooks rotate wh_1",
         "the secret of tool tool_1: this version of runwatch cannot replace it",
-        "next: Bring the master key back and start the service again, or follow the lines above.",
+        "next: Restore the master key and start the service again, or follow the lines above.",
     ]
 
 

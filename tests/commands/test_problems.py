@@ -70,11 +70,11 @@ def test_a_miss_says_what_was_searched_and_shows_the_neighbours(runwatch: Here, 
     outcome = runwatch("problems", "find", "--at", "2026-01-01T00:00")
     assert (outcome.code, outcome.stdout) == (1, b"")
     for words in (
-        "Nothing is kept from that time",
+        "Nothing recorded at that time",
         "2025-12-31 23:55:00 UTC to 2026-01-01 00:05:00 UTC",
         "1 problem, 1 request",
         "was not searched: it is not running",
-        "The nearest are:",
+        "Nearest entries:",
         instance,
     ):
         assert words in outcome.errors
@@ -84,11 +84,12 @@ def test_a_miss_in_an_empty_journal_says_so(runwatch: Here) -> None:
     outcome = runwatch("problems", "find", "--at", "now")
     assert outcome.code == 1
     assert "0 problems, 0 requests" in outcome.errors
-    assert "Nothing else is kept either." in outcome.errors
+    assert "Nothing else is recorded." in outcome.errors
 
 
 @pytest.mark.parametrize(
-    ("at", "told"), [("2026-03-29T02:30", "never was"), ("2026-10-25T02:30", "was twice: 00:30 UTC and 01:30 UTC")]
+    ("at", "told"),
+    [("2026-03-29T02:30", "does not exist"), ("2026-10-25T02:30", "clocks moved back: 00:30 UTC and 01:30 UTC")],
 )
 def test_times_around_a_change_of_the_clocks_are_told(runwatch: Here, at: str, told: str) -> None:
     assert told in runwatch("problems", "find", "--at", at, "--tz", "Europe/Berlin").errors

@@ -186,7 +186,7 @@ def test_an_interrupted_watch_exits_130_and_says_that_the_runs_go_on(
         errors = process.stderr.read().decode()
         assert process.wait() == 130
     assert "Traceback" not in errors
-    assert "go on" in errors
+    assert "continue" in errors
     if form == "json":
         assert json.loads(errors)["exit_code"] == 130
 
@@ -268,7 +268,7 @@ def test_the_key_of_a_source_is_typed_hidden_or_left_to_a_browser(live: tuple[Cl
         terminal.type("\n")
         terminal.wait_for("Data classes that runs may give the model")
         terminal.type("\n")
-        terminal.wait_for("waiting until it is done")
+        terminal.wait_for("waiting for the page to be completed")
         terminal.press("ctrl+c")
         assert terminal.wait_exit() == 130
         assert b"The private address still works" in terminal.raw

@@ -177,7 +177,7 @@ def test_a_template_is_shown_with_blockers_and_what_clears_them(runwatch: Here, 
     serve(service, "templates")
     shown = runwatch("templates", "show", "pooled-open-model").text
     for words in ("Not eligible: 1 blocker.", "Blocker 1 pool_not_entitled", "Add credit, then plan again.",
-                  "Instead byok-open-model", "Plan with your own provider account."):  # fmt: skip
+                  "Alternative byok-open-model", "Plan with your own provider account."):  # fmt: skip
         assert words in shown
 
 
@@ -185,7 +185,7 @@ def test_an_answer_that_is_no_record_is_told(runwatch: Here, service: ScriptedSe
     service.say("GET", "/v1/arms/arm_1", Said(200, [1]))
     outcome = runwatch("arms", "show", "arm_1")
     assert outcome.code == 1
-    assert "no record" in outcome.errors
+    assert "not a record" in outcome.errors
 
 
 def test_a_key_that_is_not_permitted_exits_4(runwatch: Here, service: ScriptedService) -> None:

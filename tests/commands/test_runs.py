@@ -87,7 +87,7 @@ def test_a_filter_is_applied_here_to_what_the_service_sent(runwatch: Here, servi
 def test_a_filter_that_cannot_be_read_stops_before_any_request(runwatch: Here, service: ScriptedService) -> None:
     outcome = runwatch("runs", "list", "--filter", "is:purple")
     assert outcome.code == 2
-    assert "no is:purple" in outcome.errors
+    assert "unknown is:purple" in outcome.errors
     assert service.heard == []
 
 

@@ -71,7 +71,7 @@ def test_what_is_required_is_asked_for_by_its_name(runwatch: Here, flag: str) ->
     outcome = runwatch(*without(flag))
     assert outcome.code == 2
     assert flag in outcome.errors.splitlines()[0]
-    assert "spends money" in outcome.errors
+    assert "costs money" in outcome.errors
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_files_that_cannot_be_used_are_named(runwatch: Here, tmp_path: Any) -> N
     for words, word in (
         ([*without("--objective"), "--objective-file", str(tmp_path / "none")], "cannot be read"),
         ([*without("--objective"), "--objective-file", str(tmp_path / "latin")], "not UTF-8"),
-        ([*BASE, "--objective-file", "-"], "exclude"),
+        ([*BASE, "--objective-file", "-"], "cannot be used together"),
         ([*BASE, "--inputs", str(tmp_path / "latin")], "not JSON"),
-        ([*BASE, "--inputs", str(tmp_path / "list.json")], "no JSON object"),
+        ([*BASE, "--inputs", str(tmp_path / "list.json")], "not a JSON object"),
         ([*without("--objective"), "--objective-file", "-", "--inputs", "-"], "standard input"),
     ):
         outcome = runwatch(*words)
@@ -133,9 +133,9 @@ def test_a_whole_request_is_sent_with_the_bytes_it_has(runwatch: Here, service: 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b'{"task": {}}', "names no mode"),
+        (b'{"task": {}}', "has no mode"),
         (b'{"mode": "echo"}', "task: Required."),
-        (b"[]", "no JSON object"),
+        (b"[]", "not a JSON object"),
         (b'{"mode": ', "not JSON"),
         (b'{"mode": "echo", "mode": NaN}', "not JSON"),
         (FROM.replace(b'"task"', b'"verifier_id": "vrf_1", "task"'), "verifier_id: A test run cannot use"),
@@ -202,7 +202,7 @@ def test_an_unknown_outcome_is_kept_and_settled_by_resending_it(runwatch: Here, 
     again = runwatch("runs", "submit", "--resend", "kept", "--json")
     assert (again.code, again.json["execution_id"]) == (0, NEW)
     assert len({(heard.body, heard.head.header("idempotency-key")) for heard in service.requests("POST")}) == 1
-    assert "no submit of unknown outcome" in runwatch("runs", "submit", "--resend", "kept").errors
+    assert "no unconfirmed submit" in runwatch("runs", "submit", "--resend", "kept").errors
 
 
 def test_resend_goes_with_no_part_of_a_request(runwatch: Here) -> None:
@@ -232,7 +232,7 @@ def test_watch_prints_events_on_stdout_and_a_summary_on_stderr(runwatch: Here, s
 
 
 LIMITED = Said(429, problem("rate_limited"))
-MOVED_ON = f"The run {NEW} is accepted and goes on. Follow it again: runwatch runs watch"
+MOVED_ON = f"The run {NEW} was accepted and continues. Follow it: runwatch runs watch"
 
 
 @pytest.mark.parametrize(
@@ -349,6 +349,6 @@ def test_members_that_the_interface_does_not_know_are_named_and_sent(runwatch: H
     (tmp_path / "run.json").write_text(json.dumps({**BODY, "policy": policy}))
     outcome = runwatch("runs", "submit", "--from", str(tmp_path / "run.json"), "--dry-run")
     assert outcome.json["body"]["policy"] == policy
-    assert "does not know policy.allowed_arms, so it may do nothing" in outcome.errors
-    assert "does not know policy.on_evall, so it may do nothing; the nearest is 'on_eval'" in outcome.errors
+    assert "does not define policy.allowed_arms; it may have no effect" in outcome.errors
+    assert "does not define policy.on_evall; it may have no effect; did you mean 'on_eval'?" in outcome.errors
     assert "does not know" not in runwatch(*BASE, "--dry-run").errors

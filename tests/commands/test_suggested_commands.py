@@ -54,7 +54,7 @@ def check_what_runs(shell: str, home: Path, runwatch: Here, names: list[str]) ->
     made = [runwatch("config", "key", "set", "--", name, stdin=b"k").errors for name in names]
     texts = [
         *(command for text in kept for command in commands_after("ask again ", text)),
-        *(command for text in made for command in commands_after("Make it: ", text)),
+        *(command for text in made for command in commands_after("Create it: ", text)),
         *(str(build_tunnel_command("http://127.0.0.1:80/", name)) for name in names),
     ]
     assert len(texts) == 3 * len(names)
@@ -87,4 +87,4 @@ def test_so_it_is_for_the_whole_corpus(shell: str, tmp_path: Path, runwatch: Her
 def test_a_hint_with_a_command_has_no_quotes_around_it(runwatch: Here) -> None:
     hint = commands_after("next ", runwatch("config", "key", "set", "$(touch pwned)", stdin=b"k").errors)
     command = runwatch_command("config set", "profiles.$(touch pwned).base_url")
-    assert [each.strip() for each in hint] == [f"Make it: {command} https://…"]
+    assert [each.strip() for each in hint] == [f"Create it: {command} https://…"]

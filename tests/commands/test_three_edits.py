@@ -114,7 +114,7 @@ def test_help_explains_it_on_every_level(cli: Cli) -> None:
     assert "show a gadget" in group
     assert "--status" in cli("gadgets", "list", "--help").text
     assert "the gadget's id" in cli("gadgets", "show", "--help").text
-    assert "the nearest is 'gadgets list'" in cli("gadgets", "lst").errors
+    assert "did you mean 'gadgets list'?" in cli("gadgets", "lst").errors
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_write_is_declared_once_for_help_options_preview_and_checks(cli: Cli) 
     refused = cli(*words, "--reason", "x" * 2001, "--dry-run")
     assert (refused.code, "--reason: " in refused.errors) == (2, True)
     assert "This needs --reason" in cli(*words).errors
-    assert "'x' is no whole number" in cli(*words, "--reason", "y", "--hours", "x").errors
+    assert "'x' is not a whole number" in cli(*words, "--reason", "y", "--hours", "x").errors
 
 
 def test_a_declared_write_is_sent_and_its_answer_printed(cli: Cli) -> None:

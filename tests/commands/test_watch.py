@@ -94,7 +94,7 @@ def test_of_several_runs_one_failure_is_told_and_the_others_go_on(runwatch: Here
     outcome = runwatch("runs", "watch", "ex_nobody", ECHO)
     assert outcome.code == 1
     assert len(outcome.text.splitlines()) == 7
-    assert "run ex_nobody is not followed any more" in outcome.errors
+    assert "run ex_nobody is no longer followed" in outcome.errors
 
 
 def test_exit_status_gives_the_worst_state(runwatch: Here, service: ScriptedService) -> None:

@@ -96,7 +96,7 @@ def test_without_a_network_the_console_says_so_and_goes_on_by_itself(
     with running_peer(service.base_url) as peer:
         peer.refuse()
         with console(tmp_path, base_url=peer.base_url, columns=columns, rows=24) as terminal:
-            says(terminal, "✗ offline", "Nobody answers at this address", "Reading goes on by itself; r reads now.")
+            says(terminal, "✗ offline", "Nothing responds at this address", "Reading goes on by itself; r reads now.")
             peer.listen()
             terminal.type("r")
             shows_runs(terminal)
@@ -133,7 +133,7 @@ def test_html_in_place_of_a_problem_is_told_as_what_it_is(service: ScriptedServi
     with running_peer(service.base_url) as peer:
         peer.plan(match(), always=html_502())
         with console(tmp_path, base_url=peer.base_url) as terminal:
-            says(terminal, "✗ offline", "The answer was not a Problem", "text/html")
+            says(terminal, "✗ offline", "The answer did not come from the API (HTML)")
             terminal.type("0")
             says(terminal, "not_a_problem", "HTTP 502", "502 Bad Gateway", "Check the base URL and the proxy settings")
             quits(terminal)
@@ -146,7 +146,7 @@ def test_html_in_place_of_a_list_is_told_as_what_it_is(service: ScriptedService,
             says(
                 terminal,
                 "✗ error",
-                "The answer cannot be used",
+                "The response cannot be used",
                 "Log in to the guest network",
                 "Check that the base URL",
             )

@@ -291,7 +291,7 @@ async def test_a_failure_of_the_service_is_a_page_that_can_be_opened_again(
 
 
 FORMS: Final = {
-    "too-large": ("form.secret.value = 'x'.repeat(2 ** 20)", "That was too much"),
+    "too-large": ("form.secret.value = 'x'.repeat(2 ** 20)", "Too much was sent"),
     "no-form": ("form.enctype = 'text/plain'", "The request cannot be used"),
     "fields": (
         "for (let i = 0; i < 30; i++) form.append(Object.assign(document.createElement('input'), {name: i}))",

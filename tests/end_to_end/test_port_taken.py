@@ -53,7 +53,7 @@ async def polls_are_refused(client: Client) -> None:
     for _ in range(POLLS):
         with pytest.raises(NoResponseError) as caught:
             await client.get_account()
-        assert (caught.value.kind, caught.value.title) == ("refused", "The local service does not run")
+        assert (caught.value.kind, caught.value.title) == ("refused", "The local service is not running")
         assert not caught.value.was_sent
 
 
@@ -109,7 +109,7 @@ def test_console_and_commands_give_the_taken_port_nothing_and_come_back(tmp_path
     with console(tmp_path) as terminal:
         terminal.wait_for("No runs yet.")
         with PortTaker(kill(data_dir)) as taker:
-            terminal.wait_for("The local service does not run")
+            terminal.wait_for("The local service is not running")
             terminal.wait_for("✗ offline")
             done = cli("problems", "find", "--at", "now", "--within", "1h")
             assert "it is not running" in done.text + done.errors
@@ -119,4 +119,4 @@ def test_console_and_commands_give_the_taken_port_nothing_and_come_back(tmp_path
             assert cli("doctor", "--local").code == 0
         assert taker.heard == b""
         assert cli("serve", "--stop", "--data-dir", str(data_dir)).code == 0
-        terminal.wait_for("The local service does not run")
+        terminal.wait_for("The local service is not running")

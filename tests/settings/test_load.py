@@ -125,7 +125,7 @@ def test_a_byte_order_mark_and_lines_of_windows_do_no_harm(path: Path) -> None:
         ('[keys]\napp.quit = "q"', 2, "keys.app", "must be a text"),
         ("profiles = 5", 1, "profiles", "must be a table of profiles, such as [profiles.work]"),
         ("[profiles]\nwork = 5", 2, "profiles.work", "must be a table"),
-        ("[profiles.work]\nproduction = false", 1, "profiles.work", "has no base_url, so that it cannot be used"),
+        ("[profiles.work]\nproduction = false", 1, "profiles.work", "has no base_url, so it cannot be used"),
         (
             "[profiles.local]",
             1,
@@ -136,7 +136,7 @@ def test_a_byte_order_mark_and_lines_of_windows_do_no_harm(path: Path) -> None:
             '[profiles."a b"]',
             1,
             "profiles.a b",
-            "is no name for a profile: letters, digits, - and _, at most 64",
+            "is not a valid profile name: use letters, digits, - and _, at most 64",
         ),
         (
             '[profiles.work]\nbase_url = "https://u:canary@h"',
@@ -187,7 +187,7 @@ def test_an_unknown_key_is_kept_and_named_with_the_nearest(
 ) -> None:
     loaded = load_settings_file(write(path, text))
     (problem,) = loaded.problems
-    assert (problem.line, problem.key, problem.message, problem.nearest) == (line, key, "is no setting", near)
+    assert (problem.line, problem.key, problem.message, problem.nearest) == (line, key, "is not a setting", near)
     assert problem.is_warning
     assert loaded.raw
     assert (f"did you mean '{near}'?" in str(problem)) is bool(near)
@@ -332,8 +332,8 @@ def test_a_file_of_absurd_size_is_not_read(path: Path) -> None:
 
 
 def test_a_problem_reads_as_editors_take_it() -> None:
-    problem = SettingsProblem(Path("/c/settings.toml"), "is no setting", "them", 3, nearest="theme", is_warning=True)
-    assert str(problem) == "/c/settings.toml:3: 'them' is no setting; did you mean 'theme'?"
+    problem = SettingsProblem(Path("/c/settings.toml"), "is not a setting", "them", 3, nearest="theme", is_warning=True)
+    assert str(problem) == "/c/settings.toml:3: 'them' is not a setting; did you mean 'theme'?"
     assert str(SettingsProblem(Path("/c/s.toml"), "is broken", line=3, column=7)) == "/c/s.toml:3:7: is broken"
 
 

@@ -105,7 +105,7 @@ def test_an_address_without_a_key_is_called_without_one(machine: Machine) -> Non
 
 def test_a_key_without_an_address_is_refused_and_starts_nothing(machine: Machine) -> None:
     said = refused(machine, environment=KEY)
-    assert "RUNWATCH_API_KEY is set, and nothing says which address it is for" in said
+    assert "RUNWATCH_API_KEY is set without an address" in said
     assert "Set RUNWATCH_BASE_URL" in said
     with pytest.raises(SettingsError) as caught:
         machine.target(environment=KEY)

@@ -118,7 +118,7 @@ def refused(
 def lost(kind: str = "reset", *, known: bool = False, operation: str = "postExecutions") -> NoResponseError:
     """No answer."""
     return NoResponseError(
-        "The connection was lost before an answer came",
+        "The connection was lost before a response came",
         kind=kind,
         was_sent=not known,
         operation=operation,
@@ -138,7 +138,7 @@ def held(seconds: float, *, operation: str = "postExecutions") -> RateLimitedErr
 def unusable(*, known: bool = False, operation: str = "postExecutions") -> UnusableResponseError:
     """A success that cannot be read."""
     return UnusableResponseError(
-        "The answer cannot be used",
+        "The response cannot be used",
         status=200,
         operation=operation,
         attempts=1,

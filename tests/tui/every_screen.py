@@ -62,7 +62,7 @@ REPORTED: Final[dict[type[Record], Callable[[], Record]]] = {
 
 FAILURES: Final = {
     LoadState.OFFLINE: ReadFailure(
-        ReadInterruption.OFFLINE, "Nobody answers at this address", "Check that the service runs there.",
+        ReadInterruption.OFFLINE, "Nothing responds at this address", "Check that the service runs there.",
         detail="http://127.0.0.1:40213, connection refused, 3 attempts",
     ),
     LoadState.NOT_AUTHORISED: ReadFailure(
@@ -71,7 +71,7 @@ FAILURES: Final = {
     ),
     LoadState.NOT_OFFERED: ReadFailure(ReadInterruption.NOT_OFFERED, "Nothing is there", None, problem("not_found")),
     LoadState.ERROR: ReadFailure(
-        ReadInterruption.ERROR, "The answer cannot be used", "Check that the base URL is that of the service.",
+        ReadInterruption.ERROR, "The response cannot be used", "Check the base URL.",
         detail="it is no JSON (text/html, 1,204 bytes)",
     ),
 }  # fmt: skip

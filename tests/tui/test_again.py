@@ -127,7 +127,7 @@ async def test_a_read_only_profile_does_not_offer_it_in_the_menu(tmp_path: Path)
 async def test_without_a_run_there_is_nothing_to_start_again(tmp_path: Path) -> None:
     async with console(noon.service(runs=[]), tmp_path, size=SIZE) as driven:
         await driven.press("A")
-        await driven.shows("There is no run to start again.")
+        await driven.shows("No run to start again.")
         assert isinstance(driven.app.screen, RunsScreen)
 
 

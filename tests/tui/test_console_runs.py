@@ -642,7 +642,7 @@ async def test_a_run_that_has_ended_is_not_cancelled(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.DONE)
         await driven.press("X")
-        await driven.shows("a final run never changes")
+        await driven.shows("The run has already ended")
         assert isinstance(driven.app.screen, RunsScreen)
 
 

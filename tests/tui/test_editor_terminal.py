@@ -99,7 +99,8 @@ def test_the_editor_has_a_private_file_and_the_console_takes_what_it_wrote(
 
 
 @pytest.mark.parametrize(
-    ("word", "words"), [("give up", "The editor gave up: it ended with 3."), ("bytes", "The editor wrote no UTF-8.")]
+    ("word", "words"),
+    [("give up", "The editor failed: it ended with 3."), ("bytes", "The editor did not write UTF-8.")],
 )
 def test_an_editor_that_fails_leaves_the_text_as_it_was(
     tmp_path: Path, service: ScriptedService, word: str, words: str
@@ -114,7 +115,7 @@ def test_an_editor_that_fails_leaves_the_text_as_it_was(
 def test_ctrl_c_in_the_editor_is_not_meant_for_the_console(tmp_path: Path, service: ScriptedService) -> None:
     with in_editor(tmp_path, service) as terminal:
         terminal.press("ctrl+c")
-        terminal.wait_for("The editor gave up")
+        terminal.wait_for("The editor failed")
         terminal.wait_for('"content": "first"')
 
 

@@ -70,7 +70,7 @@ async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedServ
         await driven.type("also pasted ones")
         assert "f8 adds ids, also pasted ones." in driven.text
         await driven.press("escape", "slash")
-        await driven.type("nobody answers")
+        await driven.type("no response")
         assert "f9 reads now." in driven.text
 
 
@@ -103,10 +103,10 @@ async def test_the_other_parts_tell_signs_filters_states_places_and_facts(
     async with console(service, tmp_path) as driven:
         await driven.press("question_mark", "greater_than_sign")
         assert headings(driven) == [
-            "Signs, and what stands for them with ASCII glyphs",
-            "Filters, for every list and for the events of runs",
+            "Symbols, and their ASCII forms",
+            "Filters, for every list and for events",
             "States of a pane, in the lower left of its frame",
-            "Places and version",
+            "Files and version",
         ]
         await driven.press("greater_than_sign")
         assert headings(driven) == ["How the service works"]

@@ -114,7 +114,7 @@ async def test_a_side_that_is_refused_says_why_and_the_list_goes_on(tmp_path: Pa
 async def test_a_check_that_was_not_tested_here_says_how_to_test_it(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE) as driven:
         await side(driven, "verifiers", "Test")
-        await driven.shows("No test of it was started here yet.")
+        await driven.shows("Not tested from here yet.")
         await driven.shows("T tests it.")
 
 

@@ -89,7 +89,7 @@ def test_the_newest_decision_comes_first_and_unknown_kinds_lead_nowhere() -> Non
 
 def test_a_period_without_decisions_says_so() -> None:
     (section,) = decision_sections(resources.compliance_export(decision_log=[]), CONTEXT)
-    assert section.lines[0].text == "Nobody decided anything in this period."
+    assert section.lines[0].text == "No decisions in this period."
 
 
 def test_an_export_without_a_decision_log_is_not_one_of_no_decisions() -> None:

@@ -174,7 +174,7 @@ def test_a_day_that_only_one_side_knows_is_compared_too() -> None:
     )
     assert [(day.day, str(day.words)) for day in found.differing] == [
         ("2026-11-19", "differs by 2.00 USD: usage 2.00, receipts 0.00"),
-        ("2026-11-20", "usage tells nothing of it; receipts 1.00 USD"),
+        ("2026-11-20", "not in usage; receipts 1.00 USD"),
     ]
 
 

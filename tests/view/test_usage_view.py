@@ -114,7 +114,7 @@ def test_a_report_without_a_list_of_days_is_not_one_of_no_runs() -> None:
 
 
 def test_members_that_nobody_knows_and_wrong_types_are_shown() -> None:
-    rest = by_label(shown(Usage({"carbon_g": 12, "totals": {"executions": "many"}}))["Further members"])
+    rest = by_label(shown(Usage({"carbon_g": 12, "totals": {"executions": "many"}}))["Other fields"])
     assert rest["carbon_g"].text == "12"
     assert (rest["totals.executions"].text, rest["totals.executions"].role) == ("many", Role.WARN)
 

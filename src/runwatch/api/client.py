@@ -324,14 +324,14 @@ class Client:
                 return
             if cursor in seen:
                 raise UnusableResponseError(
-                    "The list does not end",
+                    "The list never ends",
                     status=200,
                     operation=known.id,
                     attempts=1,
                     outcome_known=True,
                     key=None,
                     detail="the service gave the same next_cursor twice",
-                    hint="What came before is complete. Tell support that this list repeats its cursor.",
+                    hint="The records before it are complete. Report to support that this list repeats its cursor.",
                 )
             seen.add(cursor)
             asked["cursor"] = cursor

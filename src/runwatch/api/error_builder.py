@@ -14,22 +14,22 @@ from runwatch.base.network.service_target import Target
 from runwatch.records.problem import Problem
 
 _LOST: Final = {
-    "refused": ("Nobody answers at this address", "Check that the service runs there, and the address and the port."),
+    "refused": ("Nothing responds at this address", "Check the address, the port, and that the service is running."),
     "dns": ("The service's host name is not known", "Check the base URL and the network's name service."),
     "tls": ("There is no trusted connection to the service", "Check the base URL and the profile's ca_file."),
     "untrusted": (
-        "The peer is not the service",
+        "The other end is not the service",
         "Nothing was sent. Check the address; end a local service with 'runwatch serve --stop' and start it again.",
     ),
-    "timeout": ("The service did not answer in time", "Try again later."),
-    "reset": ("The connection was lost before an answer came", "Try again."),
+    "timeout": ("The service did not respond in time", "Try again later."),
+    "reset": ("The connection was lost before a response came", "Try again."),
     "cut": ("The answer broke off", "Try again."),
-    "too_large": ("The answer is larger than 64 MiB", "Ask for less, for example with a limit or a filter."),
+    "too_large": ("The response is larger than 64 MiB", "Request less, for example with a limit or a filter."),
     "network": ("The network failed", "Check the network and the proxy settings."),
 }
 """Title and next step for each kind of lost response."""
 
-_NOT_RUNNING: Final = ("The local service does not run", "Start the console again, or use any command with --local.")
+_NOT_RUNNING: Final = ("The local service is not running", "Start the console again, or use any command with --local.")
 """Title and next step for a refused connection to the local service, which both suggestions start."""
 
 _ASK_AGAIN: Final = (
@@ -101,14 +101,14 @@ def build_unusable_response(
     outcome_known = not call.operation.mutates
     quoted = "" if reply.media_type == "application/json" else f" ({describe_body(reply)})"
     return UnusableResponseError(
-        "The answer cannot be used",
+        "The response cannot be used",
         status=reply.status,
         operation=call.operation.id,
         attempts=history.attempts,
         outcome_known=outcome_known,
         key=call.request.key,
         detail=f"{reason}{quoted}",
-        hint="Check that the base URL is that of the service." if outcome_known else _settle(call),
+        hint="Check the base URL." if outcome_known else _settle(call),
     )
 
 
@@ -135,7 +135,7 @@ def build_api_problem(
         note = f"the body says status {said.status}, HTTP says {status}"
         detail = f"{detail} ({note})" if detail else note
     return ApiProblem(
-        (said.title or "").removesuffix(".") or f"The service answered with status {status}",
+        (said.title or "").removesuffix(".") or f"The service responded with status {status}",
         problem=said,
         status=status,
         is_synthetic=is_synthetic,
@@ -160,7 +160,7 @@ def _next_step(status: int, wait_s: float | None, *, is_synthetic: bool) -> str 
     if status == 401:
         return "Check the key of this profile."
     if is_synthetic:
-        return "Check that the base URL is that of the service, and what stands between here and there."
+        return "Check the base URL and any proxy in between."
     if status >= 500:
-        return "Try again later. If it stays, quote the instance to support."
+        return "Try again later. If it still fails, quote the instance id to support."
     return None

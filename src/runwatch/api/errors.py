@@ -67,8 +67,8 @@ class ReadOnlyError(ApiError):
             "This client is read-only",
             operation=operation,
             key=key,
-            detail=f"{what} would change something; nothing was sent",
-            hint="Use a profile that is not read-only, or leave out --read-only.",
+            detail=f"{what} would change data; nothing was sent",
+            hint="Use a profile that is not read-only, or omit --read-only.",
         )
 
 
@@ -85,7 +85,7 @@ class InvalidRequestError(ApiError):
             operation=operation,
             key=key,
             detail="; ".join(f"{error['field']}: {error['message']}" for error in errors),
-            hint="Nothing was sent. Correct what is named and ask again.",
+            hint="Nothing was sent. Correct the named fields and try again.",
         )
         self.errors = errors
 
@@ -110,7 +110,7 @@ class RateLimitedError(ApiError):
             operation=operation,
             key=key,
             detail=f"another {seconds:.0f} s",
-            hint="Nothing was sent. Ask again when the time is over.",
+            hint="Nothing was sent. Try again when the wait is over.",
             support_id=support_id,
             retryable=True,
         )

@@ -145,7 +145,10 @@ _CHECKS: Final = (
     _operation(f"POST {_VERIFIER}/test", "Test an output check", VerifierTest),
     _operation(f"GET {_VERIFIER}/connection", "Read the connection of an output check", KeyConnection),
     _operation(
-        f"POST {_VERIFIER}/connection-intents", "Begin to enter the key of an output check", KeyIntent, "continue_url"
+        f"POST {_VERIFIER}/connection-intents",
+        "Request the page for the key of an output check",
+        KeyIntent,
+        "continue_url",
     ),
     _operation(f"POST {_VERIFIER}/connection/test", "Test the entered key of an output check and use it", None),
     _operation(f"POST {_VERIFIER}/connection/revoke", "Stop using the key of an output check", None),
@@ -153,14 +156,16 @@ _CHECKS: Final = (
 
 _SOURCES: Final = (
     _operation("GET /v1/model-source-profiles", "List sources", SourceProfile, lists=True),
-    _operation(f"POST {_HANDOFFS}", "Begin to enter a source's key", Handoff, "continue_url"),
-    _operation(f"GET {_HANDOFFS}/{{handoff_intent_id}}", "Read how far the entry of a source's key is", Handoff),
+    _operation(f"POST {_HANDOFFS}", "Request the page for a source's key", Handoff, "continue_url"),
+    _operation(f"GET {_HANDOFFS}/{{handoff_intent_id}}", "Read the progress of a source's key entry", Handoff),
     _operation("GET /v1/source-connections", "List connections to sources", SourceConnection, lists=True),
     _operation("POST /v1/source-connections", "Connect a source", SourceConnection),
     _operation(f"GET {_CONNECTION}", "Read a connection", SourceConnection),
     _operation(f"POST {_CONNECTION}/test", "Test a connection", SourceConnection),
-    _operation(f"POST {_CONNECTION}/deployments/sync", "Read which models a connection serves", Deployment, lists=True),
-    _operation(f"POST {_CONNECTION}/rotate", "Give a connection another key", SourceConnection),
+    _operation(
+        f"POST {_CONNECTION}/deployments/sync", "Read the models that a connection serves", Deployment, lists=True
+    ),
+    _operation(f"POST {_CONNECTION}/rotate", "Rotate a connection's key", SourceConnection),
     _operation(f"DELETE {_CONNECTION}", "Disconnect a source", Disconnected),
     _operation(
         "POST /v1/model-server-searches",
@@ -182,7 +187,7 @@ _TEMPLATES: Final = (
     ),
     _operation(f"GET {_APPLICATION}", "Read the application of a template", Application, "consent.continue_url"),
     _operation(
-        f"POST {_APPLICATION}/resume", "Go on with the application of a template", Application, "consent.continue_url"
+        f"POST {_APPLICATION}/resume", "Resume an application of a template", Application, "consent.continue_url"
     ),
     _operation("GET /v1/tenant-model-selection", "Read the selected model", Selection),
     _operation("POST /v1/tenant-model-selection", "Select a proved model", Selection),
@@ -198,18 +203,18 @@ _ORGANIZATION: Final = (
     _operation("POST /v1/api-keys", "Make an API key", ApiKey, "key"),
     _operation(f"PATCH {_KEY}", "Label an API key", ApiKey),
     _operation(f"POST {_KEY}/revoke", "Revoke an API key", ApiKey),
-    _operation("POST /v1/account/top-up-intents", "Begin to add sample credit", TopUpIntent, "continue_url"),
+    _operation("POST /v1/account/top-up-intents", "Request the page for sample credit", TopUpIntent, "continue_url"),
     _operation("GET /v1/usage", "Read what was used", Usage),
-    _operation("GET /v1/eval-summary", "Read how output checks have judged", EvalSummary),
+    _operation("GET /v1/eval-summary", "Read pass rates of output checks", EvalSummary),
     _operation("GET /v1/compliance-export", "Export receipts and decisions", ComplianceExport),
-    _operation("GET /v1/problem-lookups", "Look up answered problems", ProblemLookup),
+    _operation("GET /v1/problem-lookups", "Look up problems of the local service", ProblemLookup),
     _operation("POST /v1/tenants", "Make an organization", None, "api_key.key"),
     _operation("PATCH /v1/tenants/{tenant_id}", "Rename the organization", None),
     _operation("GET /v1/webhooks", "List webhooks", Webhook, lists=True),
     _operation("POST /v1/webhooks", "Add a webhook", Webhook, "secret"),
     _operation(f"DELETE {_WEBHOOK}", "Remove a webhook", None),
     _operation(f"GET {_WEBHOOK}/deliveries", "List deliveries", Delivery, lists=True),
-    _operation(f"POST {_WEBHOOK}/rotate-secret", "Give a webhook another secret", Webhook, "secret"),
+    _operation(f"POST {_WEBHOOK}/rotate-secret", "Rotate a webhook's secret", Webhook, "secret"),
     _operation("POST /v1/webhooks/deliveries/{delivery_id}/replay", "Deliver again", Delivery),
 )
 
@@ -217,13 +222,18 @@ _REVIEWS: Final = (
     _operation("GET /v1/review-composer/agents", "List review agents", ReviewAgent, lists=True),
     _operation("POST /v1/review-composer/agents", "Register a review agent", ArmOutcome),
     _operation(f"GET {_AGENT}", "Read the connection of a review agent", KeyConnection),
-    _operation(f"POST {_AGENT}/intents", "Begin to enter the key of a review agent", KeyIntent, "continue_url"),
+    _operation(f"POST {_AGENT}/intents", "Request the page for the key of a review agent", KeyIntent, "continue_url"),
     _operation(f"POST {_AGENT}/test", "Test the entered key of a review agent and use it", None),
     _operation(f"POST {_AGENT}/revoke", "Stop using the key of a review agent", None),
     _operation("GET /v1/credentials", "List credential references", Credential, lists=True),
     _operation("POST /v1/credentials", "Name a credential", Credential),
     _operation("GET /v1/github-connections", "List GitHub connections", GithubConnection, lists=True),
-    _operation("POST /v1/github-connections/intents", "Begin to connect a repository", GithubIntent, "continue_url"),
+    _operation(
+        "POST /v1/github-connections/intents",
+        "Request the page that connects a repository",
+        GithubIntent,
+        "continue_url",
+    ),
 )
 
 _ALL: Final = (*_RUNS, *_OPTIONS, *_CHECKS, *_SOURCES, *_TEMPLATES, *_ORGANIZATION, *_REVIEWS)

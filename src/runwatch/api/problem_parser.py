@@ -28,16 +28,25 @@ def parse_problem(reply: HttpResponse) -> tuple[Problem, bool]:
         return (
             synthetic_problem(
                 REDIRECT_REFUSED,
-                "The answer was a redirect, which is not followed",
+                "The service answered with a redirect, which is not followed",
                 reply.status,
-                f"It leads to {where}. The key goes only to the address of the profile.",
+                f"It points to {where}. The key is sent only to the profile's address.",
             ),
             True,
         )
     problem = _parsed(reply)
     if problem is not None:
         return problem, False
-    return synthetic_problem(NOT_A_PROBLEM, "The answer was not a Problem", reply.status, describe_body(reply)), True
+    kind = _kind_of_body(reply)
+    title = f"The answer did not come from the API{f' ({kind})' if kind else ''}"
+    return synthetic_problem(NOT_A_PROBLEM, title, reply.status, describe_body(reply)), True
+
+
+def _kind_of_body(reply: HttpResponse) -> str:
+    """Name the media type as users know it; empty where the response is JSON or has no type."""
+    if reply.media_type in {"text/html", "application/xhtml+xml"}:
+        return "HTML"
+    return "plain text" if reply.media_type == "text/plain" else ""
 
 
 def describe_body(reply: HttpResponse) -> str:

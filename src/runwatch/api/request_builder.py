@@ -52,7 +52,7 @@ def build_request(
         asked = urlencode(pairs, quote_via=quote, safe="")
     except UnicodeEncodeError:
         asked = ""
-        errors.append(_wrong("query", "Holds half of a character pair, which cannot be sent."))
+        errors.append(_wrong("query", "Contains half of a surrogate pair, which cannot be sent."))
     key = key if key is not None and key.strip() else None
     if key is None and needs_key:
         errors.append(_wrong("Idempotency-Key", "Required."))
@@ -91,7 +91,7 @@ def _quoted(name: str, value: str, errors: list[dict[str, str]]) -> str:
     try:
         return quote(value, safe="")
     except UnicodeEncodeError:
-        errors.append(_wrong(name, "Holds half of a character pair, which cannot be sent."))
+        errors.append(_wrong(name, "Contains half of a surrogate pair, which cannot be sent."))
         return ""
 
 

@@ -83,7 +83,7 @@ def build_secret_request(target: Target, address: Secret, secret: Secret) -> Htt
     text = address.reveal()
     parts = urlsplit(text) if is_own_page(target, text) else None
     if parts is None or not f"{parts.path}{parts.query}".isascii():
-        said = "It leads to another address than the service's own; a key is never sent there."
+        said = "It points to an address other than the service's own; a key is never sent there."
         raise InvalidRequestError(operation=PRIVATE_ENTRY.id, errors=[{"field": "continue_url", "message": said}])
     _keep(text)
     keep_secret(secret)

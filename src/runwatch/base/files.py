@@ -213,7 +213,7 @@ def check_data_dir(path: Path) -> None:
     except UnsafePlaceError as error:
         step = f"Run {error.mend}" if error.mend else "Use a directory of your own"
         raise DataError(
-            "The data directory is not used, because others own or may change it",
+            "The data directory is not used, because other users own or may change it",
             detail=str(error),
             hint=f"{step} or name another data directory with RUNWATCH_DATA_DIR or --data-dir.",
         ) from None
@@ -303,9 +303,9 @@ def export_refusal(path: Path, *, replace: bool) -> str | None:
         # The path is free or impossible; writing will tell.
         return None
     if not replace:
-        return "a link is there already" if stat.S_ISLNK(mode) else "it is there already"
+        return "a link already exists there" if stat.S_ISLNK(mode) else "it is there already"
     if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)) or _is_of_the_system(path.parent):
-        return "it is no regular file"
+        return "it is not a regular file"
     return None
 
 

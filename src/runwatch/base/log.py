@@ -95,7 +95,7 @@ class MaxLevelFilter(logging.Filter):
         if now - self._began >= _MINUTE_S:
             left_out, self._count, self._began = max(0, self._count - self._lines), 0, now
             if left_out:
-                record.msg, record.args = f"{record.getMessage()} ({left_out} lines before this were left out)", ()
+                record.msg, record.args = f"{record.getMessage()} ({left_out} earlier lines were dropped)", ()
         self._count += 1
         return self._count <= self._lines
 

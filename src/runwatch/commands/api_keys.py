@@ -18,4 +18,4 @@ def create(call: Invocation) -> int:
 
 def _warn_of_no_expiry(session: CommandSession, key: Record, body: Mapping[str, Any]) -> None:
     if "expires_in_s" in body and key.raw.get("expires_at") is None:
-        session.call.output.warn("the service does not say when the key expires; it may never do")
+        session.call.output.warn("the service does not say when the key expires; it may never expire")

@@ -144,7 +144,7 @@ def _names(
     from runwatch.store.repositories.seen_ids import find_seen_ids
 
     record = record_of_kind(names)
-    assert record is not None, f"no record is of the kind {names}"
+    assert record is not None, f"there is no kind {names}"
     return find_seen_ids(paths.database, record, _profiles(typed, loaded, environment, paths))
 
 

@@ -68,7 +68,7 @@ def get(call: Invocation) -> int:
         setting = find_setting(key)
         if setting is None:
             near = find_closest_key(key)
-            raise UsageError(f"'{key}' is no setting", hint=f"Did you mean '{near}'?" if near else None)
+            raise UsageError(f"'{key}' is not a setting", hint=f"Did you mean '{near}'?" if near else None)
         raise RunwatchError(f"'{key}' is not set", detail=setting.doc)
     if call.output.form == "table" and found[0].key == key:
         call.output.text(f"{line(_row(found[0])['value'], None)}\n")
@@ -90,7 +90,7 @@ def unset(call: Invocation) -> int:
     from runwatch.settings import settings_file
 
     if not settings_file.remove_setting(call.paths.settings_file, call.options.name):
-        raise UsageError(f"'{call.options.name}' does not stand in the settings file")
+        raise UsageError(f"'{call.options.name}' is not in the settings file")
     return SUCCESS
 
 
@@ -118,7 +118,7 @@ def validate(call: Invocation) -> int:
     print_rows(call.output, rows)
     if not rows:
         exists = call.paths.settings_file.exists()
-        call.output.note("nothing is wrong with it" if exists else "there is no settings file; the defaults hold")
+        call.output.note("valid" if exists else "there is not a settings file; defaults apply")
     return USAGE if any(not problem.is_warning for problem in loaded.problems) else SUCCESS
 
 
@@ -134,8 +134,8 @@ def header(call: Invocation) -> int:
 
     if _is_terminal() and not call.options.show:
         raise UsageError(
-            "The header holds the API key, and standard output is a terminal",
-            hint="Pipe it: runwatch config header | curl -sS -H @- URL. --show prints it all the same.",
+            "The header contains the API key, and standard output is a terminal",
+            hint="Pipe it: runwatch config header | curl -sS -H @- URL. --show prints it anyway.",
         )
     target = choose_service(call).target
     if target.key is None:
@@ -187,6 +187,6 @@ def _profile(call: Invocation) -> Profile:
     guess = closest_word(name, profiles)
     raise SettingsError(
         f"There is no profile '{name}'",
-        detail=f"the nearest is '{guess}'" if guess else None,
-        hint=f"Make it: {runwatch_command('config set', f'profiles.{name}.base_url')} https://…",
+        detail=f"did you mean '{guess}'?" if guess else None,
+        hint=f"Create it: {runwatch_command('config set', f'profiles.{name}.base_url')} https://…",
     )

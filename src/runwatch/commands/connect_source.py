@@ -119,7 +119,9 @@ def parse_source_options(call: Invocation) -> SourceRequest:
     """
     options = call.options
     if len(set(options.model or ())) > NAMED_MODELS:
-        raise UsageError(f"--model may be given {NAMED_MODELS} times", hint="Connect again for the other models.")
+        raise UsageError(
+            f"--model may be given at most {NAMED_MODELS} times", hint="Connect again for the other models."
+        )
     addresses = {name: options[name] for name in COMPATIBLE if options[name] is not None}
     if len(addresses) + (options.source is not None) != 1:
         raise UsageError(
@@ -175,7 +177,9 @@ def _prices(call: Invocation) -> dict[str, Any] | None:
     for text in (given, taken):
         whole, _, part = text.partition(".")
         if not (whole.isascii() and whole.isdigit() and (part or "0").isascii() and (part or "0").isdigit()):
-            raise UsageError(f"'{text}' is no price", hint="A price is a decimal number of US dollars, such as 0.25.")
+            raise UsageError(
+                f"'{text}' is not a price", hint="A price is a decimal number of US dollars, such as 0.25."
+            )
     return {"*": {"input_usd_per_million": given, "output_usd_per_million": taken}}
 
 
@@ -191,7 +195,7 @@ async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceR
         guess = closest_word(order.source_id, [one.id for one in profiles])
         raise RunwatchError(
             f"The service knows no source '{order.source_id}'",
-            detail=f"the nearest is '{guess}'" if guess else None,
+            detail=f"did you mean '{guess}'?" if guess else None,
             hint="runwatch sources list --available shows the sources.",
         )
     schemes = [str(one.raw.get("id")) for one in profile.auth_schemes or ()]
@@ -219,12 +223,12 @@ async def complete_handoff(
         latest[:] = [parse_record_of_kind(Handoff, answer.value)]
         progress = handoff_progress({}, latest[0].raw)
         if progress.stage == "ended":
-            raise RunwatchError("No key was entered", detail=progress.words, hint="Ask again.")
+            raise RunwatchError("No key was entered", detail=progress.words, hint="Try again.")
         return progress.stage == "entered"
 
     await enter_secret(session, dict(begun.raw), key, is_done)
     if not latest and not await is_done():
-        raise RunwatchError("The service did not take the key", detail=f"the handoff is {latest[0].state}")
+        raise RunwatchError("The service did not accept the key", detail=f"the handoff is {latest[0].state}")
     return latest[0]
 
 
@@ -241,7 +245,7 @@ async def test_connection(session: CommandSession, connection_id: str) -> Source
 async def sync_models(
     session: CommandSession, connection_id: str, names: Sequence[str] = (), prices: Mapping[str, Any] | None = None
 ) -> list[Deployment]:
-    """Read which models a connection serves.
+    """Read the models that a connection serves.
 
     Args:
         names: Models to call once each; the source need not list them.
@@ -307,7 +311,7 @@ class _Connecting:
         if prices is not None:
             if unpriced:
                 raise RunwatchError(
-                    "The service did not take the prices for the connection",
+                    "The service did not accept the prices",
                     detail=f"{unpriced[0].upstream_ref or unpriced[0].id} has no price",
                     hint=f"{runwatch_command('sources disconnect', self._connection.id)}, and connect it again.",
                 )
@@ -384,7 +388,7 @@ class _Connecting:
         path = {"connection_id": connection.id}
         await send_write(self._session, DISCONNECT, f"disconnect {connection.id}", path=path)
         self._connection = None
-        self._note("The connection was removed again, with its key. Correct this and connect again.")
+        self._note("The connection and its key were removed. Correct this and connect again.")
 
     async def _use(self, known: SourceConnection) -> int:
         """Use an existing connection: give it the key of this invocation, if any, and test it.
@@ -394,7 +398,7 @@ class _Connecting:
         """
         session, order = self._session, self._order
         self._connection = known
-        self._note(f"2 of 5  connected already, as {known.id}")
+        self._note(f"2 of 5  already connected as {known.id}")
         is_unfinished = known.raw.get("test_state") == "untested" and known.raw.get("last_tested_at") is None
         scheme = order.auth_scheme if self._key is not None else session.call.options.auth_scheme
         if self._key is not None or scheme not in {None, known.auth_scheme}:
@@ -467,7 +471,7 @@ class _Connecting:
         for one in wanted:
             arm = next((arm for arm in saved if arm.model_deployment_id == one.id and arm.status != "disabled"), None)
             if arm is not None:
-                note(f"5 of 5  {one.upstream_ref or one.id} is saved already, as {arm.id}")
+                note(f"5 of 5  {one.upstream_ref or one.id} is already saved as {arm.id}")
                 self._arms.append(await self._granted(arm))
                 continue
             await self._save_one(one, entries.get(one.id))

@@ -20,7 +20,7 @@ from runwatch.view.resources.receipts import RECEIPTS
 
 REQUEST: Final = {
     "mode": "echo",
-    "task": {"objective": "Show what a run looks like from beginning to end"},
+    "task": {"objective": "Show a run from start to finish"},
     "policy": {"data_classes": ["public"], "budget": {"max_cost_usd": 1, "max_runtime_s": 60}},
 }
 """The run of the demo: a test run, which calls no model and costs nothing."""
@@ -39,14 +39,14 @@ async def _demo(call: Invocation) -> int:
         settings_file=call.paths.settings_file,
         idle_exit_s=IDLE_EXIT_S,
     )
-    call.output.note(f"A local service, for this demo alone, listens on {service.base_url}.")
+    call.output.note(f"A temporary local service listens on {service.base_url}.")
     async with open_session(call, service.target(), Settings()) as session:
         run = await submit_run(session, encode_body(REQUEST), str(uuid.uuid4()))
         # The service ends with the demo, so no later command can follow the run.
         call.accepted_run = None
-        call.output.note(f"The test run {run.id} is accepted; these are its events as they happen.")
+        call.output.note(f"The test run {run.id} was accepted. Its events:")
         code = await Watcher(session, [run.id]).watch()
-        call.output.note("It has ended. This is its receipt.")
+        call.output.note("The run has ended. Its receipt:")
         receipt = await session.client.get_receipt(run.id)
         RecordPrinter(call, session.settings, RECEIPTS).record(receipt, receipt.raw)
     call.output.note("'runwatch --local runs submit --help' shows how to submit your own.")

@@ -96,14 +96,12 @@ async def _all(call: Invocation) -> list[DoctorResult]:
 def _settings(loaded: LoadedSettings) -> Iterator[DoctorResult]:
     if not loaded.problems:
         exists = loaded.path.exists()
-        yield DoctorResult(
-            "settings", str(loaded.path) if exists else f"{loaded.path} does not exist; the defaults hold"
-        )
+        yield DoctorResult("settings", str(loaded.path) if exists else f"{loaded.path} does not exist; defaults apply")
     for problem in loaded.problems:
         if problem.is_warning:
             yield DoctorResult("settings", str(problem), "warn")
         else:
-            yield DoctorResult("settings", str(problem), "fail", "Mend this line.", USAGE)
+            yield DoctorResult("settings", str(problem), "fail", "Correct this line.", USAGE)
 
 
 def _data(directory: Path) -> DoctorResult:
@@ -111,7 +109,7 @@ def _data(directory: Path) -> DoctorResult:
     try:
         mode = stat.S_IMODE(directory.stat().st_mode)
     except FileNotFoundError:
-        return DoctorResult("data", f"{directory} does not exist yet; it is made when it is needed")
+        return DoctorResult("data", f"{directory} does not exist yet; it is created when needed")
     except OSError as error:
         return _unusable(directory, error.strerror or "not usable")
     try:
@@ -123,7 +121,7 @@ def _data(directory: Path) -> DoctorResult:
     if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
         return _unusable(directory, "not writable")
     if mode & 0o077:
-        found = f"{directory} can be entered by others (mode {mode:04o})"
+        found = f"{directory} is open to other users (mode {mode:04o})"
         return DoctorResult("data", found, "warn", f"chmod 700 {quote_word(str(directory))}")
     return DoctorResult("data", str(directory))
 
@@ -144,14 +142,16 @@ async def _database(path: Path) -> DoctorResult:
     except DataError as error:
         return DoctorResult("database", str(error), "fail", error.hint or "", USAGE)
     if faults:
-        return DoctorResult("database", f"{path}: {faults[0]}", "fail", "Move the file away; a new one is made.", USAGE)
-    return DoctorResult("database", f"{path} is sound")
+        return DoctorResult(
+            "database", f"{path}: {faults[0]}", "fail", "Move the file away; a new one is created.", USAGE
+        )
+    return DoctorResult("database", f"{path} is intact")
 
 
 def _terminal(environment: Mapping[str, str]) -> Iterator[DoctorResult]:
     """Describe what the terminal supports, as far as the environment shows."""
     if not sys.stdout.isatty():
-        yield DoctorResult("terminal", "standard output is no terminal")
+        yield DoctorResult("terminal", "standard output is not a terminal")
         return
     size = shutil.get_terminal_size()
     name = environment.get("TERM", "")
@@ -163,10 +163,10 @@ def _terminal(environment: Mapping[str, str]) -> Iterator[DoctorResult]:
         facts.append("over SSH")
     if name in {"", "dumb"}:
         yield DoctorResult(
-            "terminal", ", ".join(facts), "warn", "Set TERM to what the terminal is, e.g. xterm-256color."
+            "terminal", ", ".join(facts), "warn", "Set TERM to your terminal's type, e.g. xterm-256color."
         )
     else:
-        next_step = "The console needs 80x24 to show everything." if small else ""
+        next_step = "The console needs at least 80x24." if small else ""
         yield DoctorResult("terminal", ", ".join(facts), "warn" if small else "ok", next_step)
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     if encoding != "utf8":
@@ -174,7 +174,7 @@ def _terminal(environment: Mapping[str, str]) -> Iterator[DoctorResult]:
         yield DoctorResult("glyphs", f"the encoding is {encoding or 'unknown'}", "warn", step)
     else:
         marks = (UNICODE.live, UNICODE.good, UNICODE.bad, UNICODE.off, UNICODE.warn, UNICODE.ellipsis)
-        step = "If these are not six different signs: 'runwatch config set glyphs ascii'."
+        step = "If you do not see six different symbols: 'runwatch config set glyphs ascii'."
         yield DoctorResult("glyphs", " ".join(marks), "ok", step)
 
 
@@ -198,7 +198,7 @@ async def _service(call: Invocation, loaded: LoadedSettings) -> AsyncIterator[Do
     yield DoctorResult("service", f"{target.origin}{through}, profile {target.profile}{_where(chosen)}")
     if target.key is None:
         step = f"Set RUNWATCH_API_KEY, or: {runwatch_command('config key set', target.profile)}"
-        yield DoctorResult("key", "no source gives one", "warn", step)
+        yield DoctorResult("key", "no key found", "warn", step)
     else:
         yield DoctorResult("key", f"from {target.key_source}")
     try:
@@ -211,7 +211,7 @@ async def _service(call: Invocation, loaded: LoadedSettings) -> AsyncIterator[Do
 
 def _where(chosen: SettingsResolver) -> str:
     address = chosen.base_url()
-    return f", named by {address.where}" if address is not None and address.where else ""
+    return f", from {address.where}" if address is not None and address.where else ""
 
 
 async def _answers(session: CommandSession, target: Target) -> AsyncIterator[DoctorResult]:
@@ -230,13 +230,13 @@ async def _answers(session: CommandSession, target: Target) -> AsyncIterator[Doc
     account = Account(answer.value) if isinstance(answer.value, dict) else Account({})
     yield DoctorResult("read", f"accepted in {duration(answer.elapsed_s)}{_principal(account)}")
     limit = (account.quota or Quota({})).rate_limit_rpm
-    yield DoctorResult("rate limit", "none is published" if limit is None else f"{limit} requests a minute")
+    yield DoctorResult("rate limit", "not published" if limit is None else f"{limit} requests a minute")
     for finding in _secrets(account):
         yield finding
     waiting = await session.outbox.unconfirmed(await session.scope())
     if waiting:
         found = f"{len(waiting)} of unknown outcome: {', '.join(item.order.key for item in waiting)}"
-        yield DoctorResult("writes", found, "warn", "'runwatch runs submit --resend KEY' settles a submit.")
+        yield DoctorResult("writes", found, "warn", "'runwatch runs submit --resend KEY' retries a submit.")
 
 
 def _refusal(error: ApiError) -> str:
@@ -258,7 +258,7 @@ async def _read(session: CommandSession) -> CallResult:
 
 def _reached(target: Target) -> DoctorResult:
     return DoctorResult(
-        "connection", f"{target.host} answers{' over TLS' if target.origin.startswith('https:') else ''}"
+        "connection", f"{target.host} responds{' over TLS' if target.origin.startswith('https:') else ''}"
     )
 
 
@@ -268,21 +268,21 @@ def _skew(session: CommandSession, answer: CallResult) -> DoctorResult:
         at = parsedate_to_datetime(answer.reply.headers.get("date", ""))
         seconds = (session.call.clock.now() - at).total_seconds()
     except (ValueError, TypeError):
-        return DoctorResult("clock", "the service does not tell its time")
+        return DoctorResult("clock", "the service does not report its time")
     if abs(seconds) <= SKEW_S:
-        return DoctorResult("clock", "agrees with the service's")
+        return DoctorResult("clock", "agrees with the service")
     side = "ahead of" if seconds > 0 else "behind"
     found = f"this machine is {duration(abs(seconds))} {side} the service"
-    return DoctorResult("clock", found, "warn", "Set the clock; ages and waits are wrong until then.")
+    return DoctorResult("clock", found, "warn", "Set the clock; times and waits are wrong until then.")
 
 
 def _secrets(account: Account) -> Iterator[DoctorResult]:
     """Report secrets that the local service cannot open because their master key is missing."""
     closed = account.closed_secrets or ()
     if closed:
-        found = [f"{len(closed)} cannot be opened, because their master key is missing:"]
+        found = [f"{len(closed)} cannot be opened because their master key is missing:"]
         found += [secret.advice for secret in closed]
-        step = "Bring the master key back and start the service again, or follow the lines above."
+        step = "Restore the master key and start the service again, or follow the lines above."
         yield DoctorResult("secrets", "\n".join(found), "warn", step)
 
 

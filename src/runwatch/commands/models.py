@@ -94,7 +94,7 @@ def build_save_body(entry: CatalogEntry) -> dict[str, Any]:
     """
     template = entry.arm_registration_template
     if template is None:
-        raise RunwatchError("The catalog does not say how this model is saved", detail=entry.id)
+        raise RunwatchError("The catalog does not say how to save this model", detail=entry.id)
     return dict(template.raw)
 
 
@@ -110,7 +110,7 @@ async def read_catalog(session: CommandSession) -> list[CatalogEntry]:
 async def _entry(session: CommandSession, name: str) -> CatalogEntry:
     found = [entry for entry in await read_catalog(session) if name in list_record_names(entry)]
     if not found:
-        raise RunwatchError(f"The catalog has no model '{name}'", hint="runwatch models list shows what can be saved.")
+        raise RunwatchError(f"The catalog has no model '{name}'", hint="runwatch models list shows the catalog.")
     if len(found) > 1:
         ids = ", ".join(entry.id for entry in found)
         raise UsageError(

@@ -68,7 +68,7 @@ def _values(call: Invocation) -> list[Any]:
 
 def _unknown(call: Invocation) -> UsageError:
     return UsageError(
-        "No record that runwatch knows is in the file",
+        "The file has no record that runwatch knows",
         detail=call.options.file,
-        hint="It shows what its own verbs print with --json, and answers of the service.",
+        hint="It opens the output of its own commands with --json, exports, and responses of the service.",
     )

@@ -50,8 +50,8 @@ def find_by_time(call: Invocation) -> int:
     said = describe_search(asked, nearby, answered, without)
     if not found:
         near = [activity_text(each) for each in find_nearest_activity(asked, nearby, answered)]
-        detail = "\n".join([said, *(["The nearest are:", *near] if near else ["Nothing else is kept either."])])
-        raise RunwatchError("Nothing is kept from that time", detail=detail, hint="--within 1h looks farther.")
+        detail = "\n".join([said, *(["Nearest entries:", *near] if near else ["Nothing else is recorded."])])
+        raise RunwatchError("Nothing recorded at that time", detail=detail, hint="--within 1h searches further.")
     RecordPrinter(call, settings, ACTIVITY).records([dict(each.raw) for each in found])
     call.output.note(said)
     return 0
@@ -63,7 +63,7 @@ def find_in_service(call: Invocation, text: str) -> tuple[ServiceProblems | None
     """
     instances: Sequence[str] = find_instances(text)
     if not instances:
-        return None, "it finds whole instances only, and none stands in the text"
+        return None, "it finds whole instance ids only, and the text has none"
     return asyncio.run(_ask(call, lambda client: find_by_instances(client, instances)))
 
 

@@ -65,7 +65,7 @@ def find(call: Invocation) -> int:
     found, kept, without = _search(call, given.text)
     if not found:
         raise RunwatchError(
-            "No problem that was met from this machine has that instance",
+            "No problem seen on this machine has that instance id",
             detail=_searched(kept, without),
             hint="Six or more characters of an instance are enough; '-' reads a whole mail from standard input.",
         )
@@ -78,7 +78,7 @@ def show(call: Invocation) -> int:
     found, kept, without = _search(call, call.options.instance)
     if not found:
         raise RunwatchError(
-            "No problem that was met from this machine has that instance",
+            "No problem seen on this machine has that instance id",
             detail=_searched(kept, without),
             hint="'runwatch problems list' shows all.",
         )
@@ -140,8 +140,8 @@ def explain(call: Invocation) -> int:
         known = [str(item.word) for item in explaining.all_explanations()]
         guess = closest_word(word, known)
         raise UsageError(
-            f"'{word}' is neither an error code nor a reason that runwatch knows",
-            detail=f"the nearest is {guess}" if guess else None,
+            f"'{word}' is not an error code or reason that runwatch knows",
+            detail=f"did you mean {guess}?" if guess else None,
             hint="'runwatch problems explain' lists all of them.",
         )
     values: list[dict[str, Any]] = [_as_json(item) for item in found]

@@ -56,7 +56,7 @@ def _connect(call: Invocation, endpoint: KeyedEndpoint) -> int:
             return key_progress(before.raw, (await _read(session, endpoint, record_id)).raw).stage == "entered"
 
         if not isinstance(intent, dict):
-            raise RunwatchError("The service named no private page", detail="the answer is no record")
+            raise RunwatchError("The service returned no private page", detail="the response is not a record")
         await enter_secret(session, intent, key, is_entered)
         if call.options.stage_only:
             print_record(session, KEY_CONNECTION, await _read(session, endpoint, record_id))
@@ -137,7 +137,7 @@ def _stop_choice(call: Invocation) -> dict[str, Any]:
     """
     options = call.options
     if options.days is not None and options.until is not None:
-        raise UsageError("--days and --until exclude each other")
+        raise UsageError("--days and --until cannot be used together")
     if options.time_zone is not None and options.until is None:
         raise UsageError("--time-zone goes with --until")
     if options.days is not None:

@@ -71,9 +71,7 @@ def export(call: Invocation) -> int:
     name = call.options.output
     form = "ndjson" if name is None else format_from_name(name)
     if form is None:
-        raise UsageError(
-            f"'{name}' has no ending that says how it is written", hint=f"Use .{', .'.join(FILE_FORMATS)}."
-        )
+        raise UsageError(f"'{name}' has no extension that names a format", hint=f"Use .{', .'.join(FILE_FORMATS)}.")
     check_not_existing(call, name)
 
     async def work(session: CommandSession) -> int:
@@ -81,7 +79,7 @@ def export(call: Invocation) -> int:
         values = filter_by_options(call, await read_list(session, "getReceipts", query))
         receipts = [Receipt(value) for value in values if isinstance(value, dict)]
         if len(receipts) < len(values):
-            call.output.warn(f"{len(values) - len(receipts)} items of the list are no records")
+            call.output.warn(f"{len(values) - len(receipts)} items of the list are not records")
         pieces = exported(form, RECEIPTS, receipts, make_render_context(call, session.settings))
         if name is None:
             for piece in pieces:

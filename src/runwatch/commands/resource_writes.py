@@ -136,7 +136,7 @@ def _action_and_body(
     mutation = _mutation(action)
     if mutation.changes_only and not body:
         command = runwatch_command(" ".join(call.words))
-        raise UsageError("Nothing is to be changed", hint=f"{command} --help lists what can be.")
+        raise UsageError("Nothing to change", hint=f"{command} --help lists the options.")
     if not mutation.changes_only:
         needed = [ask for ask in mutation.option_fields if ask.is_needed]
         require_members(
@@ -171,7 +171,7 @@ def _given(call: Invocation, ask: FormField) -> Any:
     no, _ = option.negative
     if no and call.options[option_attribute(no)]:
         if given:
-            raise UsageError(f"{option.name} and {no} exclude each other")
+            raise UsageError(f"{option.name} and {no} cannot be used together")
         return False
     if given is None or given is False or given == []:
         return None
@@ -193,7 +193,7 @@ def _seconds(option: str, text: str, max_s: int) -> int:
     seconds = read_seconds(text, max_s)
     if seconds is None:
         raise UsageError(
-            f"{option} takes a length of time, not '{clean_line(text)}'",
+            f"{option} takes a duration, not '{clean_line(text)}'",
             hint=f"Give a number with its unit, from 1s to {max_s // 86_400}d, for example 30d or 12h.",
         )
     return seconds
@@ -233,9 +233,7 @@ def _print_request(
     problems = form.validate_body(content or {})
     if problems:
         lines = [f"{options[id]}: {said}" if id in options else said for id, said in problems.items()]
-        raise UsageError(
-            "The request breaks a rule of the interface", detail="\n".join(lines), hint="Nothing was sent."
-        )
+        raise UsageError("The request is not valid", detail="\n".join(lines), hint="Nothing was sent.")
     operation = OPERATIONS[mutation.operation]
     address = operation.path.format_map({name: quote(value, safe="") for name, value in path.items()})
     call.output.json({"method": operation.method, "path": address, "idempotency_key": key, "body": content})

@@ -90,9 +90,7 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
             if record_id in list_record_names(record):
                 found: Record = record
                 return found
-    raise RunwatchError(
-        f"There is no {spec.singular} '{record_id}'", hint=f"runwatch {spec.name} list shows what there is."
-    )
+    raise RunwatchError(f"There is no {spec.singular} '{record_id}'", hint=f"runwatch {spec.name} list shows them all.")
 
 
 def list_record_names(record: Record) -> set[str]:
@@ -110,9 +108,9 @@ def parse_record_of_kind(kind: type[R], value: object) -> R:
     """
     if not isinstance(value, dict):
         raise RunwatchError(
-            "The answer is no record",
-            detail=f"it is {'empty' if value is None else 'no JSON object'}",
-            hint="Check that the base URL is that of the service.",
+            "The response is not a record",
+            detail=f"it is {'empty' if value is None else 'not a JSON object'}",
+            hint="Check the base URL.",
         )
     return kind(value)
 

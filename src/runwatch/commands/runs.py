@@ -190,7 +190,7 @@ def result(call: Invocation) -> int:
         if await _is_test_run(session, run_id, run):
             raise RunwatchError(
                 "A test run has no result content",
-                detail="it calls no model, so its result is not read",
+                detail="it calls no model",
                 hint=f"Its receipt: {runwatch_command('receipts show', run_id)}",
             )
         found = await session.client.get_result(run_id)
@@ -218,7 +218,7 @@ async def _is_test_run(session: CommandSession, run_id: str, run: Run) -> bool:
 
 
 def add(call: Invocation) -> int:
-    """``runs add``: put runs on the watch list. They are read first, so a mistyped id is not watched forever."""
+    """``runs add``: add runs to the watch list. They are read first, so a mistyped id is not watched forever."""
     ids = _ids(call)
 
     async def work(session: CommandSession) -> int:
@@ -251,5 +251,5 @@ def _ids(call: Invocation) -> list[str]:
         text = call.read_input("-").decode("utf-8", "replace")
         ids += [line.split()[0] for line in text.splitlines() if line.strip()]
     if not ids:
-        raise UsageError("There is no id on standard input")
+        raise UsageError("No id on standard input")
     return list(dict.fromkeys(ids))

@@ -55,8 +55,8 @@ def schema(call: Invocation) -> int:
     if kind not in kinds:
         guess = closest_word(kind, kinds)
         raise UsageError(
-            f"'{kind}' is no kind",
-            detail=f"the nearest is {guess}" if guess else None,
+            f"'{kind}' is not a kind",
+            detail=f"did you mean {guess}?" if guess else None,
             hint=f"One of {', '.join(kinds)}.",
         )
     call.output.text(dumps(_request_schema(kind) if kind in REQUESTS else _record_schema(kind), indent=2) + "\n")

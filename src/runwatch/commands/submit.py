@@ -34,7 +34,7 @@ def submit(call: Invocation) -> int:
         _refuse_parts(call)
         return _with_writing_session(call, lambda session: _resend(session, options.resend))
     if options.idempotency_key is not None and not options.idempotency_key.strip():
-        raise UsageError("--idempotency-key is blank", detail="a blank key counts as none")
+        raise UsageError("--idempotency-key is blank", detail="a blank key is no key")
     body = build_run_body(call)
     warn_of_unknown_members(call, loads(body))
     key = options.idempotency_key or str(uuid.uuid4())
@@ -55,7 +55,7 @@ def _refuse_parts(call: Invocation) -> None:
     others = ("from", "idempotency_key", "dry_run", *BODY_FLAGS)
     given = [f"--{name.replace('_', '-')}" for name in others if call.options[name]]
     if given:
-        raise UsageError("--resend sends a kept request as it is", hint=f"Leave out {', '.join(given)}.")
+        raise UsageError("--resend sends a saved request unchanged", hint=f"Leave out {', '.join(given)}.")
 
 
 async def _submit(session: CommandSession, body: bytes, key: str) -> int:
@@ -90,7 +90,7 @@ async def _resend(session: CommandSession, key: str) -> int:
     kept = await session.outbox.unconfirmed(scope)
     wanted = next((item for item in kept if item.order.key == key and item.order.operation == SUBMIT), None)
     if wanted is None:
-        raise UsageError(f"No submit is kept under the key {key}", detail=_kept(kept))
+        raise UsageError(f"No unconfirmed submit has the key {key}", detail=_kept(kept))
     session.call.pending_key = key
     answer = await session.outbox.retry(session.client, scope, wanted)
     session.call.pending_key = None
@@ -100,7 +100,7 @@ async def _resend(session: CommandSession, key: str) -> int:
 
 def _kept(kept: list[UnconfirmedWrite]) -> str:
     submits = [f"{item.order.key} ({item.order.label})" for item in kept if item.order.operation == SUBMIT]
-    return f"kept are {', '.join(submits)}" if submits else "no submit of unknown outcome is kept"
+    return f"the unconfirmed ones are {', '.join(submits)}" if submits else "there is no unconfirmed submit"
 
 
 def _label(body: bytes) -> str:
@@ -122,13 +122,13 @@ async def _accepted(session: CommandSession, value: object, key: str, *, may_be_
     run = Run(value) if isinstance(value, dict) else Run({})
     if not run.id:
         raise UnusableResponseError(
-            "The service accepted the submit and names no run",
+            "The service accepted the submit but returned no run",
             status=200,
             operation=SUBMIT,
             attempts=1,
             outcome_known=False,
             key=key,
-            detail="the answer has no execution_id",
+            detail="the response has no execution_id",
             hint="'runwatch runs list' may show it. The same key and body never start a second run.",
         )
     session.call.accepted_run = run.id
@@ -136,7 +136,7 @@ async def _accepted(session: CommandSession, value: object, key: str, *, may_be_
         try:
             return await session.client.get_run(run.id)
         except ApiError as error:
-            session.call.output.warn(f"the run's present state could not be read: {error.title}")
+            session.call.output.warn(f"cannot read the run's state: {error.title}")
     return run
 
 

@@ -143,7 +143,7 @@ def apply(call: Invocation) -> int:
     """``templates apply``: plan, approve and apply. ``--digest`` and ``--issued-at`` identify an approved plan."""
     options, key = call.options, read_idempotency_key(call) or str(uuid.uuid4())
     if (options.digest is None) != (options.issued_at is None):
-        raise UsageError("--digest and --issued-at go together", detail="both stand in the plan that they approve")
+        raise UsageError("--digest and --issued-at go together", detail="the plan that they approve has both")
     subject = _subject(call)
     choice = require_write_access(call, APPLY)
     approved = {"digest": options.digest, "issued_at": options.issued_at}
@@ -160,7 +160,7 @@ def apply(call: Invocation) -> int:
         if run_in_session(call, look, choice) == REFUSED:
             raise RunwatchError(
                 "The template cannot be applied now",
-                hint=f"What clears each blocker: {runwatch_command('templates show', options.template)}",
+                hint=f"How to clear each blocker: {runwatch_command('templates show', options.template)}",
             )
         if not call.confirm(f"Apply {options.template} on {choice.target.profile} ({choice.target.host})?"):
             call.output.note("nothing was changed")
@@ -267,7 +267,7 @@ def _sentences(made: Plan) -> list[str]:
     spend = "unknown" if made.maximum_spend_usd is None else f"{plain_decimal(made.maximum_spend_usd)} USD"
     said = [f"this spends at most: {spend}; a paid run is asked about once more"]
     said += [f"it does: {effect.description}" for effect in made.effects or () if effect.description]
-    said += [f"in its way: {blocker.detail or blocker.code}" for blocker in made.blockers or ()]
+    said += [f"blocked: {blocker.detail or blocker.code}" for blocker in made.blockers or ()]
     return said
 
 
@@ -286,9 +286,9 @@ def _action_of(application: Application) -> str:
     if action is None:
         detail = application.next_action and application.next_action.detail
         raise RunwatchError(
-            "There is nothing to resume",
+            "Nothing to resume",
             detail=f"the application is {application.state}" + (f": {detail}" if detail else ""),
-            hint="--action names an action of your own choice.",
+            hint="--action chooses an action.",
         )
     return action
 

@@ -29,7 +29,7 @@ def _tell_unusable(session: CommandSession, check: Record, _: Mapping[str, Any])
     probe = check.raw.get("preflight")
     if isinstance(probe, dict) and not Probe(probe).is_usable:
         command = runwatch_command("verifiers test", check.id)
-        session.call.output.note(f"it is registered and cannot be used yet: {command}")
+        session.call.output.note(f"registered, but not usable yet: {command}")
 
 
 def test(call: Invocation) -> int:

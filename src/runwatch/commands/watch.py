@@ -87,7 +87,7 @@ class Watcher:
             ApiError: The only run cannot be followed.
             DataError: The database is not usable.
         """
-        self._call.on_interrupt = "The runs themselves go on; watching them again starts with the events seen so far."
+        self._call.on_interrupt = "The runs continue; watching them again starts with the events seen so far."
         await self._session.forget_old_events()
         await apply_published_limit(self._session.client, self._call.clock)
         if len(self._ids) == 1:
@@ -117,7 +117,7 @@ class Watcher:
         try:
             await self._follow(run_id)
         except RunwatchError as error:
-            self._output.warn(f"run {run_id} is not followed any more")
+            self._output.warn(f"run {run_id} is no longer followed")
             return report_error(error, self._output)
         return 0
 

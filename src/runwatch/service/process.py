@@ -128,7 +128,7 @@ def sample_note(options: ServeOptions) -> str | None:
     keys = options.data_dir / SAMPLE_KEYS
     if keys.exists():
         return f"Keys of the sample organizations are in {keys}"
-    return "The data directory was in use before, so there is no sample organization in it; a new one would get it"
+    return "The data directory is not new, so no sample organization was created in it"
 
 
 def _say(stream: TextIO, *lines: str | None) -> None:

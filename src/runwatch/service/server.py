@@ -320,7 +320,7 @@ def _not_this_machine(detail: str) -> UsageError:
     return UsageError(
         "The service listens only on this machine",
         detail=detail,
-        hint="Use 127.0.0.1, or add --allow-remote if other machines shall reach it.",
+        hint="Use 127.0.0.1, or add --allow-remote to let other machines reach it.",
     )
 
 

@@ -79,7 +79,7 @@ class Settings(SettingsGroup):
     default_profile = text_setting(
         "default_profile",
         "",
-        "The profile that is used when nothing else names one.",
+        "The default profile.",
         takes="the name of a profile",
         check=_word,
         environment="RUNWATCH_PROFILE",
@@ -87,62 +87,56 @@ class Settings(SettingsGroup):
     )
     read_only = bool_setting(
         "read_only",
-        "Refuse everything that changes something on the service.",
+        "Refuse every change on the service.",
         flag="--read-only",
         protects=True,
     )
     theme = text_setting(
         "theme",
         "runwatch-dark",
-        "The colours of the console.",
+        "The console's theme.",
         takes="the name of a theme",
         check=_word,
         flag="--theme",
     )
-    glyphs = choice_setting("glyphs", ("unicode", "ascii"), "The signs for states and frames.")
-    mouse = bool_setting("mouse", "Whether the console reacts to the mouse.", default=True)
-    home_screen = text_setting(
-        "home_screen", "runs", "The screen that the console opens with.", takes="the name of a screen", check=_word
-    )
-    restore = bool_setting("restore", "Begin where the last session ended, unless --open names a screen.")
-    time = choice_setting(
-        "time", ("relative", "local", "utc"), "How moments are shown: as an age, in local time, or in UTC."
-    )
+    glyphs = choice_setting("glyphs", ("unicode", "ascii"), "The symbols for states and frames.")
+    mouse = bool_setting("mouse", "Use the mouse.", default=True)
+    home_screen = text_setting("home_screen", "runs", "The first screen.", takes="the name of a screen", check=_word)
+    restore = bool_setting("restore", "Start where the last session ended, unless --open names a screen.")
+    time = choice_setting("time", ("relative", "local", "utc"), "How times are shown: relative, local or UTC.")
     bell = bool_setting(
         "bell",
         "Ring the terminal's bell when a run fails or expires that you follow, submitted or added,"
         " and when an error is shown.",
     )
-    notice = bool_setting("notice", "Say in the last line when a run ends that you follow, submitted or added.")
+    notice = bool_setting("notice", "Show a notice when a run that you follow, submitted or added ends.")
     clipboard = choice_setting(
         "clipboard",
         ("auto", "native", "tmux", "osc52"),
-        "The way copied text takes: chosen by itself, the system's tool, tmux, or the terminal's own sequence.",
+        "How text is copied: automatic, the system's tool, tmux, or a terminal sequence.",
     )
-    retries = int_setting(
-        "retries", 2, "How often a read, or a write with an idempotency key, is tried again.", least=0, most=5
-    )
+    retries = int_setting("retries", 2, "Retries of a read, or of a write with an idempotency key.", least=0, most=5)
     keep_events_days = int_setting(
-        "keep_events_days", 30, "Days after which the kept events of a final run are deleted.", least=1, most=3650
+        "keep_events_days", 30, "Days after which stored events of a final run are deleted.", least=1, most=3650
     )
     keep_events_mb = int_setting(
         "keep_events_mb",
         1000,
-        "Megabytes that what is kept may take; with more, the events of the runs that ended first are deleted.",
+        "Megabytes of stored events; above that, events of the runs that ended first are deleted.",
         least=10,
         most=1_000_000,
     )
-    log_level = choice_setting("log_level", ("info", "debug", "warning", "error"), "How much the log file holds.")
+    log_level = choice_setting("log_level", ("info", "debug", "warning", "error"), "How much is logged.")
     refresh_runs_s = float_setting(
-        "refresh.runs_s", 2.0, "Seconds between two reads of the list of runs, if the limit allows.", least=1, most=15
+        "refresh.runs_s", 2.0, "Seconds between reads of the list of runs, if the rate limit allows.", least=1, most=15
     )
     refresh_lists_s = float_setting(
-        "refresh.lists_s", 30.0, "Seconds between two reads of any other list on screen.", least=5, most=3600
+        "refresh.lists_s", 30.0, "Seconds between reads of any other list on screen.", least=5, most=3600
     )
     refresh_tail_s = float_setting(
         "refresh.tail_s",
         1.0,
-        "Seconds between two reads of a followed run's events while it is busy.",
+        "Seconds between reads of a followed run's events while it is busy.",
         least=0.5,
         most=60,
     )
@@ -158,9 +152,9 @@ class Settings(SettingsGroup):
         takes="a command line with matching quotes",
         check=_command,
     )
-    keys = text_table_setting("keys", "Keys by the id of what they do, in place of the usual ones.")
+    keys = text_table_setting("keys", "Keys by action id, replacing the defaults.")
     filters = text_table_setting("filters", "Named filters; each is a filter expression.")
-    columns = name_table_setting("columns", "The columns of a list, in order, by the name of its screen or verb.")
+    columns = name_table_setting("columns", "The columns of a list, in order, by the name of its screen or command.")
 
     def __init__(self, chosen: Mapping[str, Any] | None = None, profiles: Mapping[str, Profile] | None = None) -> None:
         super().__init__(chosen)
@@ -187,14 +181,14 @@ class Profile(SettingsGroup):
         check=_command,
     )
     ca_file = text_setting(
-        "ca_file", "", "A file of certificates to trust instead of the usual ones.", takes="a file name"
+        "ca_file", "", "A file of certificates to trust instead of the system's.", takes="a file name"
     )
     production = bool_setting(
         "production",
-        "Whether what is destroyed here hurts: the console then asks for part of the id.",
+        "Mark this as a production service: the console asks for part of the id before destructive actions.",
         protects=True,
     )
-    read_only = bool_setting("read_only", "Refuse everything that changes something on this service.", protects=True)
+    read_only = bool_setting("read_only", "Refuse every change on this service.", protects=True)
     colour = choice_setting(
         "colour",
         ("auto", "red", "yellow", "green", "cyan", "blue", "magenta"),

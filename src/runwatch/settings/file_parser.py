@@ -144,11 +144,11 @@ class SettingsParser:
             elif name in RESERVED_NAMES:
                 self._note(place, "is a name that runwatch uses itself; give the profile another one")
             elif not is_profile_name(name):
-                self._note(place, "is no name for a profile: letters, digits, - and _, at most 64")
+                self._note(place, "is not a valid profile name: use letters, digits, - and _, at most 64")
             else:
                 chosen = self._read(Profile, ((key, (*place, key), value) for key, value in members.items()), place)
                 if Profile.base_url.key not in members:
-                    self._note(place, "has no base_url, so that it cannot be used")
+                    self._note(place, "has no base_url, so it cannot be used")
                 yield name, Profile(name, chosen)
 
     def _read(
@@ -160,7 +160,7 @@ class SettingsParser:
             setting = group.DECLARED.get(key) if len(names) > len(place) + key.count(".") else None
             if setting is None:
                 if not is_secret_key(names[-1]):
-                    self._note(names, "is no setting", near=find_closest_key(".".join(names)), is_warning=True)
+                    self._note(names, "is not a setting", near=find_closest_key(".".join(names)), is_warning=True)
             elif setting.is_table and isinstance(value, dict):
                 chosen[key] = dict(self._entries(setting, value, names))
             else:

@@ -45,7 +45,7 @@ def validate_key(text: str, source: str) -> Secret:
     value = text.strip()
     if not _KEY.match(value):
         raise SettingsError(
-            f"The {source} does not give an API key",
+            f"The {source} does not contain an API key",
             detail="nothing" if not value else "a key is one word of visible ASCII characters",
         )
     secret = Secret(value)
@@ -102,7 +102,7 @@ def store_key(profile: Profile, key: Secret, key_file: Path) -> str:
         )
     if profile.key_command:
         raise SettingsError(
-            f"The profile '{profile.name}' gets its key from a command, so that a stored one is never used",
+            f"The profile '{profile.name}' gets its key from a command, so a stored one is never used",
             hint=f"Remove the command: {runwatch_command('config unset', f'profiles.{profile.name}.key_command')}",
         )
     from runwatch.settings.key_store import KeyFile, StoredKey, SystemKeyring

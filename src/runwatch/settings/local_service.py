@@ -182,15 +182,15 @@ def stop_running(data_dir: Path, *, pace: WaitTiming = _USUAL) -> bool:
         return True
     except OSError as error:
         raise LocalServiceError(
-            "The local service may not be ended from here", detail=f"process {running.pid}: {error.strerror}"
+            "The local service cannot be stopped from here", detail=f"process {running.pid}: {error.strerror}"
         ) from None
     deadline = pace.monotonic() + pace.patience_s
     while _is_running(data_dir):
         if pace.monotonic() >= deadline:
             raise LocalServiceError(
-                "The local service has not ended",
+                "The local service has not stopped",
                 detail=f"process {running.pid}",
-                hint="End the process yourself; what the service has acknowledged is on the disk.",
+                hint="Stop the process yourself; everything that the service acknowledged is on disk.",
             )
         pace.sleep(_PAUSE_S)
     return True
@@ -212,7 +212,7 @@ def _find_running(data_dir: Path, pace: WaitTiming, accepts: Callable[[ServiceFi
             return written
         if pace.monotonic() >= deadline:
             raise LocalServiceError(
-                "The local service runs and does not answer",
+                "The local service is running but does not respond",
                 detail=f"{data_dir}, process {written.pid}" if written else str(data_dir),
                 hint="End it with 'runwatch serve --stop' and the same data directory, or end its process.",
                 retryable=True,
@@ -242,7 +242,7 @@ def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str
         raise LocalServiceError(
             "The local service cannot be started, because its error log is not a file of this user alone",
             detail=str(error),
-            hint="Move it away; a new one is made.",
+            hint="Move it away; a new one is created.",
         ) from None
     except OSError as error:
         raise LocalServiceError(
@@ -276,7 +276,7 @@ def _said(line: bytes, data_dir: Path) -> ServiceFile:
     try:
         return parse_service_line(line, data_dir)
     except ValueError:
-        raise LocalServiceError("The local service does not say where it listens", detail=str(data_dir)) from None
+        raise LocalServiceError("The local service does not report where it listens", detail=str(data_dir)) from None
 
 
 def _service(written: ServiceFile, *, started_here: bool = False) -> LocalService:
@@ -403,8 +403,8 @@ def _accepts_on_port(base_url: str) -> bool:
 def _no_socket(written: ServiceFile) -> LocalServiceError:
     return LocalServiceError(
         "The local service is of an earlier version",
-        detail=f"It has no socket that proves whose it is ({written.data_dir}, process {written.pid}).",
-        hint="End it with 'runwatch serve --stop' and the same data directory; the next start is of this version.",
+        detail=f"It has no socket that proves its owner ({written.data_dir}, process {written.pid}).",
+        hint="End it with 'runwatch serve --stop' and the same data directory; the next start uses this version.",
     )
 
 
@@ -428,7 +428,7 @@ def _not_started(reason: str, log: Path, before: int) -> LocalServiceError:
     except OSError:
         written = ""
     last = clean_block(redact(written)).strip()
-    where = f"Its error output is in {log}" if last else "It left no word, as on a full disk"
+    where = f"Its error output is in {log}" if last else "It wrote no error, as on a full disk"
     return LocalServiceError(
         "The local service did not start",
         detail=f"{reason} It wrote:\n{last}" if last else reason,

@@ -75,7 +75,7 @@ def _certain_settings(settings_file: Path) -> Settings:
         raise SettingsError(
             "The settings file does not say where the local service's master key is",
             detail=str(doubts[0]),
-            hint="Mend the file; 'runwatch config validate' checks it.",
+            hint="Correct the file; 'runwatch config validate' checks it.",
         )
     return loaded.settings
 

@@ -188,7 +188,7 @@ class SettingsResolver:
         """
         if self._options.local:
             if self._options.base_url or self._options.profile:
-                raise UsageError("--local goes with neither --base-url nor --profile")
+                raise UsageError("--local cannot be combined with --base-url or --profile")
             return start_local(self._paths.local_service_dir).target()
         address, profile, given_key = self.base_url(), self.profile(), environment_key(self._environment)
         if address is None:
@@ -241,10 +241,10 @@ class SettingsResolver:
     def _unknown_profile(self, name: str, where: str) -> SettingsError:
         known = sorted(self._loaded.settings.profiles)
         if name == LOCAL:
-            return SettingsError("The local service is no profile", hint="Use --local.")
+            return SettingsError("The local service is not a profile", hint="Use --local.")
         near = closest_word(name, known)
         return SettingsError(
-            f"There is no profile '{name}', which {where} names",
+            f"There is no profile '{name}', set by {where}",
             detail=self._file_problem() or (f"known: {', '.join(known)}" if known else "the settings file has none"),
             hint=f"Did you mean '{near}'?" if near else f"The settings file is {self._loaded.path}.",
         )
@@ -255,12 +255,12 @@ class SettingsResolver:
         known = sorted(self._loaded.settings.profiles)
         if known:
             return SettingsError(
-                "The settings file has several profiles and none is chosen",
+                "The settings file has several profiles and no default",
                 detail=", ".join(known),
                 hint="Add --profile NAME, or 'runwatch config set default_profile NAME'.",
             )
         return NotConfigured(
-            "Nothing says which service to call",
+            "No service is configured",
             detail=self._file_problem(),
             hint=(
                 f"Set {ENVIRONMENT_URL} and {ENVIRONMENT_KEY}, or 'runwatch config set profiles.NAME.base_url https://…'"
@@ -278,8 +278,8 @@ def _taken(setting: Setting[Any], given: object, where: str) -> Any:
 
 def _homeless_key(hint: str) -> SettingsError:
     return SettingsError(
-        f"{ENVIRONMENT_KEY} is set, and nothing says which address it is for",
-        detail="A key is never sent to an address that it was not given for.",
+        f"{ENVIRONMENT_KEY} is set without an address",
+        detail="A key is sent only to the address that it belongs to.",
         hint=hint,
     )
 

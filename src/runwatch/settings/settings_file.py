@@ -221,14 +221,14 @@ def _find(key: str) -> Setting[Any]:
         )
     if parts[0] == PROFILES and len(parts) == 3 and not is_profile_name(parts[1]):
         raise SettingsError(
-            f"'{parts[1]}' is no name for a profile",
+            f"'{parts[1]}' is not a valid profile name",
             hint="Letters, digits, - and _, at most 64; 'local' and 'unnamed' are taken.",
         )
     setting = find_setting(key)
     if setting is None:
         near = find_closest_key(key)
         raise SettingsError(
-            f"'{key}' is no setting",
+            f"'{key}' is not a setting",
             hint=f"Did you mean '{near}'?" if near else "'runwatch config show' lists all of them.",
         )
     return setting
@@ -239,8 +239,8 @@ def _inner(table: Table, part: str, key: str) -> Table:
     if not isinstance(inner, MutableMapping):
         raise SettingsError(
             f"'{key}' cannot be reached",
-            detail=f"'{part}' is no table in the settings file",
-            hint="Mend that line first.",
+            detail=f"'{part}' is not a table in the settings file",
+            hint="Correct that line first.",
         )
     return inner
 
@@ -306,5 +306,5 @@ def _not_readable(path: Path, error: InvalidTomlError) -> SettingsError:
     return SettingsError(
         "The settings file is not changed, because it cannot be read",
         detail=f"{place}: {error}",
-        hint="Mend that line first; runwatch config validate shows it.",
+        hint="Correct that line first; runwatch config validate shows it.",
     )

@@ -63,7 +63,7 @@ def save_view_state(path: Path, view: ViewState) -> None:
     try:
         write_atomic(path, tomli_w.dumps(content).encode())
     except (OSError, ValueError) as error:
-        raise SettingsError("The session could not be kept", detail=f"{path}: {error}") from error
+        raise SettingsError("The session could not be saved", detail=f"{path}: {error}") from error
 
 
 def load_view_state(path: Path) -> ViewState | None:
@@ -82,7 +82,7 @@ def load_view_state(path: Path) -> ViewState | None:
         return None
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
-            "The last session is not restored", detail=f"{path}: {error}", hint="It is written anew when you leave."
+            "The last session is not restored", detail=f"{path}: {error}", hint="It is written again when you quit."
         ) from error
 
 
@@ -94,7 +94,7 @@ def _view(content: dict[str, Any]) -> ViewState:
     """
     orders = content.get("sort", [])
     if not isinstance(orders, list) or not all(isinstance(order, dict) for order in orders):
-        raise ValueError("sort is no list of tables")
+        raise ValueError("sort is not a list of tables")
     screen = _text(content, "screen")
     if not screen:
         raise ValueError("screen is missing")

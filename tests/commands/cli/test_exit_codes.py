@@ -80,7 +80,7 @@ def no_answer(**over: Any) -> NoResponseError:
         "outcome_known": False,
         "key": "the-key",
         "detail": "connection reset",
-        "hint": "Ask again.",
+        "hint": "Try again.",
     }
     return NoResponseError("The connection was lost", **{**members, **over})
 

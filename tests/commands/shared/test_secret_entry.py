@@ -124,7 +124,7 @@ def test_a_page_that_nobody_completes_is_given_up(runwatch: Here, service: Scrip
     offer_source(service, after="pending")
     outcome = runwatch(*CONNECT)
     assert outcome.code == 1
-    assert "Nobody completed the private page in time" in outcome.errors
+    assert "The private page was not completed in time" in outcome.errors
 
 
 def test_a_key_is_never_sent_to_another_address(runwatch: Here, service: ScriptedService) -> None:
@@ -171,7 +171,7 @@ def test_a_source_with_an_address_of_its_own_takes_its_usual_way(runwatch: Here,
     assert body_of(service, "/v1/source-credential-handoffs") == {"source_id": "openrouter", "auth_scheme": "oauth2"}
     wrong = runwatch("sources", "connect", "openroutr", "--key-stdin", stdin=CANARY.encode())
     assert wrong.code == 1
-    assert "the nearest is 'openrouter'" in wrong.errors
+    assert "did you mean 'openrouter'?" in wrong.errors
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_source_that_is_connected_is_used_and_its_model_is_saved_once(
     serve(service, "arms", [saved])
     outcome = runwatch(*CONNECT, "--json")
     assert outcome.code == 0
-    assert "connected already, as conn_01HX5" in outcome.errors
+    assert "already connected as conn_01HX5" in outcome.errors
     assert outcome.json["arms"] == [dict(saved.raw)]
     for path in ("/v1/source-credential-handoffs", "/v1/source-connections", "/v1/arms", f"{CONNECTION}/rotate"):
         assert service.requests("POST", path) == []
@@ -271,7 +271,7 @@ def test_prices_that_a_service_does_not_take_are_an_error(runwatch: Here, servic
     service.say("POST", f"{CONNECTION}/deployments/sync", Said(200, {"deployments": [unpriced]}))
     outcome = runwatch(*CONNECT, "--price-input", "1", "--price-output", "2")
     assert outcome.code == 1
-    assert "did not take the prices" in outcome.errors
+    assert "did not accept the prices" in outcome.errors
     assert "sources disconnect conn_01HX5" in outcome.errors
 
 
@@ -291,7 +291,7 @@ def test_a_source_with_an_address_of_its_own_is_connected_once_too(runwatch: Her
     )
     outcome = runwatch(*words)
     assert outcome.code == 0
-    assert "connected already, as conn_01HX5" in outcome.errors
+    assert "already connected as conn_01HX5" in outcome.errors
     assert service.requests("POST", "/v1/source-connections") == []
 
 
@@ -322,7 +322,7 @@ def test_a_known_address_is_one_connection_whatever_its_name_or_spelling(
     serve(service, "sources", [known])
     named = () if name is None else ("--name", name)
     outcome = runwatch("sources", "connect", "--openai-compatible", address, *named)
-    assert "connected already, as conn_01HX5" in outcome.errors
+    assert "already connected as conn_01HX5" in outcome.errors
     assert service.requests("POST", "/v1/source-connections") == []
 
 
@@ -400,7 +400,7 @@ def test_a_connection_that_was_never_tested_is_taken_up_again(runwatch: Here, se
     leave_untested(service)
     outcome = runwatch(*CONNECT, "--json")
     assert outcome.code == 0
-    assert "connected already, as conn_01HX5" in outcome.errors
+    assert "already connected as conn_01HX5" in outcome.errors
     assert outcome.json["connection"]["connection_id"] == "conn_01HX5"
     assert len(service.requests("POST", f"{CONNECTION}/test")) == 1
     assert service.requests("POST", "/v1/source-connections") == []
@@ -488,11 +488,11 @@ def test_of_several_models_only_the_named_ones_are_saved(runwatch: Here, service
         (("sources", "connect"), "Name one source"),
         (("sources", "connect", "x", "--openai-compatible", "https://m.test"), "Name one source"),
         ((*CONNECT, "--price-input", "1"), "go together"),
-        ((*CONNECT, "--price-input", "a", "--price-output", "1"), "'a' is no price"),
-        ((*CONNECT, "--key-stdin", "--key-command", "x"), "exclude each other"),
-        ((*CONNECT, "--key-stdin"), "no key"),
+        ((*CONNECT, "--price-input", "a", "--price-output", "1"), "'a' is not a price"),
+        ((*CONNECT, "--key-stdin", "--key-command", "x"), "cannot be used together"),
+        ((*CONNECT, "--key-stdin"), "not a key"),
         (("verifiers", "connect", "v", "--days", "31"), "--days takes one of 30, 90, 180, 365"),
-        (("verifiers", "connect", "v", "--days", "30", "--until", "2027-01-01"), "exclude each other"),
+        (("verifiers", "connect", "v", "--days", "30", "--until", "2027-01-01"), "cannot be used together"),
         (("verifiers", "connect", "v", "--time-zone", "UTC"), "--time-zone goes with --until"),
     ],
 )

@@ -106,7 +106,7 @@ async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
         await driven.shows("Problems   2")
         await driven.press("escape", "slash")
         await driven.type("7c1e0d52")
-        await driven.shows("1 found by id")
+        await driven.shows("1 found by its id")
         await driven.press("enter", "C")
         await driven.until(lambda: isinstance(driven.app.screen, ProblemCodesScreen), "the codes")
         await driven.shows("Problems by code   2")
@@ -124,7 +124,7 @@ async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
             driven.app.screen.query_one(StatusBar).clear_notice()
             await driven.hides("A file is open")
             await driven.press(key)
-            await driven.shows("A file is open in the place of a service; nothing can be sent or kept.")
+            await driven.shows("A file is open instead of a service; nothing can be sent or saved.")
         assert driven.app.session is None
         assert "Runs · executions   2" in driven.text
         await driven.press("escape", "q")
@@ -186,12 +186,12 @@ async def test_a_single_record_is_open_at_once(tmp_path: Path) -> None:
 
 async def test_what_of_a_file_is_not_shown_is_told(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1"), run("ex_2")]) + '{"cut\n{"a": 1}\n') as driven:
-        await driven.shows("1 line is no JSON, the first is line 3; 1 is no record that runwatch knows")
+        await driven.shows("1 line is no JSON, the first is line 3; 1 is not a record that runwatch knows")
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "The file is empty"), (b"a,b\n1,2\n", "A table of CSV"), (b'{"a": 1}', "No record stands in the file"),
+    [(b"", "The file is empty"), (b"a,b\n1,2\n", "A table of CSV"), (b'{"a": 1}', "The file has no record"),
      (b"\xff\xff", "no text in UTF-8")],
 )  # fmt: skip
 async def test_a_file_without_records_says_why_and_is_read_again_on_demand(
@@ -265,7 +265,7 @@ async def test_a_request_of_a_file_has_a_command_without_a_key_or_none_and_why(t
         "attempt": 1, "sent_bytes": 0,
     }  # fmt: skip
     for method, said in (
-        ("GET;touch pwned;#", "No command can repeat this request: its method is none of DELETE, GET, HEAD"),
+        ("GET;touch pwned;#", "No command can repeat this request: its method is not one of DELETE, GET, HEAD"),
         ("GET", ": curl -sS -X GET --url https://api.example.test/v1/account"),
     ):
         async with opened(tmp_path, json.dumps({**entry, "method": method}), size=(150, 36)) as driven:

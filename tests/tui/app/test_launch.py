@@ -53,7 +53,7 @@ def test_a_verb_does_not_import_the_console(tmp_path: Path, words: tuple[str, ..
     [
         (("--profile", "nobody"), "There is no profile 'nobody'"),
         (("--theme", "no such"), "--theme"),
-        (("--opne", "runs"), "the nearest is --open"),
+        (("--opne", "runs"), "did you mean --open?"),
     ],
 )
 def test_a_mistake_in_the_options_is_told_before_anything_is_drawn(

@@ -117,7 +117,7 @@ async def test_profiles_are_marked_in_a_menu_and_one_has_to_stay(tmp_path: Path)
         await driven.press("enter")
         await driven.until(lambda: driven.app.profiles.shown == ("home",), "one mark to go")
         await driven.press("down", "enter")
-        await driven.shows("off: one profile has to stay")
+        await driven.shows("off: at least one profile must stay marked")
         assert driven.app.profiles.shown == ("home",)
 
 

@@ -24,7 +24,7 @@ from tests.tui import noon
 from tests.tui.console import KEY, Driven, console
 from tests.tui.samples import NOON
 
-STARTS = "a local one is being started"
+STARTS = "a local one is starting"
 USED = "a local one is used"
 
 
@@ -141,13 +141,13 @@ async def test_what_is_wrong_with_the_settings_stays_until_esc(service: Scripted
     settings = 'time = "sometimes"\nretrys = 3\n'
     async with console(service, tmp_path, settings=settings) as driven:
         await driven.shows("settings.toml:1: 'time' must be one of")
-        assert "'retrys' is no setting; did you mean" in " ".join(driven.text.split())
+        assert "'retrys' is not a setting; did you mean" in " ".join(driven.text.split())
         await driven.press("0")
         await driven.shows("No problems were met")
-        assert "'retrys' is no setting" in driven.text, "it goes with every screen"
+        assert "'retrys' is not a setting" in driven.text, "it goes with every screen"
         await driven.press("1", "enter", "escape")
         await driven.press("escape")
-        await driven.hides("'retrys' is no setting")
+        await driven.hides("'retrys' is not a setting")
 
 
 @pytest.mark.parametrize(("key", "sign"), [("slash", "9/9"), ("colon", "Go to Runs"), ("Y", "━ Copy")])
@@ -155,7 +155,7 @@ async def test_esc_leaves_what_stands_in_front_before_it_hides_what_is_wrong(
     tmp_path: Path, key: str, sign: str
 ) -> None:
     async with console(noon.service(), tmp_path, settings="retrys = 3\n") as driven:
-        await driven.shows("'retrys' is no setting")
+        await driven.shows("'retrys' is not a setting")
         await driven.shows("0c42")
         await driven.press(key)
         await driven.shows(sign)
@@ -163,7 +163,7 @@ async def test_esc_leaves_what_stands_in_front_before_it_hides_what_is_wrong(
         await driven.hides(sign)
         assert driven.app.warnings
         await driven.press("escape")
-        await driven.hides("'retrys' is no setting")
+        await driven.hides("'retrys' is not a setting")
 
 
 async def test_many_warnings_are_counted(service: ScriptedService, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_a_theme_of_a_person_replaces_a_shipped_one(tmp_path: Path) -> None:
         ('live = "#4fd8e2"', 'lively = "#4fd8e2"', "text.lively is not known"),
         ('live = "#4fd8e2"', "", "text.live is no colour such as"),
         ("dark = true", "", "dark is neither true nor false"),
-        ('title = "Dark"', "title = 7", "title is no text"),
+        ('title = "Dark"', "title = 7", "title is not text"),
         ("[line]", "[lines]", "the table [line] is missing"),
         ("[line]", "[line", "cannot be read"),
     ],

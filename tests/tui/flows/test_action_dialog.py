@@ -140,7 +140,7 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
         await driven.press("enter", "enter", "enter")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
         await driven.press("enter")
-        await driven.shows("Make the key")
+        await driven.shows("Create the key")
         listed = [dict(resources.api_key("key_new").raw), dict(resources.api_key().raw)]
         made.say("GET", "/v1/api-keys", Said(200, {"api_keys": listed}))
         await driven.press("tab", "enter")
@@ -173,7 +173,7 @@ async def test_a_minted_key_is_copied_from_its_sheet_and_the_route_is_said_witho
         await driven.press("enter")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
         await driven.press("enter")
-        await driven.shows("Make the key")
+        await driven.shows("Create the key")
         assert "Copy the key" not in driven.text
         await driven.press("tab", "enter")
         await driven.shows("Copy the key (y)")
@@ -200,7 +200,7 @@ async def test_the_sheet_that_destroys_names_what_hangs_on_the_record(tmp_path: 
     async with console(made, tmp_path, size=SIZE, open_at="sources") as driven:
         await driven.comes("conn_1")
         await driven.press("X")
-        await driven.shows("On it hang: 1 deployment")
+        await driven.shows("Used by 1 deployment")
         assert "1 saved model (Ember)" in driven.text
         assert driven.focused is not None
         assert driven.focused.id == "sheet-keep"

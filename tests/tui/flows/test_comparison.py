@@ -50,7 +50,7 @@ async def test_the_same_row_again_takes_the_left_side_back(tmp_path: Path) -> No
     async with console(noon.service(), tmp_path, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         await driven.press("D", "D")
-        await driven.shows("The left side is taken back.")
+        await driven.shows("Comparison cancelled.")
         assert isinstance(driven.app.screen, ReceiptsScreen)
 
 
@@ -61,7 +61,7 @@ async def test_esc_takes_the_left_side_back_and_only_then_leaves_the_screen(tmp_
         await driven.press("D")
         await driven.shows("left side receipt")
         await driven.press("escape")
-        await driven.shows("The left side is taken back.")
+        await driven.shows("Comparison cancelled.")
         screen = driven.app.screen
         assert isinstance(screen, ReceiptsScreen)
         assert screen.compared is None
@@ -90,7 +90,7 @@ async def test_an_empty_list_has_nothing_to_compare(tmp_path: Path) -> None:
     async with console(noon.service(receipts=()), tmp_path, open_at="receipts") as driven:
         await driven.shows("Receipts   0")
         await driven.press("D")
-        await driven.shows("There is nothing to compare.")
+        await driven.shows("Nothing to compare.")
 
 
 async def test_two_that_are_the_same_say_so(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ async def test_two_that_are_the_same_say_so(tmp_path: Path) -> None:
         screen = driven.app.screen
         assert isinstance(screen, ConsoleScreen)
         open_comparison(screen, ComparisonSide(line("then"), raw), ComparisonSide(line("now"), dict(raw)))
-        await driven.shows("The two are the same in every member.")
+        await driven.shows("The two records are identical.")
         await driven.shows("members are the same")
         await driven.press("v")
         await driven.shows("then")

@@ -133,7 +133,7 @@ async def test_an_empty_list_has_nothing_to_export(tmp_path: Path) -> None:
     async with console(ScriptedService(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   0")
         await driven.press("e")
-        await driven.shows("There are no rows to export.")
+        await driven.shows("No rows to export.")
         assert not exports(tmp_path).exists()
 
 

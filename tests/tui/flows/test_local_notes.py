@@ -155,7 +155,7 @@ async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.type("mine")
         await driven.press("enter")
-        await driven.shows("another console wrote label 'theirs'; enter writes over it")
+        await driven.shows("another console wrote label 'theirs'; enter overwrites it")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
         assert "mine" in driven.text, "what was typed is not lost"
         await driven.press("enter")
@@ -172,7 +172,7 @@ async def test_each_text_is_told_by_itself_and_what_was_written_well_counts_as_s
         await driven.press("tab")
         await driven.type("n1")
         await driven.press("enter")
-        await driven.shows("another console wrote label 'theirs'; enter writes over it")
+        await driven.shows("another console wrote label 'theirs'; enter overwrites it")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "n1")}
         await driven.type("x")
         await driven.press("enter")
@@ -193,7 +193,7 @@ async def test_of_marked_runs_those_that_another_console_labelled_are_asked_abou
         await elsewhere(driven, noon.DONE, "beta")
         await driven.type("ours")
         await driven.press("enter")
-        await driven.shows("3 runs: another console wrote label 'alpha' and 1 more; enter writes over it")
+        await driven.shows("3 runs: another console wrote label 'alpha' and 1 more; enter overwrites it")
         assert {text for _, _, text in await kept(driven)} == {"alpha", "beta", "ours"}
         await driven.press("enter")
         await driven.shows("kept on this machine")
@@ -240,7 +240,7 @@ async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was
             await driven.until(lambda: driven.lines[1].startswith(" Receipts"), "the receipts")
         await elsewhere(driven, noon.LIVE, "theirs")
         goes_on.set()
-        await driven.shows("another console wrote label 'theirs'; enter writes over it; not kept: label 'mine'")
+        await driven.shows("another console wrote label 'theirs'; enter overwrites it; not kept: label 'mine'")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
 
 

@@ -98,7 +98,7 @@ async def test_the_key_of_the_settings_is_the_one_that_is_named_and_looks(tmp_pa
 async def test_choosing_a_server_copies_the_exact_command_that_connects_it(tmp_path: Path) -> None:
     async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
         await driven.press("M")
-        await driven.shows("Model servers   enter copies what connects one")
+        await driven.shows("Model servers   enter copies the command that connects one")
         rows = [row.strip("┃ ") for row in lines_of(driven.app) if ", port " in row]
         assert rows[0].startswith("▸ Ollama, port 11434 · 3 models")
         assert f"{CONNECT} http://127.0.0.1:11434/v1" in rows[0]
@@ -128,7 +128,7 @@ async def test_where_none_is_found_it_is_said_how_another_is_connected(tmp_path:
     service.say("POST", PATH, Said(200, b"null" if answer is None else answer))
     async with local(service, tmp_path, size=NARROW) as driven:
         await driven.press("M")
-        await driven.shows("Model servers   none answers on the usual ports")
+        await driven.shows("Model servers   no server responds on the usual ports")
         await driven.shows(f"▸ Another server   {CONNECT} URL ")
         assert ", port " not in driven.text
         assert isinstance(driven.app, Copying)

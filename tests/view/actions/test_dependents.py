@@ -66,15 +66,15 @@ def test_the_lists_that_are_needed_are_those_of_what_can_hang_on_it() -> None:
 
 def test_it_is_told_with_numbers_and_a_few_names() -> None:
     assert describe_dependents(find_dependents(SOURCE, KNOWN)) == (
-        "On it hang: 1 deployment (ember-7b-instruct); 1 live run (ex_1); 1 saved model (Ember)."
+        "Used by 1 deployment (ember-7b-instruct); 1 live run (ex_1); 1 saved model (Ember)."
     )
     many: dict[type[Record], Any] = {Run: [live(f"ex_{number}", "arm_1") for number in range(5)]}
-    assert describe_dependents(find_dependents(SAVED, many)) == "On it hang: 5 live runs (ex_0, ex_1, ex_2 and 2 more)."
+    assert describe_dependents(find_dependents(SAVED, many)) == "Used by 5 live runs (ex_0, ex_1, ex_2 and 2 more)."
 
 
 def test_what_could_not_be_read_is_named_and_never_taken_for_nothing() -> None:
     assert describe_dependents((), ["deployment", "arm"]) == (
-        "Nothing that is known hangs on it. Not known: the lists of deployment, arm could not be read."
+        "No known dependents. Not known: the lists of deployment, arm could not be read."
     )
 
 

@@ -87,7 +87,7 @@ def test_of_a_change_only_what_differs_is_sent_and_with_it_the_whole_object_arou
     start = {"display_name": "Mine", "endpoint-url": "https://a.test", "endpoint-auth_ref": "ref_1"}
     form = Form(asks=asks, start=start, changes_only=True)
     assert form.body(start) == {}
-    assert form.problems(start) == {FORM_LEVEL: "Nothing is changed yet."}
+    assert form.problems(start) == {FORM_LEVEL: "Nothing has changed yet."}
     assert form.body({**start, "endpoint-url": "https://b.test"}) == {
         "endpoint": {"url": "https://b.test", "auth_ref": "ref_1"}
     }

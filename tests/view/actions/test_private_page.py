@@ -33,14 +33,14 @@ def test_a_secure_address_and_one_of_this_machine_are_opened(address: str) -> No
     [
         ("http://runs.example.test/connect/verifier?intent=a", "it is neither https nor on this machine"),
         ("http://runs.localhost/connect/verifier?intent=a", "it is neither https nor on this machine"),
-        ("file:///etc/passwd", "it is no address"),
-        ("javascript:alert(1)", "it is no address"),
+        ("file:///etc/passwd", "it is not an address"),
+        ("javascript:alert(1)", "it is not an address"),
         ("https://user@runs.example.test/", "it carries a user name"),
-        ("https://runs.example.test/ --new-window", "it is no address"),
-        ("https://runs.example.test/\x1b[2J", "it is no address"),
-        ("https://[broken", "it is no address"),
-        ("https://xn--\u202eevil.test/", "it is no address"),
-        ("", "it is no address"),
+        ("https://runs.example.test/ --new-window", "it is not an address"),
+        ("https://runs.example.test/\x1b[2J", "it is not an address"),
+        ("https://[broken", "it is not an address"),
+        ("https://xn--\u202eevil.test/", "it is not an address"),
+        ("", "it is not an address"),
     ],
 )
 def test_any_other_address_is_not_opened_from_here(address: str, why: str) -> None:

@@ -48,7 +48,7 @@ def test_places_and_version_are_named() -> None:
 
 def test_a_search_finds_lines_by_all_of_its_words_without_regard_to_capitals() -> None:
     shown = search_sections([*reference_sections(PATHS, key_of), *service_sections(key_of)], "KEY twice")
-    assert [[str(entry.label) for entry in part.lines] for part in shown] == [["Waiting", "Lost answers"]]
+    assert [[str(entry.label) for entry in part.lines] for part in shown] == [["Waiting", "Unconfirmed writes"]]
     assert search_sections(service_sections(key_of), "no such words at all") == []
 
 

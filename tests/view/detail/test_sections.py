@@ -113,7 +113,7 @@ def test_a_cost_that_a_call_never_told_is_no_plain_zero() -> None:
     (part,) = builders.live_receipt().raw["slices"]
     part = {**part, "cost": {"usd": 0, "calls": 1, "usage": "unknown"}}
     shown = detail("receipts", builders.live_receipt(slices=[part]))["Slice sl_1"]
-    assert shown["cost"].text == "usage unknown · tokens unknown · 1 calls · what a call used is not known"
+    assert shown["cost"].text == "usage unknown · tokens unknown · 1 call · what a call used is not known"
     assert shown["cost"].role == Role.WARN
 
 
@@ -130,7 +130,7 @@ def test_a_problem_puts_the_instance_first_and_tells_effect_and_next_step() -> N
     assert shown["instance"] == problem.instance
     assert shown["problem"] == "✗ validation_failed · HTTP 400 · The request is not valid."
     assert shown["request"] == "POST /v1/executions  ·  143 ms  ·  attempt 1"
-    assert shown["effect"] == "Nothing was accepted, nothing was charged."
+    assert shown["effect"] == "Nothing was accepted or charged."
     assert shown["fields"] == "task.objective  Required."
 
 

@@ -141,17 +141,17 @@ def test_a_big_list_of_a_member_that_is_last_is_found(monkeypatch: pytest.Monkey
     [
         (b"", "The file is empty"),
         (b" \n ", "The file is empty"),
-        (b"\xff\xfe{}", "no text in UTF-8"),
+        (b"\xff\xfe{}", "not UTF-8 text"),
         (b"PK\x03\x04", "neither JSON nor lines"),
         (b"id,status\nex_1,failed\n", "neither JSON nor lines"),
         (b"{", "neither JSON nor lines"),
-        (b'{"a": 1}', "No record stands in the file"),
-        (b"[]", "No record stands in the file"),
-        (b"[1, 2]", "No record stands in the file"),
-        (b"{}\n{}\n", "No record stands in the file"),
+        (b'{"a": 1}', "The file has no record"),
+        (b"[]", "The file has no record"),
+        (b"[1, 2]", "The file has no record"),
+        (b"{}\n{}\n", "The file has no record"),
         (b'{"a": NaN}', "neither JSON nor lines"),
         (b"[" * 5_000, "neither JSON nor lines"),
-        (b'{"form": "runwatch-support-bundle"}', "No record stands in the file"),
+        (b'{"form": "runwatch-support-bundle"}', "The file has no record"),
     ],
 )
 def test_what_holds_no_records_is_refused_with_the_reason(content: bytes, said: str) -> None:

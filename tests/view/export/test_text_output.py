@@ -48,18 +48,22 @@ def printed(width: int | None = None, **options: Any) -> list[str]:
 
 def test_a_table_is_drawn_in_columns() -> None:
     assert printed() == [
-        "status       run            age  mode  cost / cap      last      reason            model  told by  created",
-        "● running    ex_8f21…9b7e  0:42  live  ▕█░░░░▏ 0.0140  check 2s  –                 –      –        42s",
-        "✓ completed  ex_41e0          ?  echo  test run        sent 4m   –                 –      –        4m",
-        "✗ failed     ex_5c9d       0:08  live  ?               1m        no_eligible_arms  –      run      2m",
+        "status       run           took  mode  cost / cap      last    "
+        "        reason            model  reason from  created",
+        "● running    ex_8f21…9b7e  0:42  live  ▕█░░░░▏ 0.0140  check 2s  "
+        "      –                 –      –            42s",
+        "✓ completed  ex_41e0          ?  echo  test run        started 4m ago  "
+        "–                 –      –            4m",
+        "✗ failed     ex_5c9d       0:08  live  ?               1m      "
+        "        no_eligible_arms  –      run          2m",
     ]
 
 
 def test_columns_leave_a_narrow_table_in_their_order_and_status_and_id_never_do() -> None:
     heads = {width: printed(width)[0].split() for width in (120, 80, 60, 44, 26)}
-    assert heads[80] == ["status", "run", "age", "cost", "/", "cap", "last", "reason"]
-    assert heads[60] == ["status", "run", "age", "cost", "/", "cap", "last"]
-    assert heads[44] == ["status", "run", "age", "last"]
+    assert heads[80] == ["status", "run", "took", "cost", "/", "cap", "last"]
+    assert heads[60] == ["status", "run", "took", "last"]
+    assert heads[44] == ["status", "run", "took"]
     assert heads[26] == ["status", "run"]
 
 

@@ -109,7 +109,7 @@ def test_test_runs_have_no_cost_to_add_up() -> None:
 
 def test_costs_that_nobody_tells_are_no_nought() -> None:
     shown = text(live_lines(count_runs([live("ex_1", spend_usd=None)]), CONTEXT, 36))
-    assert "cost now  ? not told by these runs" in shown
+    assert "cost now  ? not reported by these runs" in shown
     assert "0.0000" not in shown
 
 
@@ -153,7 +153,7 @@ def test_midnight_ends_no_hour() -> None:
 
 def test_runs_that_ended_at_a_time_nobody_tells_are_said_to_be_missing() -> None:
     known = count_runs([ended("ex_1", completed_at=None), ended("ex_2")])
-    assert ended_note(known, CONTEXT, is_whole=True, is_read=True) == "1 more tell no time of their end"
+    assert ended_note(known, CONTEXT, is_whole=True, is_read=True) == "1 more have no end time"
 
 
 def test_a_list_that_may_go_on_within_the_hour_says_how_far_it_reaches() -> None:
@@ -181,7 +181,7 @@ def test_reasons_and_providers_make_a_table() -> None:
     assert [row.split() for row in lines][:2] == [
         ["dispatch_network_error", "6", "0", "0", "6"], ["fallback_exhausted", "0", "2", "0", "2"],
     ]  # fmt: skip
-    assert ["?", "not", "told", "0", "0", "1", "1"] in [row.split() for row in lines]
+    assert ["?", "no", "reason", "given", "0", "0", "1", "1"] in [row.split() for row in lines]
 
 
 def test_providers_without_room_are_counted_and_still_in_the_sum() -> None:
@@ -264,7 +264,7 @@ def test_each_trouble_leads_to_its_record() -> None:
     found = find_issues([], inventory, CONTEXT)
     assert [trouble.text for trouble in found] == [
         "connection openrouter: last test failed 6 m ago · authentication",
-        "check Release-notes check vrf_7c1e: its answer does not fit · response_incompatible",
+        "check Release-notes check vrf_7c1e: its response is not valid · response_incompatible",
         "check Old key: its key is expired 2 h ago",
         "check Soon: its key stops in 1 day",
         "saved model Ember 7B Instruct arm_1: degraded · no_route",

@@ -116,15 +116,15 @@ def test_a_filter_finds_what_it_says(text: str, names: str) -> None:
         ("statsu:failed", 0, "there is no field 'statsu'"),
         ("fail http://x", 5, "there is no field 'http'"),
         ("has:nothing", 4, "there is no field 'nothing'"),
-        ("is:odd", 3, "there is no is:odd; there are: final, live, problem, broken, composer, review, test, cut"),
-        ("status:", 7, "nothing stands after status:"),
-        ("cost>", 5, "nothing stands after cost>"),
+        ("is:odd", 3, "unknown is:odd; known: final, live, problem, broken, composer, review, test, cut"),
+        ("status:", 7, "nothing after status:"),
+        ("cost>", 5, "nothing after cost>"),
         ("cost>much", 5, "> needs a number, an age such as 10m, or a date such as 2026-11-20"),
-        ("a !", 2, "nothing stands after !"),
-        ("! a", 0, "nothing stands after !"),
-        ("a | | b", 2, "nothing stands after |"),
-        ("a |", 2, "nothing stands after |"),
-        ("| a", 0, "nothing stands before |"),
+        ("a !", 2, "nothing after !"),
+        ("! a", 0, "nothing after !"),
+        ("a | | b", 2, "nothing after |"),
+        ("a |", 2, "nothing after |"),
+        ("| a", 0, "nothing before |"),
         ('"open', 0, "the quote is not closed"),
         ('status="open', 7, "the quote is not closed"),
         ("/open", 0, "the pattern is not closed by a /"),
@@ -146,7 +146,7 @@ def test_a_filter_that_cannot_be_read_says_where_and_why(text: str, position: in
 def test_a_mistyped_field_is_answered_with_the_nearest_one() -> None:
     with pytest.raises(QueryError) as caught:
         found("statsu:failed")
-    assert caught.value.hint == "The nearest is 'status'."
+    assert caught.value.hint == "Did you mean 'status'?"
 
 
 def test_a_filter_that_is_too_long_is_refused() -> None:

@@ -70,11 +70,11 @@ def about(row: SettingsRow) -> dict[str, str]:
 def test_what_is_wrong_with_the_file_comes_first_with_its_line(tmp_path: Path) -> None:
     found = list(rows(tmp_path).values())
     assert [cells(row) for row in found[:2]] == [
-        ("◷ line 3", "'thme' is no setting", "file"),
+        ("◷ line 3", "'thme' is not a setting", "file"),
         ("✗ line 4", "'retries' must be a whole number from 0 to 5", "file"),
     ]
     assert about(found[0]) == {
-        "problem": "'thme' is no setting", "place": f"{tmp_path / 'settings.toml'}:3", "nearest": "theme",
+        "problem": "'thme' is not a setting", "place": f"{tmp_path / 'settings.toml'}:3", "nearest": "theme",
     }  # fmt: skip
 
 
@@ -191,7 +191,7 @@ def test_every_list_has_a_row_with_its_columns(tmp_path: Path) -> None:
         ("failed", "works on", "every list"),
         ("is:nothing", "wrong", "nothing"),
         (":mine", "wrong", "mine"),
-        ("a |", "wrong", "nothing stands after |"),
+        ("a |", "wrong", "nothing after |"),
     ],
 )
 def test_a_named_filter_says_where_it_works_or_what_is_wrong_with_it(

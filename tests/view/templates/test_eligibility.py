@@ -47,7 +47,7 @@ def seen(template: Template, days: int) -> RecordVersion[Template]:
 @pytest.mark.parametrize(
     ("template", "words", "role"),
     [
-        (READY, "Eligible: nothing stands in its way.", Role.GOOD),
+        (READY, "Eligible: no blockers.", Role.GOOD),
         (BLOCKED, "Not eligible: 1 blocker.", Role.BAD),
         (blocked_by("a", "b"), "Not eligible: 2 blockers.", Role.BAD),
         (blocked_by(), "Not eligible: the service names no blocker.", Role.BAD),
@@ -122,7 +122,7 @@ def test_a_decision_on_another_text_says_that_the_record_changed_since() -> None
     assert shown(TemplateFacts(READY, made))["decision"] == "✓ go, 2 h ago: as agreed"
     after = Template({**READY.raw, "template_version": "2"})
     facts = TemplateFacts(after, made)
-    assert shown(facts)["decision"] == "◷ go, 2 h ago: as agreed · the record changed since"
+    assert shown(facts)["decision"] == "◷ go, 2 h ago: as agreed · the record has changed since"
     (row,) = build_rows(TEMPLATES, [facts], CONTEXT)
     assert cells_of(row)["decision"] == "◷ go, old"
     assert (row.flag("decided"), row.flag("changed")) == (True, True)
@@ -206,7 +206,7 @@ def test_the_report_has_a_row_a_blocker_and_one_for_what_has_none() -> None:
 
 def test_the_report_says_when_the_record_changed_after_the_decision() -> None:
     (row,) = report_rows([TemplateFacts(READY, decision(WITH_ROW))])
-    assert str(row[-1]).endswith("(the record changed since)")
+    assert str(row[-1]).endswith("(the record has changed since)")
 
 
 def test_the_markdown_report_escapes_what_would_be_markup() -> None:

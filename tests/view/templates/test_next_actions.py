@@ -148,7 +148,7 @@ def test_the_live_proof_is_asked_about_with_what_it_may_spend_and_named_by_its_d
 def test_a_proof_whose_price_nobody_tells_says_so() -> None:
     authorize = next(action for action in APPLICATION.actions if action.id == "authorize")
     assert authorize.mutation is not None
-    assert "does not tell" in authorize.mutation.sentence(resources.application())
+    assert "does not state" in authorize.mutation.sentence(resources.application())
 
 
 CONNECTED = resources.connection("conn_a")

@@ -38,7 +38,7 @@ def decode_value(body: bytes) -> Any:
         UnreadableBodyError: The body is not JSON in UTF-8.
     """
     if not body:
-        raise UnreadableBodyError("the answer has no body")
+        raise UnreadableBodyError("the response has no body")
     try:
         return loads(body.decode("utf-8-sig"))
     except ValueError as error:
@@ -53,7 +53,7 @@ def decode_record(body: bytes, record: type[R]) -> R:
     """
     value = decode_value(body)
     if not isinstance(value, dict):
-        raise UnreadableBodyError("the answer is JSON but no object")
+        raise UnreadableBodyError("the response is JSON but not an object")
     return record(value)
 
 
@@ -185,5 +185,5 @@ def _unreadable(error: ValueError) -> UnreadableBodyError:
     if isinstance(error, UnreadableBodyError):
         return error
     if isinstance(error, UnicodeDecodeError):
-        return UnreadableBodyError(f"the answer is not UTF-8, at byte {error.start}")
-    return UnreadableBodyError(f"the answer is not JSON: {error}")
+        return UnreadableBodyError(f"the response is not UTF-8, at byte {error.start}")
+    return UnreadableBodyError(f"the response is not JSON: {error}")

@@ -115,7 +115,7 @@ class ItemStream:
             yield from self._object()
         else:
             self._value()
-            raise UnreadableBodyError("the answer is JSON but neither an object nor a list")
+            raise UnreadableBodyError("the response is JSON but neither an object nor a list")
         if self._next():
             raise UnreadableBodyError(f"the JSON is followed by more, at character {self._place}")
 
@@ -129,15 +129,15 @@ class ItemStream:
             if name != self._member:
                 self.members[name], _ = self._value()
             elif has_items:
-                raise UnreadableBodyError(f"the answer has its member {name!r} twice")
+                raise UnreadableBodyError(f"the response has its member {name!r} twice")
             elif not self._skipped("["):
-                raise UnreadableBodyError(f"the answer's member {name!r} is no list")
+                raise UnreadableBodyError(f"the response's member {name!r} is not a list")
             else:
                 has_items = True
                 yield from self._array()
             is_open = self._goes_on("}")
         if not has_items:
-            raise UnreadableBodyError(f"the answer has no member {self._member!r}")
+            raise UnreadableBodyError(f"the response has no member {self._member!r}")
 
     def _array(self) -> Generator[Chunk, None, None]:
         is_open = not self._skipped("]")

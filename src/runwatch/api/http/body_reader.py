@@ -98,7 +98,7 @@ class BodyReader:
             BodyDamagedError: The packed content stops in the middle.
         """
         if self._is_inside_member:
-            raise BodyDamagedError("its gzip content stops in the middle")
+            raise BodyDamagedError("its gzip content is cut off")
 
     @property
     def body(self) -> bytes:

@@ -121,7 +121,7 @@ class Transport:
         if key is not None and not _SENDABLE.fullmatch(key.reveal().strip()):
             raise SettingsError(
                 "The key cannot be sent",
-                detail="it is empty or holds characters that a header cannot carry",
+                detail="it is empty or has characters that a header cannot carry",
                 hint="Check where the key comes from.",
             )
         limits = httpx.Limits(
@@ -225,7 +225,7 @@ class Transport:
             return
         peer = stream.get_extra_info("server_addr")
         if peer is None:
-            raise OSError("the connection has no peer any more")
+            raise OSError("the other end closed the connection")
         address = str(peer[0])
         if not is_loopback_address(address):
             raise _NotThisMachine(f"the name leads to {address}, and plain http is only for this machine")
@@ -305,7 +305,7 @@ def _lost(error: Exception, progress: _Progress) -> ConnectionLostError:
         return ConnectionLostError(kind, was_sent=True, received_bytes=received)
     match error:
         case httpx.ConnectTimeout() | httpx.PoolTimeout():
-            return ConnectionLostError("timeout", was_sent=False, detail="no connection came about in time")
+            return ConnectionLostError("timeout", was_sent=False, detail="the connection timed out")
         case httpx.ConnectError():
             return _not_connected(error)
         case httpx.ProxyError():

@@ -43,8 +43,8 @@ def require_unix_sockets() -> None:
     """
     if not hasattr(socket, "AF_UNIX"):
         raise LocalServiceError(
-            "The local service does not run on this system",
-            detail="It is reached through a Unix socket, which Python does not offer here.",
+            "The local service cannot run on this system",
+            detail="It needs a Unix socket, which Python does not offer here.",
             hint="Run runwatch in WSL, or name a service with RUNWATCH_BASE_URL.",
         )
 
@@ -114,7 +114,7 @@ def check_socket_peer(connection: socket.socket) -> None:
     """
     user = _find_peer_user(connection)
     if user is None:
-        raise _untrusted("the system does not tell which user listens on the socket")
+        raise _untrusted("the system does not report which user listens on the socket")
     if user != os.geteuid():
         raise _untrusted(f"user {user} listens on the socket, and this process runs as user {os.geteuid()}")
 
@@ -161,7 +161,7 @@ def _check_directory(directory: Path) -> None:
     if stat.S_ISLNK(found.st_mode):
         raise _untrusted(f"{directory} is a link")
     if not stat.S_ISDIR(found.st_mode):
-        raise _untrusted(f"{directory} is no directory")
+        raise _untrusted(f"{directory} is not a directory")
     if found.st_uid != os.geteuid():
         raise _untrusted(f"{directory} belongs to user {found.st_uid}, and this process runs as user {os.geteuid()}")
     if found.st_mode & 0o077:

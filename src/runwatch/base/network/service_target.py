@@ -32,14 +32,16 @@ def normalise_base_url(text: str) -> str:
     if parts.scheme not in {"http", "https"} or not host:
         raise SettingsError("The base URL is not an http or https address", detail=detail, hint=hint)
     if parts.username is not None or parts.password is not None:
-        raise SettingsError("The base URL carries a user name or password", hint="Keys never stand in an address.")
+        raise SettingsError("The base URL contains a user name or password", hint="Keys do not belong in an address.")
     if parts.query or parts.fragment or parts.path.rstrip("/") not in {"", "/v1"}:
         raise SettingsError("The base URL has more than an origin and /v1", detail=detail, hint=hint)
     if not _HOST.match(host):
-        raise SettingsError("The base URL names no host", detail=detail, hint=hint)
+        raise SettingsError("The base URL has no host", detail=detail, hint=hint)
     if parts.scheme == "http" and not may_be_loopback(host):
         raise SettingsError(
-            "Plain http is only for this machine", detail=detail, hint="Use https, because the key would be readable."
+            "Plain http is only for this machine",
+            detail=detail,
+            hint="Use https; with http the key would be readable on the network.",
         )
     shown = f"[{host}]" if ":" in host else host
     default = 443 if parts.scheme == "https" else 80

@@ -71,8 +71,8 @@ FORMATS = ("table", "json", "ndjson", "csv")
 TARGET = (
     OptionSpec("--profile", "the profile of the settings file to use", "NAME", "text", names="profile"),
     OptionSpec("--base-url", "the service to call, with or without /v1", "URL", "text"),
-    OptionSpec("--local", "use the local service, and start it when it is not running"),
-    OptionSpec("--read-only", "refuse everything that changes something"),
+    OptionSpec("--local", "use the local service; start it if it is not running"),
+    OptionSpec("--read-only", "refuse every change"),
 )
 PROFILES_OPTION = OptionSpec(
     "--profile",
@@ -84,24 +84,24 @@ PROFILES_OPTION = OptionSpec(
 MULTI_PROFILE_TARGET = (PROFILES_OPTION, *TARGET[1:])
 CONSOLE = (
     *TARGET,
-    OptionSpec("--theme", "the colours of the console", "NAME", "text", names="theme"),
+    OptionSpec("--theme", "the console's theme", "NAME", "text", names="theme"),
     OptionSpec(
-        "--open", "the screen to begin with, and the id of what to show there", "SCREEN[/ID]", "text", names="screen"
+        "--open", "the first screen, and the id of a record to show there", "SCREEN[/ID]", "text", names="screen"
     ),
 )
 """Options of the console, which has no command."""
 
 FORMAT = (
-    OptionSpec("--format", "how data is printed (default: table)", "FORMAT", "text", FORMATS),
+    OptionSpec("--format", "output format (default: table)", "FORMAT", "text", FORMATS),
     OptionSpec("--json", "short for --format json"),
 )
 LIMIT = OptionSpec("--limit", "read at most N records (default: 1000, 0: all)", "N", "count")
-FILTER = OptionSpec("--filter", "keep the records that match, e.g. 'is:live age<10m'", "EXPRESSION", "text")
-FIELDS = OptionSpec("--fields", "print only these members, nested ones with dots", "A,B", "text")
-STATUS = OptionSpec("--status", "only records of this status", "STATUS", "text")
-SINCE = OptionSpec("--since", "only records since this moment or age, e.g. 2026-11-20 or 2h", "WHEN", "text")
-YES = OptionSpec("--yes", "do not ask before something is destroyed")
-EXIT_STATUS = OptionSpec("--exit-status", "exit 10 when a run failed, 12 when one expired, 11 when one was cancelled")
+FILTER = OptionSpec("--filter", "only records that match, e.g. 'is:live age<10m'", "EXPRESSION", "text")
+FIELDS = OptionSpec("--fields", "print only these fields, nested ones with dots", "A,B", "text")
+STATUS = OptionSpec("--status", "only records with this status", "STATUS", "text")
+SINCE = OptionSpec("--since", "only records since this time or age, e.g. 2026-11-20 or 2h", "WHEN", "text")
+YES = OptionSpec("--yes", "do not ask for confirmation")
+EXIT_STATUS = OptionSpec("--exit-status", "exit 10 if a run failed, 11 if one was cancelled, 12 if one expired")
 
 MODES = ("echo", "live")
 REACTIONS = ("gate", "fallback", "repair_retry")

@@ -82,8 +82,8 @@ def _interruption(call: Invocation) -> RunwatchError:
     command = call.command("runs submit", resend=call.pending_key)
     return RunwatchError(
         "Interrupted",
-        detail="a submit was under way; whether a run was accepted is unknown",
-        hint=f"The same key never starts a second run. Ask again: {command}",
+        detail="a submit was in progress; it is unknown whether a run was accepted",
+        hint=f"The same key never starts a second run. Retry: {command}",
     )
 
 
@@ -97,9 +97,9 @@ def _defect(error: Exception, paths: Paths) -> RunwatchError:
     is_logged = any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers)
     if not is_logged:
         is_logged = start_log(paths.log_file) is not None
-    logger.error("a verb ended with a defect", exc_info=error)
+    logger.error("a command failed with an unexpected error", exc_info=error)
     return RunwatchError(
-        "Something went wrong that runwatch did not foresee",
+        "Unexpected error",
         detail=redact(f"{type(error).__name__}: {error}"),
-        hint=f"This is a defect. Please report it with {paths.log_file}." if is_logged else "This is a defect.",
+        hint=f"This is a bug. Please report it and attach {paths.log_file}." if is_logged else "This is a bug.",
     )

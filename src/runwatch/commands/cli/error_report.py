@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SUBMIT: Final = "postExecutions"
 UNCHANGED: Final = "Nothing was changed."
-MAY_HAVE_CHANGED: Final = "Unknown: it may have taken effect; asking again is safe."
+MAY_HAVE_CHANGED: Final = "Unknown: it may have taken effect; a retry is safe."
 
 
 def report_error(error: RunwatchError, output: CommandOutput, profile: str | None = None) -> int:
@@ -53,7 +53,7 @@ class Circumstances:
         """What to say about the accepted run, in place of any advice to retry."""
         if self.accepted_run is None:
             return None
-        return f"The run {self.accepted_run} is accepted and goes on. Follow it again: {self.follow}"
+        return f"The run {self.accepted_run} was accepted and continues. Follow it: {self.follow}"
 
 
 NO_CIRCUMSTANCES: Final = Circumstances()

@@ -52,10 +52,10 @@ __all__ = [
 _DECLARED = (
     CommandSpec(
         ("demo",),
-        "the console on a throw-away local service whose runs move by themselves",
+        "the console on a temporary local service with simulated runs",
         "cli:demo",
         notes=(
-            "Needs no settings, leaves nothing behind and spends nothing. On a terminal it is the console on a sample"
+            "Needs no settings, leaves nothing behind and costs nothing. On a terminal it opens the console on a sample"
             " organization."
         ),
     ),
@@ -65,36 +65,36 @@ _DECLARED = (
         "cli:serve",
         flags=(
             OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS", "text"),
-            OptionSpec("--port", "the port to listen on (default: the last one, or any free one)", "PORT", "count"),
+            OptionSpec("--port", "the port (default: the last one used, or any free one)", "PORT", "count"),
             OptionSpec("--data-dir", "where the service keeps its data", "DIR", "text"),
             OptionSpec("--json", "print one JSON line with address and key once it accepts connections"),
             OptionSpec("--stop", "stop the service of this data directory instead"),
             OptionSpec("--rotate-master-key", "seal the secrets of this data directory with a new master key instead"),
             OptionSpec("--allow-remote", "allow an address that other machines can reach"),
-            OptionSpec("--rate-limit-rpm", "answer 429 above N requests a minute (default: no limit)", "N", "count"),
+            OptionSpec("--rate-limit-rpm", "refuse with 429 above N requests a minute", "N", "count"),
             OptionSpec(
                 "--allow-loopback-checks", "allow output checks, agents and webhooks on this machine, by plain http"
             ),
             OptionSpec(
-                "--allow-signup", "let anyone who reaches the service make an organization with a key of its own"
+                "--allow-signup", "let any caller create an organization with its own key"
             ),
             OptionSpec(
-                "--provider-config", "a TOML file that names further sources of models, never keys", "FILE", "text"
+                "--provider-config", "a TOML file with more model sources; it holds no keys", "FILE", "text"
             ),
             OptionSpec(
-                "--sample", "begin with a sample organization, whose models and checks cost nothing and call nobody"
+                "--sample", "start with a sample organization; its models and checks are simulated and cost nothing"
             ),
             OptionSpec(
                 "--sample-runs", "how many finished runs the sample organization has", "N", "count", hidden=True
             ),
             OptionSpec(
-                "--balance-usd", "set the balance; live runs are accepted while it is above zero", "USD", "number"
+                "--balance-usd", "set the balance; live runs are accepted while it is above 0", "USD", "number"
             ),
             OptionSpec(
-                "--quota-executions", "answer 429 above N runs of a calendar month (default: no limit)", "N", "count"
+                "--quota-executions", "refuse with 429 above N runs in a calendar month", "N", "count"
             ),
-            OptionSpec("--concurrency", "work on N live runs at once; others wait (default: no limit)", "N", "count"),
-            OptionSpec("--idle-exit-s", "end after N seconds without caller and live run", "N", "number", hidden=True),
+            OptionSpec("--concurrency", "run N live runs at once; others wait", "N", "count"),
+            OptionSpec("--idle-exit-s", "exit after N seconds without caller or live run", "N", "number", hidden=True),
             OptionSpec("--pace", "multiply the waits of test runs", "FACTOR", "number", hidden=True),
         ),
     ),
@@ -104,23 +104,23 @@ _DECLARED = (
         "commands.submit:submit",
         flags=(
             OptionSpec(
-                "--mode", "echo is a test run and free, live calls a model and spends money", "MODE", "text", MODES
+                "--mode", "echo is a free test run; live calls a model and costs money", "MODE", "text", MODES
             ),
-            OptionSpec("--objective", "what the run is to do, up to 4,000 characters", "TEXT", "text"),
+            OptionSpec("--objective", "what the run should do, up to 4,000 characters", "TEXT", "text"),
             OptionSpec("--objective-file", "read the objective from a file, - for standard input", "FILE", "text"),
             OptionSpec("--data-class", "a data class the run may touch; may be repeated", "CLASS", "texts"),
             OptionSpec("--max-cost-usd", "stop further provider calls at this spend", "USD", "number"),
-            OptionSpec("--max-runtime-s", "end the run after so many seconds", "SECONDS", "count"),
+            OptionSpec("--max-runtime-s", "expire the run after this many seconds", "SECONDS", "count"),
             OptionSpec("--verifier-id", "the output check to use; live runs only", "ID", "text", names="verifier"),
-            OptionSpec("--arm-id", "the one saved model that may run", "ID", "text", names="arm"),
-            OptionSpec("--on-eval", "what a verdict may cause; may be repeated", "REACTION", "texts", REACTIONS),
-            OptionSpec("--cost-coefficient", "weight of cost against quality, 0 to 1", "NUMBER", "number"),
-            OptionSpec("--inputs", "a JSON file sent along as the task's inputs", "FILE", "text"),
+            OptionSpec("--arm-id", "the only saved model that may run", "ID", "text", names="arm"),
+            OptionSpec("--on-eval", "reaction to a check's answer; may be repeated", "REACTION", "texts", REACTIONS),
+            OptionSpec("--cost-coefficient", "price (0) vs quality (1)", "NUMBER", "number"),
+            OptionSpec("--inputs", "a JSON file to send as the task's inputs", "FILE", "text"),
             OptionSpec("--from", "send this JSON file as the whole request, - for standard input", "FILE", "text"),
             OptionSpec("--idempotency-key", "the same key with the same body never starts a second run", "KEY", "text"),
-            OptionSpec("--resend", "send a kept request of unknown outcome again, byte for byte", "KEY", "text"),
+            OptionSpec("--resend", "send an unconfirmed request again, byte for byte", "KEY", "text"),
             OptionSpec("--watch", "follow the run's events to its end"),
-            OptionSpec("--dry-run", "print what would be sent, and send nothing"),
+            OptionSpec("--dry-run", "print what would be sent; send nothing"),
             EXIT_STATUS,
             *TARGET,
             *FORMAT,
@@ -130,25 +130,25 @@ _DECLARED = (
     CommandSpec(
         ("runs", "list"), "list runs, newest first", "commands.runs:list_runs",
         flags=(STATUS, SINCE, FILTER, LIMIT, FIELDS, *TARGET, *FORMAT),
-        notes="Where the service has no list of runs, the runs submitted or added here are read one by one.",
+        notes="If the service has no list of runs, the runs submitted or added here are read one by one.",
     ),
     CommandSpec(("runs", "show"), "show a run", "commands.runs:show", (RUN_ID,), (FIELDS, *TARGET, *FORMAT)),
     CommandSpec(
-        ("runs", "events"), "print the events a run has now", "commands.runs:events", (RUN_ID,),
+        ("runs", "events"), "print a run's events so far", "commands.runs:events", (RUN_ID,),
         (OptionSpec("--after", "only events after this one", "EVENT", "text"), FIELDS, *TARGET, *FORMAT),
-        notes="With --json one event is one line, exactly as the service sent it.",
+        notes="With --json each event is one line, exactly as the service sent it.",
     ),
     CommandSpec(
         ("runs", "watch"),
-        "follow runs to their final event, one line an event",
+        "follow runs to their final event, one line per event",
         "commands.watch:watch",
         (ArgumentSpec("ID", "ids of runs", "*", names="run"),),
-        (OptionSpec("--all", "every run that is not final now"), EXIT_STATUS, *TARGET, *FORMAT),
+        (OptionSpec("--all", "every live run"), EXIT_STATUS, *TARGET, *FORMAT),
         notes=(
-            "Events kept on this machine come first, then new ones; a lost connection or a restarted service loses"
-            " none. A service that is silent for 15 minutes ends it. With --json one event is one line, exactly as the"
-            " service sent it. --all takes those of the newest 1,000 runs that are live when it starts, and ends with"
-            " the last of them."
+            "Events stored on this machine come first, then new ones; none is lost when the connection or the service"
+            " fails. It ends when the service does not respond for 15 minutes. With --json each event is one line,"
+            " exactly as the service sent it. --all follows the live runs among the newest 1,000 and ends with the last"
+            " of them."
         ),
     ),
     CommandSpec(("runs", "cancel"), "cancel runs", "commands.runs:cancel", (RUN_IDS,), (YES, *TARGET, *FORMAT)),
@@ -157,9 +157,9 @@ _DECLARED = (
         (*TARGET, *FORMAT), notes="A test run has no result content.",
     ),
     CommandSpec(
-        ("runs", "add"), "put runs on the watch list", "commands.runs:add",
-        (ArgumentSpec("ID", "ids of runs, - for one a line on standard input", "+"),),
-        (OptionSpec("--no-check", "do not read the runs first"), *TARGET, *FORMAT),
+        ("runs", "add"), "add runs to the watch list", "commands.runs:add",
+        (ArgumentSpec("ID", "run ids, or - to read one per line from standard input", "+"),),
+        (OptionSpec("--no-check", "do not check that the runs exist"), *TARGET, *FORMAT),
     ),
     CommandSpec(
         ("receipts", "list"),
@@ -176,7 +176,7 @@ _DECLARED = (
         (FIELDS, *TARGET, *FORMAT),
     ),
     CommandSpec(
-        ("receipts", "compare"), "show every value in which the receipts of two runs differ",
+        ("receipts", "compare"), "show the differences between two receipts",
         "commands.receipts:compare", (RUN_ID, ArgumentSpec("OTHER", "the other run's id", names="run")),
         (*TARGET, *FORMAT),
     ),
@@ -189,12 +189,12 @@ _DECLARED = (
             OptionSpec("--arm-id", "only receipts of runs that used this saved model", "ID", "text", names="arm"),
             OUTPUT, FORCE, LIMIT, *TARGET,
         ),
-        notes="The ending of the file says how: .ndjson, .csv, .json or .md; standard output gets NDJSON.",
+        notes="The file name's extension chooses the format: .ndjson, .csv, .json or .md. Standard output gets NDJSON.",
     ),
     *RESOURCE_COMMANDS,
     CommandSpec(
         ("problems", "list"),
-        "list the problems met from this machine, newest first",
+        "list the problems seen on this machine, newest first",
         "commands.problems:list_problems",
         flags=(
             SINCE,
@@ -209,13 +209,13 @@ _DECLARED = (
     ),
     CommandSpec(
         ("problems", "find"),
-        "find problems by their instance, a whole mail, or what happened around a time",
+        "find problems by instance id, by pasted text, or by time",
         "commands.problems:find",
         (
             ArgumentSpec(
                 "TEXT",
                 "six or more characters of an instance id, or - for text on standard input; with --at, words that"
-                " have to stand in what is found",
+                " the results must contain",
                 "?",
             ),
         ),
@@ -223,7 +223,7 @@ _DECLARED = (
             OptionSpec(
                 "--at", "problems, requests and ended runs around this time, e.g. 2026-11-22T03:10", "WHEN", "text"
             ),
-            OptionSpec("--within", "with --at: how far to both sides (default: 5m)", "SPAN", "text"),
+            OptionSpec("--within", "with --at: how far to search on both sides (default: 5m)", "SPAN", "text"),
             OptionSpec(
                 "--tz", "with --at: the zone of the time, e.g. Europe/Berlin or local (default: UTC)", "ZONE", "text"
             ),
@@ -232,8 +232,8 @@ _DECLARED = (
             *FORMAT,
         ),
         notes=(
-            "Looks through what this machine keeps, and through the store of the local service where that is running:"
-            " it keeps every problem that it answered, with its cause."
+            "Searches this machine's journal and, if the local service is running, its own record of every problem with"
+            " its cause."
         ),
     ),
     CommandSpec(
@@ -243,7 +243,7 @@ _DECLARED = (
         (ArgumentSpec("INSTANCE", "the instance id, or six or more characters of it", names="problem"),),
         (
             OptionSpec(
-                "--bundle", "write the problem and what is around it to a new file, for support", "FILE", "text"
+                "--bundle", "write the problem and the activity around it to a new file for support", "FILE", "text"
             ),
             FORCE,
             FIELDS,
@@ -251,7 +251,7 @@ _DECLARED = (
         ),
     ),
     CommandSpec(
-        ("problems", "explain"), "explain an error code or a run's reason; without one, all of them",
+        ("problems", "explain"), "explain an error code or a run's reason; without one, list all",
         "commands.problems:explain", (ArgumentSpec("CODE", "an error code or a reason", "?"),), FORMAT,
     ),
     CommandSpec(
@@ -259,25 +259,25 @@ _DECLARED = (
         "list the HTTP requests sent from this machine, newest first",
         "commands.requests:list_requests",
         flags=(
-            OptionSpec("--curl", "print each as a curl command, which takes the key from 'config header'"), SINCE,
+            OptionSpec("--curl", "print each as a curl command; 'config header' supplies the key"), SINCE,
             FILTER, LIMIT, FIELDS, TARGET[0], *FORMAT,
         ),
     ),
     CommandSpec(
         ("account",),
-        "show who the service thinks you are, and what is left to spend",
+        "show your organization, limits and balance",
         "commands.account:account",
         flags=(
-            OptionSpec("--top-up", "begin to add sample credit, which is no money", "USD", "number"), FIELDS, *TARGET,
+            OptionSpec("--top-up", "add sample credit (not real money)", "USD", "number"), FIELDS, *TARGET,
             *FORMAT,
         ),
     ),
     CommandSpec(
-        ("open",), "show records that were kept in a file, or a support bundle, without any service", "cli:open_file",
+        ("open",), "show an exported file or a support bundle, without a service", "cli:open_file",
         (ArgumentSpec("FILE", "JSON or lines of JSON, - for standard input"),), (FIELDS, *FORMAT),
     ),
     CommandSpec(
-        ("doctor",), "check settings, data, terminal and service, with the next step for each",
+        ("doctor",), "check settings, data, terminal and service, with a next step for each problem",
         "commands.doctor:doctor", flags=(*TARGET, *FORMAT),
     ),
     CommandSpec(("config", "path"), "print where the settings file is", "commands.config:path", flags=FORMAT),
@@ -294,8 +294,8 @@ _DECLARED = (
     CommandSpec(("config", "validate"), "check the settings file", "commands.config:validate", flags=FORMAT),
     CommandSpec(
         ("config", "header"), "print the Authorization header of a profile, for curl -H @-", "commands.config:header",
-        flags=(*TARGET[:3], OptionSpec("--show", "print it although standard output is a terminal")),
-        notes="The line holds the API key. Pipe it, so that the key is in no argument and no file.",
+        flags=(*TARGET[:3], OptionSpec("--show", "print it even if standard output is a terminal")),
+        notes="The line contains the API key. Pipe it, so that the key is in no argument and no file.",
     ),
     CommandSpec(
         ("config", "key", "set"), "store a profile's API key, typed hidden or read from standard input",
@@ -305,8 +305,8 @@ _DECLARED = (
         ("config", "key", "forget"), "remove a profile's stored API key", "commands.config:key_forget", (PROFILE,)
     ),
     CommandSpec(
-        ("schema",), "print the JSON schema of a request, or the members of a record", "commands.schema:schema",
-        (ArgumentSpec("KIND", "what to describe; left out, the kinds are listed", "?"),),
+        ("schema",), "print the JSON schema of a request, or the fields of a record", "commands.schema:schema",
+        (ArgumentSpec("KIND", "what to describe; without it, the kinds are listed", "?"),),
     ),
     CommandSpec(
         ("help",), "print a page of the manual; without a topic, list the pages", "commands.help:help_page",
@@ -321,7 +321,7 @@ _DECLARED = (
 """Commands that are not derived from a specification."""
 
 _GROUPS = {
-    "compliance": "what auditors ask for",
+    "compliance": "receipts, usage and decisions for audits",
     "config": "the settings file and the API keys of its profiles",
     "config key": "the API keys of profiles",
 }

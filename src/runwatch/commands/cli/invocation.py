@@ -68,7 +68,7 @@ class Invocation:
             return True
         if not (self.stdin.isatty() and sys.stderr.isatty()):
             raise ConfirmationRequired(
-                "This needs a yes, and there is no terminal to ask on", detail=question, hint="Add --yes."
+                "Confirmation required, but there is no terminal to ask on", detail=question, hint="Add --yes."
             )
         sys.stderr.write(f"{clean_line(question)} [y/N] ")
         sys.stderr.flush()

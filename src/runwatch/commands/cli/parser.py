@@ -74,7 +74,7 @@ def parse_command_line(words: Sequence[str]) -> ParsedCommand:
         if _asks_for_help(rest):
             return ParsedCommand(None, CommandOptions(), group_help(path))
         raise UsageError(
-            f"'{' '.join(path)}' needs a verb",
+            f"'{' '.join(path)}' needs a subcommand",
             detail=f"one of {', '.join(_next_words(path))}",
             hint=f"{PROGRAM} {' '.join(path)} --help",
         )
@@ -118,10 +118,12 @@ def _next_words(path: tuple[str, ...]) -> list[str]:
 def _unknown_word(path: tuple[str, ...], word: str, following: Iterable[str]) -> NoReturn:
     guess = closest_word(word, following)
     shown = " ".join((PROGRAM, *path))
+    if not path and word == "version":
+        raise UsageError("There is no command 'version'", hint=f"Use {PROGRAM} --version.")
     raise UsageError(
-        f"'{' '.join((*path, word))}' is no verb",
-        detail=f"the nearest is '{' '.join((*path, guess))}'" if guess else None,
-        hint=f"{shown} --help lists the verbs",
+        f"There is no command '{' '.join((*path, word))}'",
+        detail=f"did you mean '{' '.join((*path, guess))}'?" if guess else None,
+        hint=f"{shown} --help lists the commands",
     )
 
 
@@ -151,7 +153,7 @@ def _options(verb: CommandSpec | None, rest: list[str]) -> CommandOptions:
         _take_arguments(parser.prog, verb.arguments, [*words, *rest[dashes + 1 :]], options)
     if options.json and "--format" in {flag.name for flag in flags}:
         if options.format not in (None, "json", "ndjson"):
-            raise UsageError(f"--json and --format {options.format} exclude each other")
+            raise UsageError(f"--json and --format {options.format} cannot be used together")
         options.format = options.format or "json"
     return options
 
@@ -167,21 +169,21 @@ def _take_arguments(
             raise UsageError(f"{argument.name} is missing", detail=argument.help, hint=hint)
         for value in values:
             if argument.choices and value not in argument.choices:
-                raise UsageError(f"'{value}' is none of {', '.join(argument.choices)}", hint=hint)
+                raise UsageError(f"'{value}' is not one of {', '.join(argument.choices)}", hint=hint)
         setattr(options, argument.name.lower(), values if argument.takes in "+*" else values[0] if values else None)
     if words:
-        raise UsageError(f"'{words[0]}' is one argument too many", hint=hint)
+        raise UsageError(f"'{words[0]}' is an extra argument", hint=hint)
 
 
 def _unknown_flag(program: str, flags: Iterable[OptionSpec], name: str) -> NoReturn:
     if name.startswith(_SECRET_NAMES):
         raise UsageError(
-            f"There is no {name}, because every process of this machine could read its value",
+            f"{name} is not an option: every process of this machine could read its value",
             hint=f"Put the key into RUNWATCH_API_KEY, or store it with '{PROGRAM} config key set PROFILE'.",
         )
     guess = closest_word(name, [flag.name for flag in flags if not flag.hidden])
     raise UsageError(
-        f"There is no {name} here", detail=f"the nearest is {guess}" if guess else None, hint=f"{program} --help"
+        f"Unknown option {name}", detail=f"did you mean {guess}?" if guess else None, hint=f"{program} --help"
     )
 
 
@@ -217,7 +219,7 @@ def _add_flag(parser: argparse.ArgumentParser, flag: OptionSpec) -> None:
 
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
     return int(text)
 
 
@@ -229,7 +231,7 @@ def _number(text: str) -> int | float:
     except ValueError:
         number = float("nan")
     if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number")
     return number
 
 
@@ -256,16 +258,16 @@ def format_command_help(verb: CommandSpec) -> str:
 def group_help(path: tuple[str, ...]) -> str:
     """Return the help of a group of subcommands."""
     shown = " ".join((PROGRAM, *path))
-    lines = [f"usage: {shown} VERB [OPTIONS]", "", f"{_sentence(group_summary(path))}.", "", "verbs:"]
+    lines = [f"usage: {shown} COMMAND [OPTIONS]", "", f"{_sentence(group_summary(path))}.", "", "verbs:"]
     verbs = [verb for words in list_paths() if words[: len(path)] == path and (verb := command_at(words)) is not None]
     lines += _columns([(" ".join(verb.path[len(path) :]), verb.summary) for verb in verbs])
-    return "\n".join([*lines, "", f"{shown} VERB --help explains a verb.", ""])
+    return "\n".join([*lines, "", f"{shown} COMMAND --help explains a command.", ""])
 
 
 def top_help() -> str:
     """Return the help of the program."""
     lines = [
-        f"usage: {PROGRAM} [OPTIONS] [VERB ...]",
+        f"usage: {PROGRAM} [OPTIONS] [COMMAND ...]",
         "",
         "A terminal console for a model-run governance service.",
         "",
@@ -280,7 +282,7 @@ def top_help() -> str:
     lines += _columns(entries)
     lines += ["", "options:"]
     lines += _columns([(f"{flag.name} {flag.metavar}".strip(), flag.help) for flag in CONSOLE])
-    lines += _columns([("--version", "print the version"), ("-h, --help", "show this help; every verb has its own")])
+    lines += _columns([("--version", "print the version"), ("-h, --help", "show this help; every command has its own")])
     return "\n".join([*lines, "", _FOOT, ""])
 
 

@@ -29,26 +29,24 @@ if TYPE_CHECKING:
     from runwatch.view.spec.action import FormField, ResourceAction
     from runwatch.view.spec.resource import ResourceSpec
 
-NAME = OptionSpec("--name", "what it is to be called", "NAME", "text")
+NAME = OptionSpec("--name", "its display name", "NAME", "text")
 CAPABILITY = OptionSpec("--capability-tag", "what it can do; may be repeated", "TAG", "texts")
 DATA_CLASS = OptionSpec("--data-class", "a data class it is granted besides public; may be repeated", "CLASS", "texts")
 COST_CLASS = OptionSpec("--cost-class", "how expensive it is", "CLASS", "text", ("economy", "standard", "premium"))
 FROM = OptionSpec(
-    "--from", "take the request from this JSON file, - for standard input; options win over it", "FILE", "text"
+    "--from", "take the request from this JSON file, - for standard input; options override it", "FILE", "text"
 )
-DRY_RUN = OptionSpec("--dry-run", "check the request and print what would be sent, and send nothing")
-IDEMPOTENCY = OptionSpec("--idempotency-key", "asking again with the same key does it once at most", "KEY", "text")
+DRY_RUN = OptionSpec("--dry-run", "check the request and print what would be sent; send nothing")
+IDEMPOTENCY = OptionSpec("--idempotency-key", "a retry with the same key takes effect at most once", "KEY", "text")
 SECRET = (
-    OptionSpec("--key-stdin", "read the key from standard input; on a terminal from a hidden prompt"),
-    OptionSpec(
-        "--key-command", "run this command without a shell, and take what it prints as the key", "COMMAND", "text"
-    ),
+    OptionSpec("--key-stdin", "read the key from standard input, or from a hidden prompt on a terminal"),
+    OptionSpec("--key-command", "run this command without a shell and use its output as the key", "COMMAND", "text"),
 )
 STOP = (
     OptionSpec("--days", "stop using the key after 30, 90, 180 or 365 days", "N", "count"),
-    OptionSpec("--until", "stop using the key when this day begins", "YYYY-MM-DD", "text"),
-    OptionSpec("--time-zone", "the zone in which that day begins (default: UTC)", "ZONE", "text"),
-    OptionSpec("--stage-only", "enter the key, and neither test nor use it yet"),
+    OptionSpec("--until", "stop using the key at the start of this day", "YYYY-MM-DD", "text"),
+    OptionSpec("--time-zone", "the time zone of that day (default: UTC)", "ZONE", "text"),
+    OptionSpec("--stage-only", "enter the key without testing or using it yet"),
 )
 OFFERING = (
     OptionSpec("--deployment-id", "the model deployment to use", "ID", "text"),
@@ -61,8 +59,8 @@ PERIOD = (
     OptionSpec("--from", "the first day", "YYYY-MM-DD", "text"),
     OptionSpec("--to", "the last day", "YYYY-MM-DD", "text"),
 )
-OUTPUT = OptionSpec("--output", "write into this new file instead of standard output", "FILE", "text")
-FORCE = OptionSpec("--force", "replace the file when it is there already")
+OUTPUT = OptionSpec("--output", "write to this new file instead of standard output", "FILE", "text")
+FORCE = OptionSpec("--force", "replace the file if it exists")
 LIST_OPTIONS = (FILTER, LIMIT, FIELDS, *MULTI_PROFILE_TARGET, *FORMAT)
 SHOW_OPTIONS = (FIELDS, *TARGET, *FORMAT)
 
@@ -80,10 +78,10 @@ RESOURCE_COMMANDS = (
         ("models", "save"), "save a model of the catalog, so that runs can use it", "commands.models:save",
         (ArgumentSpec("ID", "the model's deployment id, or its key", names="model"),),
         (NAME, CAPABILITY, DATA_CLASS, COST_CLASS, IDEMPOTENCY, *TARGET, *FORMAT),
-        notes="What is not given is taken from the catalog; tags and data classes may be fewer than it grants.",
+        notes="Missing values come from the catalog; you may give fewer tags and data classes than it grants.",
     ),
     CommandSpec(
-        ("verifiers", "test"), "probe the endpoint of an output check; exit 1 when it cannot be used",
+        ("verifiers", "test"), "test the endpoint of an output check; exit 1 if it cannot be used",
         "commands.verifiers:test", (CHECK_ID,), (FIELDS, *TARGET, *FORMAT),
     ),
     CommandSpec(
@@ -106,7 +104,7 @@ RESOURCE_COMMANDS = (
     CommandSpec(
         ("verifiers", "connection"), "show the protected connection of an output check",
         "commands.protected_keys:connection", (CHECK_ID,),
-        (OptionSpec("--operation", "also tell about the operation of this key", "KEY", "text"), *SHOW_OPTIONS),
+        (OptionSpec("--operation", "also show the operation with this idempotency key", "KEY", "text"), *SHOW_OPTIONS),
     ),
     CommandSpec(
         ("templates", "show"), "show a template with its blockers and next actions, or an application",
@@ -116,7 +114,7 @@ RESOURCE_COMMANDS = (
     CommandSpec(
         ("templates", "report"), "report what blocks templates, what to do next and what was decided on this machine",
         "commands.templates:report", flags=(OUTPUT, FORCE, *MULTI_PROFILE_TARGET, *FORMAT),
-        notes="Markdown, or CSV with a row a blocker where --format or the file's ending says so.",
+        notes="Markdown, or CSV with one row per blocker if --format or the file name says so.",
     ),
     CommandSpec(
         ("templates", "plan"), "show what applying a template would do and cost; changes nothing",
@@ -129,25 +127,25 @@ RESOURCE_COMMANDS = (
         "commands.templates:apply",
         (ArgumentSpec("TEMPLATE", "the template", names="template"),),
         (
-            *OFFERING, OptionSpec("--digest", "the digest of the plan that is approved", "DIGEST", "text"),
-            OptionSpec("--issued-at", "when that plan was issued, as it says", "WHEN", "text"), *SECRET, IDEMPOTENCY,
-            OptionSpec("--yes", "approve the plan without being asked"), *TARGET, *FORMAT,
+            *OFFERING, OptionSpec("--digest", "the digest of the approved plan", "DIGEST", "text"),
+            OptionSpec("--issued-at", "the issued_at of that plan", "WHEN", "text"), *SECRET, IDEMPOTENCY,
+            OptionSpec("--yes", "approve the plan without a question"), *TARGET, *FORMAT,
         ),
         notes="Without --digest it is planned first, and the plan is asked about. A paid run is asked about once more,"
         " by 'runwatch templates resume'.",
     ),
     CommandSpec(
         ("templates", "resume"),
-        "go on with an application that waits for something",
+        "resume an application that is waiting",
         "commands.templates:resume",
         (_id("application"),),
         (
             OptionSpec(
-                "--action", "the action, where it is not the one that the application asks for", "ACTION", "text"
+                "--action", "the action, if not the one that the application asks for", "ACTION", "text"
             ),
-            OptionSpec("--live-proof-digest", "the digest of the paid run that is authorized", "DIGEST", "text"),
+            OptionSpec("--live-proof-digest", "the digest of the authorized paid run", "DIGEST", "text"),
             *SECRET,
-            OptionSpec("--yes", "authorize a paid run without being asked"),
+            OptionSpec("--yes", "authorize a paid run without a question"),
             *TARGET,
             *FORMAT,
         ),
@@ -161,7 +159,7 @@ RESOURCE_COMMANDS = (
         "commands.protected_keys:connect_agent", (_id("agent"),), (*SECRET, *STOP, *TARGET, *FORMAT),
     ),
     CommandSpec(
-        ("github", "connect"), "begin to connect a repository", "commands.reviews:connect",
+        ("github", "connect"), "connect a repository", "commands.reviews:connect",
         (ArgumentSpec("REPOSITORY", "the repository, as OWNER/NAME"),), (IDEMPOTENCY, *TARGET, *FORMAT),
     ),
     CommandSpec(
@@ -172,7 +170,7 @@ RESOURCE_COMMANDS = (
         ("sources", "connect"),
         "connect a model source, test it, and save a model of it",
         "commands.connect_source:connect",
-        (ArgumentSpec("SOURCE", "the source; left out where an address is given", "?", names="source_profile"),),
+        (ArgumentSpec("SOURCE", "the source; not needed with an address", "?", names="source_profile"),),
         (
             OptionSpec("--openai-compatible", "a server at this address that speaks OpenAI's protocol", "URL", "text"),
             OptionSpec(
@@ -181,7 +179,7 @@ RESOURCE_COMMANDS = (
             NAME,
             *SECRET,
             OptionSpec("--auth-scheme", "how the source is authorised", "SCHEME", "text"),
-            OptionSpec("--protocol", "the protocol profile, where it is another one", "PROFILE", "text"),
+            OptionSpec("--protocol", "the protocol profile, if not the default", "PROFILE", "text"),
             OptionSpec("--price-input", "US dollars per million input tokens, for every model there", "USD", "text"),
             OptionSpec("--price-output", "US dollars per million output tokens", "USD", "text"),
             OptionSpec(
@@ -201,12 +199,12 @@ RESOURCE_COMMANDS = (
         " service and stands in no argument, log or answer.",
     ),
     CommandSpec(
-        ("sources", "test"), "test a connection; exit 1 when it cannot be used", "commands.sources:test",
+        ("sources", "test"), "test a connection; exit 1 if it cannot be used", "commands.sources:test",
         (_id("connection"),), (FIELDS, *TARGET, *FORMAT),
     ),
     CommandSpec(
         ("sources", "sync"),
-        "read which models a connection serves",
+        "read the list of models that a connection serves",
         "commands.sources:sync",
         (_id("connection"),),
         (
@@ -226,16 +224,16 @@ RESOURCE_COMMANDS = (
         (_id("connection"),), (*SECRET, *TARGET, *FORMAT),
     ),
     CommandSpec(
-        ("webhooks", "deliveries"), "list what was delivered to a webhook, and what came of it",
+        ("webhooks", "deliveries"), "list deliveries to a webhook and their results",
         "commands.webhooks:deliveries", (_id("webhook"),), (STATUS, LIMIT, FIELDS, *TARGET, *FORMAT),
     ),
     CommandSpec(
         ("usage",), "show runs, tokens and money of a period", "commands.reports:usage",
         flags=(*PERIOD, FIELDS, *MULTI_PROFILE_TARGET, *FORMAT),
-        notes="The table of several profiles has a row for each, and below them their total.",
+        notes="With several profiles the table has a row for each, and a total.",
     ),
     CommandSpec(
-        ("evals",), "show how output checks have judged", "commands.reports:evals",
+        ("evals",), "show pass rates of output checks", "commands.reports:evals",
         flags=(*PERIOD[1:], FIELDS, *MULTI_PROFILE_TARGET, *FORMAT),
     ),
     CommandSpec(

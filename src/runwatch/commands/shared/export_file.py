@@ -25,7 +25,7 @@ def check_not_existing(call: Invocation, name: str | None) -> None:
 
 def _not_free(call: Invocation, name: str, why: str) -> UsageError:
     hint = "Choose another name." if call.options.force else "Choose another name, or replace it with --force."
-    return UsageError(f"'{name}' is not written", detail=f"{why}; nothing was changed", hint=hint)
+    return UsageError(f"'{name}' was not written", detail=f"{why}; nothing was changed", hint=hint)
 
 
 def save_export(call: Invocation, name: str, content: bytes | str | Iterable[bytes], said: str = "written to") -> None:
@@ -46,7 +46,7 @@ def save_export(call: Invocation, name: str, content: bytes | str | Iterable[byt
         written = content.encode("utf-8") if isinstance(content, str) else content
         write_export(path, written, replace=bool(call.options.force))
     except FileExistsError as error:
-        raise _not_free(call, name, error.strerror or "it is there already") from None
+        raise _not_free(call, name, error.strerror or "it already exists") from None
     except OSError as error:
         raise RunwatchError(f"'{name}' cannot be written", detail=error.strerror) from None
     call.output.note(f"{said} {path}")

@@ -43,7 +43,7 @@ def parse_since(call: Invocation) -> datetime | None:
     moment = None if bound is None or text.isdigit() else value_to_time(bound, call.clock.now())
     if moment is None:
         raise UsageError(
-            f"--since takes a moment or an age, not '{text}'", hint="For example 2026-11-20, 2026-11-20T10:00Z or 2h."
+            f"--since takes a time or an age, not '{text}'", hint="For example 2026-11-20, 2026-11-20T10:00Z or 2h."
         )
     return moment
 
@@ -78,7 +78,7 @@ async def read_list(session: CommandSession, operation: str | Operation, query: 
         values += page.values
         is_cut = len(values) == limit and not page.end_is_proven
     if is_cut:
-        session.call.output.note(f"these are the first {limit}; there may be more, --limit 0 reads all")
+        session.call.output.note(f"showing the first {limit} records; use --limit 0 to read all")
     return values
 
 

@@ -97,7 +97,7 @@ class RecordPrinter:
             if isinstance(value, dict)
         ]
         if len(items) < len(values):
-            self._output.warn(f"{len(values) - len(items)} items of the list are no records")
+            self._output.warn(f"{len(values) - len(items)} items of the list are not records")
         rows = table.build_rows(self._spec, items, self.context)
         if self._filter:
             query = parse_filter(self._filter, self._spec, named=self._named)
@@ -145,7 +145,7 @@ def parse_fields(call: Invocation) -> list[str] | None:
         return None
     fields = [name.strip() for name in call.options.fields.split(",") if name.strip()]
     if not fields:
-        raise UsageError("--fields names no member")
+        raise UsageError("--fields has no field name")
     return fields
 
 

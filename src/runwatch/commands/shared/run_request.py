@@ -37,8 +37,7 @@ def build_run_body(call: Invocation) -> bytes:
     """Return the exact bytes of the request body.
 
     Raises:
-        UsageError: Options are missing or exclude each other, a file cannot be read, or the body is invalid; nothing
-            was sent.
+        UsageError: Options are missing or conflict, a file cannot be read, or the body is invalid; nothing was sent.
     """
     options = call.options
     if options["from"] is not None:
@@ -51,7 +50,7 @@ def _given(call: Invocation) -> bytes:
     others = [_flag(name) for name in BODY_FLAGS if call.options[name] is not None]
     if others:
         raise UsageError(
-            f"--from brings the whole request and {', '.join(others)} a part", hint="Leave out one of them."
+            f"--from gives the whole request, and {', '.join(others)} a part of it", hint="Use one of them."
         )
     content = call.read_input(call.options["from"]).removeprefix(b"\xef\xbb\xbf").strip()
     try:
@@ -59,11 +58,11 @@ def _given(call: Invocation) -> bytes:
     except ValueError as error:
         raise UsageError("The request is not JSON", detail=str(error)) from None
     if not isinstance(value, dict):
-        raise UsageError("The request is no JSON object")
+        raise UsageError("The request is not a JSON object")
     if "mode" not in value:
         raise UsageError(
-            "The request names no mode",
-            detail="the service would take it as live, which spends money",
+            "The request has no mode",
+            detail="the service would run it live, which costs money",
             hint='Add "mode": "echo" for a test run, or "mode": "live".',
         )
     validate_run_body(value, named_by_flags=False)
@@ -78,12 +77,12 @@ def _from_flags(call: Invocation) -> dict[str, Any]:
     if missing:
         raise UsageError(
             f"A run needs {', '.join(missing)}",
-            detail="--mode echo is a test run and free; --mode live calls a model and spends money",
+            detail="--mode echo is a free test run; --mode live calls a model and costs money",
             hint="runwatch runs submit --mode echo --objective 'Say hello' --data-class public --max-cost-usd 1"
             " --max-runtime-s 60",
         )
     if options.objective is not None and options.objective_file is not None:
-        raise UsageError("--objective and --objective-file exclude each other")
+        raise UsageError("--objective and --objective-file cannot be used together")
     task: dict[str, Any] = {"objective": _objective(call)}
     if options.inputs is not None:
         task["inputs_ref"] = {"kind": "inline_json", "json": _inputs(call)}
@@ -122,7 +121,7 @@ def _inputs(call: Invocation) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError("The inputs are not JSON", detail=str(error)) from None
     if not isinstance(value, dict):
-        raise UsageError("The inputs are no JSON object", hint='Wrap them, e.g. {"items": […]}.')
+        raise UsageError("The inputs are not a JSON object", hint='Wrap them, e.g. {"items": […]}.')
     return value
 
 
@@ -144,9 +143,7 @@ def validate_run_body(body: dict[str, Any], *, named_by_flags: bool) -> dict[str
         failures = [("verifier_id", "A test run cannot use an output check.")] if request.breaks_echo_rule else []
     if failures:
         lines = [f"{_shown(field) if named_by_flags else field}: {message}" for field, message in failures]
-        raise UsageError(
-            "The request breaks a rule of the interface", detail="\n".join(lines), hint="Nothing was sent."
-        )
+        raise UsageError("The request is not valid", detail="\n".join(lines), hint="Nothing was sent.")
     return body
 
 
@@ -156,8 +153,8 @@ def warn_of_unknown_members(call: Invocation, body: dict[str, Any]) -> None:
 
     for path, known in unknown_members(RunRequest.model_validate(body)):
         guess = closest_word(path.rpartition(".")[2], known)
-        near = f"; the nearest is '{guess}'" if guess else ""
-        call.output.warn(f"the interface does not know {line(path)}, so it may do nothing{near}")
+        near = f"; did you mean '{guess}'?" if guess else ""
+        call.output.warn(f"the interface does not define {line(path)}; it may have no effect{near}")
 
 
 def _shown(field: str) -> str:

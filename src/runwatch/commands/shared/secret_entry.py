@@ -37,7 +37,7 @@ def read_secret(call: Invocation, what: str, *, may_ask: bool = True) -> Secret 
     """
     options = call.options
     if options.key_command is not None and options.key_stdin:
-        raise UsageError("--key-command and --key-stdin exclude each other")
+        raise UsageError("--key-command and --key-stdin cannot be used together")
     if options.key_command is not None:
         from runwatch.settings.key_command import run_key_command
 
@@ -60,7 +60,7 @@ def _checked(text: str) -> Secret:
     value = text.strip()
     if not value or not value.isascii() or not value.isprintable() or " " in value:
         raise UsageError(
-            "What was given is no key", detail="a key is one word of visible ASCII characters; it is not shown here"
+            "This is not a key", detail="a key is one word of visible ASCII characters; it is not shown here"
         )
     secret = Secret(value)
     keep_secret(secret)
@@ -83,7 +83,7 @@ async def enter_secret(
     """
     address = find_page_address(intent)
     if address is None:
-        raise RunwatchError("The service named no private page", detail="the answer has no continue_url")
+        raise RunwatchError("The service returned no private page", detail="the response has no continue_url")
     if key is None:
         await _wait(session, address, is_done)
         return
@@ -97,7 +97,7 @@ async def enter_secret(
 
 def print_page_address(call: Invocation, address: str) -> None:
     """Print the address of a private page once on stderr, with the command to open it from another machine."""
-    call.output.note(f"open this private address to go on; it works once: {address}")
+    call.output.note(f"open this private address to continue; it works once: {address}")
     tunnel = build_tunnel_command(address, platform.node())
     if tunnel is not None:
         call.output.note(f"from another machine, first: {tunnel}")
@@ -122,13 +122,13 @@ def print_intent(call: Invocation, intent: Record, after: str) -> None:
 async def _wait(session: CommandSession, address: str, is_done: Callable[[], Awaitable[bool]]) -> None:
     call = session.call
     print_page_address(call, address)
-    call.output.note("waiting until it is done; Ctrl+C stops the waiting and nothing else")
-    call.on_interrupt = "The private address still works until it is used or over."
+    call.output.note("waiting for the page to be completed; Ctrl+C stops only the wait")
+    call.on_interrupt = "The private address still works until it is used or expires."
     for _ in range(MAX_POLLS):
         if await is_done():
             call.on_interrupt = None
             return
         await call.clock.sleep(POLL_S)
     raise RunwatchError(
-        "Nobody completed the private page in time", hint="Ask again; that gives a new address.", retryable=True
+        "The private page was not completed in time", hint="Run the command again to get a new address.", retryable=True
     )

@@ -96,7 +96,7 @@ def read_idempotency_key(call: Invocation) -> str | None:
     """
     key: str | None = call.options.idempotency_key
     if key is not None and not key.strip():
-        raise UsageError("--idempotency-key is blank", detail="a blank key counts as none")
+        raise UsageError("--idempotency-key is blank", detail="a blank key is no key")
     return key
 
 
@@ -114,7 +114,7 @@ def read_body_option(call: Invocation) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError("The request is not JSON", detail=str(error)) from None
     if not isinstance(value, dict):
-        raise UsageError("The request is no JSON object")
+        raise UsageError("The request is not a JSON object")
     return value
 
 

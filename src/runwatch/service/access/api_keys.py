@@ -66,7 +66,7 @@ def revoke(transaction: Transaction, principal: Principal, api_key_id: str) -> K
     """
     row = find(transaction, principal.tenant_id, api_key_id)
     if row["status"] != "active":
-        raise RefusalError("invalid_state", "The key is revoked already, or has expired.")
+        raise RefusalError("invalid_state", "The key is already revoked or has expired.")
     owners = transaction.list_all(api_keys, {"tenant_id": principal.tenant_id, "role": "owner", "status": "active"})
     lasting = {owner["api_key_id"] for owner in owners if _expiry(transaction, owner) is None}
     if lasting == {api_key_id}:

@@ -106,9 +106,9 @@ def find(transaction: Transaction, kind: str, token: str) -> EntryIntent:
     if row is None:
         raise RefusalError("not_found", "This address is not valid. Ask for a new one.")
     if row["used_at"] is not None:
-        raise RefusalError("invalid_state", f"This address was used already, at {row['used_at']}. Ask for a new one.")
+        raise RefusalError("invalid_state", f"This address was already used at {row['used_at']}. Ask for a new one.")
     if row["expires_at"] <= format_iso(transaction.now):
-        raise RefusalError("invalid_state", "This address is over. Ask for a new one.")
+        raise RefusalError("invalid_state", "This address has expired. Ask for a new one.")
     if not is_active(transaction, row["principal_id"]):
         raise RefusalError("invalid_state", "The API key that asked for this address is not active. Ask for a new one.")
     return _intent(row)

@@ -84,7 +84,7 @@ async def evaluate(
     except OutboundError as error:
         return _failure(_CLASSES[error.kind])
     except Exception:
-        _log.exception("an evaluation ended in an unforeseen error")
+        _log.exception("an evaluation failed with an unexpected error")
         return _failure("internal")
     if answer.status in REFUSED_STATUSES:
         return _failure("authentication")

@@ -159,7 +159,7 @@ _NOT_OK: Final[Feedback] = (_OK, _UNKNOWN, ("failed", f"Answer the reserved prob
 _NO_VERDICT: Final[Feedback] = (
     _OK,
     _OK,
-    ("failed", "Answer is_correct (true or false) and quality_score (0 to 1)."),
+    ("failed", "Respond with is_correct (true or false) and quality_score (0 to 1)."),
 )
 
 

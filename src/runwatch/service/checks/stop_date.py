@@ -38,7 +38,7 @@ def parse_stop(choice: StopChoice, now: datetime) -> StopDate:
     try:
         begin = datetime.combine(date.fromisoformat(choice.date), time(), _zone(choice.time_zone)).astimezone(UTC)
     except OverflowError:
-        raise make_validation_error(("stop_choice.date", "Must be a date that can be reckoned with.")) from None
+        raise make_validation_error(("stop_choice.date", "Must be a date between the years 1 and 9999.")) from None
     if begin <= now:
         raise make_validation_error(("stop_choice.date", "Must be in the future."))
     return StopDate(format_iso(begin), choice.time_zone)

@@ -101,7 +101,7 @@ class LiveRuns:
                     partial(runs.end, execution_id=run.execution_id, status="expired", reason="runtime_exceeded")
                 )
             # Log neither message nor traceback: both may contain the output.
-            _log.error("an output check failed unforeseen: %s", type(error).__name__)
+            _log.error("an output check failed unexpectedly: %s", type(error).__name__)
             evaluation = Evaluation("technical_failure", "internal")
         return await self._keep(
             partial(

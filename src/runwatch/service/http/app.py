@@ -109,7 +109,7 @@ class ServiceApp:
             _log.error("a request could not be kept: %s", error)
             answer = await self.refuse(RefusalError("internal", _UNKEPT, cause=str(error)), visit)
         except Exception as error:
-            _log.exception("a request ended in an unforeseen error")
+            _log.exception("a request failed with an unexpected error")
             answer = await self.refuse(RefusalError("internal", cause=f"{type(error).__name__}: {error}"), visit)
         cookies = [value for name, value in answer.headers if name == "Set-Cookie"]
         headers = dict(each for each in (*_HEADERS, *answer.headers) if each[0] != "Set-Cookie")
@@ -282,7 +282,7 @@ class ServiceApp:
         key_id = await self.context.database.read(lambda transaction: browser_sessions.find_key(transaction, cookie))
         holder = None if key_id is None else self.context.keys.holder_of(key_id)
         if holder is None:
-            raise RefusalError("unauthenticated", "The session is over. Sign in again.")
+            raise RefusalError("unauthenticated", "The session has expired. Sign in again.")
         return holder
 
     def _check_origin(self, request: Request) -> None:
@@ -390,7 +390,7 @@ def decode_body(
         return value, hash_body(value) if takes_digest else ""
     except DuplicateMemberError as error:
         raise make_validation_error(
-            ("body", "Each member of an object may come only once."), cause=str(error)
+            ("body", "Each member of an object may appear only once."), cause=str(error)
         ) from None
     except ValueError as error:
         raise make_validation_error(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None

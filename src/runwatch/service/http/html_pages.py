@@ -98,7 +98,7 @@ _PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {
         "Nothing was changed. Open the address itself instead of sending something to it.",
     ),
     "request_too_large": (
-        "That was too much",
+        "Too much was sent",
         "Nothing was changed. Open the form again and enter the key alone.",
     ),
     "rate_limited": ("Too many requests", "Nothing was changed. Wait, then open the form again."),
@@ -108,7 +108,7 @@ _PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {
 
 _OTHERWISE: Final = (
     "The service failed",
-    "Open the form again in a minute. If it fails again, give the id below to those who run this service.",
+    "Open the form again in a minute. If it fails again, give the id below to the operator of this service.",
 )
 
 _OPENS_AGAIN: Final = frozenset({"validation_failed", "request_too_large", "rate_limited", "unsupported_media_type"})

@@ -162,7 +162,9 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         is_answered = self.cycle is None or self.cycle.response_complete
         if self.conn.their_state is h11.SEND_BODY or (is_answered and self.conn.trailing_data[0]):
             self._refuse(
-                make_validation_error(("request", "Ended before it was complete."), cause="the connection ended early")
+                make_validation_error(
+                    ("request", "The request ended before it was complete."), cause="the connection ended early"
+                )
             )
             return True
         if is_answered:

@@ -134,7 +134,7 @@ def complete(transaction: Transaction, token: str, handle: str) -> Row:
     intent = private_entry.use(transaction, KIND, token)
     row = find(transaction, intent.tenant_id, intent.subject_id)
     if row["state"] != "pending":
-        raise RefusalError("invalid_state", f"The credential handoff is {row['state']}. Begin anew.")
+        raise RefusalError("invalid_state", f"The credential handoff is {row['state']}. Start again.")
     _change(
         transaction,
         row,

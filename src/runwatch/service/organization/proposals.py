@@ -180,7 +180,7 @@ def decide(
     row = find(transaction, principal.tenant_id, proposal_id)
     status = status_of(row, format_iso(transaction.now))
     if status != "pending":
-        raise RefusalError("invalid_state", f"The proposal is {status} already.")
+        raise RefusalError("invalid_state", f"The proposal is already {status}.")
     if decision == "approved":
         _apply(transaction, principal, row)
     transaction.change(

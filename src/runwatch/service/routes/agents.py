@@ -89,7 +89,7 @@ async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
         await call.context.database.write(settle)
     finally:
         await _destroy(call)
-    raise RefusalError("invalid_state", f"The new key failed its test ({failure}); what was in use stays in use.")
+    raise RefusalError("invalid_state", f"The new key failed its test ({failure}); the previous key stays in use.")
 
 
 async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:

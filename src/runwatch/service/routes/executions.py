@@ -106,7 +106,7 @@ async def read_result(call: AuthenticatedRequest) -> ServiceResponse:
             raise RefusalError("invalid_state", f"Only a completed run has a result; this one is {run.status}.")
         row = live_rows.find_result(transaction, run.execution_id)
         if row is None:
-            raise RefusalError("not_found", "The result is not kept any longer.")
+            raise RefusalError("not_found", "The result is no longer stored.")
         return make_json_response(live_rows.result_json(row))
 
     return await call.read(read)

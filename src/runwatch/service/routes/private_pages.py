@@ -105,7 +105,7 @@ async def take(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
         raise RefusalError("permission_denied", "This address belongs to another API key.")
     content = call.content
     if not isinstance(content, Mapping) or not all(isinstance(value, str) for value in content.values()):
-        raise make_validation_error(("body", "Must be an object of texts."))
+        raise make_validation_error(("body", "Must be an object of strings."))
     try:
         outcome = await kind.complete(call, token, intent, content)
     except RefusalError as refusal:

@@ -41,7 +41,7 @@ async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
 
     def look(transaction: Transaction) -> dict[str, Any]:
         if transaction.one(local_owner, {"api_key_id": call.principal.key_id}) is None:
-            raise RefusalError("permission_denied", "Only the key of the data directory opens what the service keeps.")
+            raise RefusalError("permission_denied", "Only the key of the data directory can read these problems.")
         where: dict[str, object] = {"instance": instances} if instances else {}
         found = transaction.newest(
             problems,

@@ -67,7 +67,7 @@ class TopUpEntry:
         return [
             f"This adds {intent.details['amount_usd']} US dollars of sample credit to your organization's balance. "
             "No money moves.",
-            "From then on the organization keeps a balance: its live runs are taken from it, and need one.",
+            "From then on the organization has a balance, and live runs are paid from it.",
         ]
 
     def fields(self, intent: EntryIntent) -> list[PageInput]:

@@ -336,8 +336,8 @@ class _History:
         ended = await self._tools.database.read(lambda transaction: runs.load(transaction, run.execution_id))
         if not ended.is_final:
             raise DataError(
-                "The sample organization cannot be made",
-                detail=f"A run of its past, {run.execution_id}, came to no end; the log says why.",
+                "The sample organization cannot be created",
+                detail=f"One of its past runs, {run.execution_id}, did not end; the log says why.",
                 hint="Start the service without --sample.",
             )
         return run.execution_id

@@ -169,7 +169,7 @@ def check_approved(
     except (ValueError, TypeError, OverflowError):
         is_current = False
     if not is_current:
-        raise make_validation_error(("issued_at", "The plan is over. Make a new one."))
+        raise make_validation_error(("issued_at", "The plan has expired. Make a new one."))
     plan = build_plan(request, estate, moment)
     if plan["digest"] != digest:
         raise make_validation_error(("digest", "What the plan would do has changed. Make a new one."))

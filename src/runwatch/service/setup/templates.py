@@ -135,7 +135,7 @@ def _pool_blockers(estate: OrganizationState) -> list[TemplateBlocker]:
                 "pool_not_entitled",
                 f"The organization keeps no balance that covers {POOL_SPEND_USD} US dollars.",
                 "top_up_in_billing",
-                "Add sample credit, which is no money: runwatch account --top-up 5",
+                "Add sample credit (not real money): runwatch account --top-up 5",
             )
         ]
     return [

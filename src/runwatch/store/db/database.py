@@ -151,7 +151,7 @@ class Database:
         try:
             self._transact("BEGIN IMMEDIATE", work)
         except Exception:
-            _log.exception("a write that nobody waits for failed")
+            _log.exception("a background write failed")
             failed()
 
 
@@ -238,9 +238,9 @@ def _explained(path: Path) -> Iterator[None]:
             ) from error
         if code in BUSY:
             raise DataError(
-                "Another runwatch process keeps the console's database busy",
+                "Another runwatch process is using the console's database",
                 detail=str(path),
-                hint="Try again; if it stays so, look for a runwatch process that hangs.",
+                hint="Try again; if it keeps failing, look for a runwatch process that hangs.",
                 retryable=True,
             ) from error
         if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(path.parent)):
@@ -248,7 +248,7 @@ def _explained(path: Path) -> Iterator[None]:
                 "No space is left for the console's data",
                 detail=f"{path}: {error}",
                 hint=f"Make room on the disk of {path.parent}, or set RUNWATCH_DATA_DIR to a directory on another one. "
-                "Nothing that was kept is lost.",
+                "Nothing stored is lost.",
             ) from error
         if code in UNWRITABLE:
             raise _unwritable(path, str(error)) from error

@@ -61,10 +61,10 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     """Everything that can be said now, the most wanted first."""
     for spec in RESOURCES:
         if spec.name == "account":
-            yield _report(console, "account", "Go to Account and usage, of a period if you like.", "usage")
+            yield _report(console, "account", "Go to Account and usage, optionally for a period.", "usage")
         elif spec.has_screen:
             yield _screen(console, spec)
-    yield _report(console, "compliance", "Go to the compliance export, of a period if you like.", "decisions")
+    yield _report(console, "compliance", "Go to the compliance export, optionally for a period.", "decisions")
     keys = console.keys
     yield PaletteCommand(
         "around",
@@ -83,18 +83,16 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
         argument_name="all",
         known=("all",),
     )
-    yield PaletteCommand(
-        "overview", "Go to the overview of everything.", _go(console, "overview"), keys.shown("app.overview")
-    )
+    yield PaletteCommand("overview", "Go to the overview.", _go(console, "overview"), keys.shown("app.overview"))
     yield PaletteCommand(
         "settings", "Show and change the settings.", _go(console, "settings"), keys.shown("app.settings")
     )
     yield PaletteCommand(
-        "help", "Show the keys, the signs and the filter language.", _act(console, "app.help"), keys.shown("app.help")
+        "help", "Show the keys, the symbols and the filter language.", _act(console, "app.help"), keys.shown("app.help")
     )
     yield PaletteCommand(
         "open",
-        "Go to a run by its id, and watch it when it is not known yet.",
+        "Open a run by its id; add it to the watch list if it is new.",
         partial(open_run, console),
         argument_name="ID",
         needs_argument=True,
@@ -110,7 +108,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     if isinstance(console.screen, ListScreen):
         yield PaletteCommand(
             "export",
-            "Write the rows to a file; its ending says how: .ndjson, .csv, .json or .md.",
+            "Export the rows to a file: .ndjson, .csv, .json or .md.",
             partial(export_command, console),
             keys.shown("screen.export"),
             argument_name="FILE",
@@ -123,9 +121,9 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
         )
     # Short names first: of several that hold what is typed, the plainest is meant.
     themes = tuple(sorted(theme_names(console.theme_directories), key=len))
-    yield PaletteCommand("theme", "Draw everything in another theme, for this session.", partial(use_theme, console),
+    yield PaletteCommand("theme", "Use another theme for this session.", partial(use_theme, console),
                   argument_name="NAME", needs_argument=True, known=themes)  # fmt: skip
-    yield PaletteCommand("time", "Show times as ages, in local time or in UTC.", partial(show_times, console),
+    yield PaletteCommand("time", "Show times as relative, local or UTC.", partial(show_times, console),
                   keys.shown("screen.time"), argument_name="MODE", known=get_args(TimeMode))  # fmt: skip
     yield PaletteCommand("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
     if profile_menu.can_switch_profiles(console):
@@ -135,7 +133,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
         yield PaletteCommand("servers", BY_ID["app.find_servers"].help, _act(console, "app.find_servers"),
                       keys.shown("app.find_servers"))  # fmt: skip
     yield from _actions(console)
-    yield PaletteCommand("quit", "Leave runwatch; live runs go on.", partial(_quit, console))
+    yield PaletteCommand("quit", "Quit runwatch; live runs continue.", partial(_quit, console))
 
 
 async def open_run(console: NavigatingApp, text: str) -> None:
@@ -213,7 +211,7 @@ async def use_theme(console: NavigatingApp, name: str) -> None:
     except RunwatchError as error:
         console.console_screen.notify_user(str(error), Role.BAD)
         return
-    console.console_screen.notify_user(f"the theme is {name} until you leave; the settings keep it")
+    console.console_screen.notify_user(f"theme {name} for this session; Settings keeps it")
 
 
 async def show_times(console: NavigatingApp, mode: str) -> None:
@@ -242,7 +240,7 @@ def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
     aliases = tuple({spec.singular, *ALIASES.get(spec.name, ())} - {spec.name})
     key = console.keys.shown(f"app.{spec.name}") if f"app.{spec.name}" in BY_ID else line("")
     return PaletteCommand(
-        spec.name, f"Go to {title}, with a filter if you like.", go, key, argument_name="FILTER", aliases=aliases
+        spec.name, f"Go to {title}, optionally with a filter.", go, key, argument_name="FILTER", aliases=aliases
     )
 
 

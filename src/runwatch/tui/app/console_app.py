@@ -332,7 +332,7 @@ class ConsoleApp(NavigatingApp):
         if not runs:
             screen.notify_user("There is no run to cancel.", Role.WARN)
         elif not live:
-            screen.notify_user("The run has ended, and a final run never changes.", Role.WARN)
+            screen.notify_user("This run has already ended and cannot be cancelled.", Role.WARN)
         else:
             from runwatch.tui.flows.run_dialogs import build_cancel_dialog
 
@@ -471,7 +471,7 @@ class ConsoleApp(NavigatingApp):
             for record in self._listed:
                 self.session.live.stop_list(record)
         self.session, self._profile, self._listed = session, session.target.profile, ()
-        start_worker(self, self.report_unconfirmed_writes(), "reading kept writes")
+        start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes")
 
     def make_screen(self, name: str) -> ConsoleScreen:
         """A new screen, with what it shows being read from now on."""

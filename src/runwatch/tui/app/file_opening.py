@@ -35,7 +35,7 @@ def check_openable(path: Path) -> None:
     """
     try:
         if not path.is_file():
-            raise UsageError(f"'{line(path)}' is no file" if path.exists() else f"There is no file '{line(path)}'")
+            raise UsageError(f"'{line(path)}' is not a file" if path.exists() else f"There is no file '{line(path)}'")
         size = path.stat().st_size
         with path.open("rb"):
             pass
@@ -63,7 +63,7 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
 
     filed = await read_in_slices(content, console.clock, told)
     now, monotonic = console.clock.now(), console.clock.monotonic()
-    console.startup_status = f"{name} holds nothing of this kind."
+    console.startup_status = f"{name} has no records of this kind."
     for kind, records in filed.records.items():
         console.store.apply(
             ListRead(FILE_PROFILE, kind, now, monotonic, tuple(records.values()), complete=True, end_is_proven=True)

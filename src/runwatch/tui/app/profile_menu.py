@@ -78,7 +78,7 @@ def _together(screen: ConsoleScreen) -> ConsoleScreen | None:
 def open_menu(console: NavigatingApp) -> None:
     """Mark the profiles whose records are listed together."""
     items = partial(_items, console)
-    title = (label_span("Profiles   ", Role.PLAIN), label_span("enter marks and unmarks, esc is done"))
+    title = (label_span("Profiles   ", Role.PLAIN), label_span("enter marks and unmarks, esc closes"))
     console.console_screen.open_overlay(Menu(title, items(), again=items, id="profile-menu"))
 
 
@@ -90,7 +90,7 @@ def _items(console: NavigatingApp) -> list[MenuItem]:
         profile = console.loaded.settings.profiles.get(name)
         note = failure.title if failure is not None else "" if profile is None else profile.base_url
         mark = marks.marked if name in profiles.shown else " "
-        off = line("one profile has to stay") if profiles.shown == (name,) else None
+        off = line("at least one profile must stay marked") if profiles.shown == (name,) else None
         items.append(MenuItem(line(f"{mark} {name}"), partial(_toggle, console, name), line(note), off))
     return items
 

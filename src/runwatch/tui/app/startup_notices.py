@@ -89,11 +89,11 @@ def welcome_text(*, is_running: bool, find: str = "") -> tuple[StyledSpans, ...]
         is_running: Whether the local service answers already.
         find: The key that has it look for model servers; empty while it cannot.
     """
-    does = "is used" if is_running else "is being started"
+    does = "is used" if is_running else "is starting"
     offer = (line(f"For live runs: {find} looks for model servers on this machine."),) if find else ()
     return (
         (label_span(f"No service is configured, so a local one {does}; its test runs cost nothing.", Role.PLAIN),),
-        line("For another: :settings, or runwatch config set profiles.NAME.base_url URL,"),
+        line("To use another service: :settings, or runwatch config set profiles.NAME.base_url URL,"),
         line("or RUNWATCH_BASE_URL with RUNWATCH_API_KEY in the environment."),
         *offer,
     )
@@ -106,12 +106,8 @@ def demo_text(start: str) -> tuple[StyledSpans, ...]:
         start: The key that starts a run.
     """
     return (
-        (
-            label_span(
-                "This is the demo: a sample organization whose runs move by themselves and cost nothing.", Role.PLAIN
-            ),
-        ),
-        line(f"Its service and its data are gone when you leave. {start} starts a run of your own."),
+        (label_span("This is the demo: a sample organization with simulated runs that cost nothing.", Role.PLAIN),),
+        line(f"Its service and data are deleted when you quit. {start} starts a run of your own."),
     )
 
 

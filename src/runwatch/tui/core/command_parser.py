@@ -78,7 +78,7 @@ def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSugge
         raise CommandError(_unknown(commands, text))
     command, argument = found
     if argument and not command.argument_name:
-        raise CommandError(f"{command.name} takes nothing behind it")
+        raise CommandError(f"{command.name} takes no argument")
     if command.needs_argument and not argument:
         raise CommandError(f"{command.name} needs {command.argument_name}")
     if argument and command.known and argument not in command.known:
@@ -150,4 +150,4 @@ def _unknown(commands: Iterable[PaletteCommand], text: str) -> str:
     word = text.partition(" ")[0]
     names = [name for command in commands for name in (command.name, *command.aliases)]
     near = closest_word(text, names) or closest_word(word, names)
-    return f"there is no command {word}" + (f"; the nearest is {near}" if near else "")
+    return f"unknown command {word}" + (f"; did you mean {near}?" if near else "")

@@ -186,7 +186,7 @@ class _Reading:
         line = self._colours("line", _LINE)
         title, dark = self._content.get("title"), self._content.get("dark")
         if not isinstance(title, str):
-            self.faults.append((("title",), "title is no text"))
+            self.faults.append((("title",), "title is not text"))
         if not isinstance(dark, bool):
             self.faults.append((("dark",), "dark is neither true nor false"))
         for word, above in text.items():
@@ -208,7 +208,7 @@ class _Reading:
             if isinstance(colour, str) and _COLOUR.match(colour):
                 colours[name] = colour
             else:
-                self.faults.append(((table, name), f"{table}.{name} is no colour such as #1f3a52"))
+                self.faults.append(((table, name), f"{table}.{name} is not a colour such as #1f3a52"))
         return colours
 
 

@@ -240,7 +240,7 @@ async def show_dependents(session: ServiceSession, dialog: ConfirmDialog, subjec
     wanted = find_dependent_kinds(subject)
     if not wanted:
         return
-    dialog.note((label_span("looking for what hangs on it"),))
+    dialog.note((label_span("checking for dependents"),))
     known = {each: tuple(await load_records(session, each)) for each in wanted}
     unread = [each for each in wanted if not is_list_loaded(session, each)]
     found = find_dependents(subject, known)

@@ -80,7 +80,7 @@ class CompareScreen(ConsoleScreen):
 
     def hints(self) -> Sequence[KeyHint]:
         """What can be done here."""
-        other = "only what differs" if self._shows_all else "everything"
+        other = "differences only" if self._shows_all else "everything"
         return (("screen.raw", other), ("screen.copy", "copy value"), "screen.back")
 
     @property
@@ -121,7 +121,7 @@ class CompareScreen(ConsoleScreen):
             view.note = (line("comparing…"),)
             return
         changed = [value for value in values if value.differs]
-        view.note = (line("The two are the same in every member."),)
+        view.note = (line("The two records are identical."),)
         view.show(values if self._shows_all else changed)
         self.query_one("#compare", Pane).set_border_text(
             title=line("Compare"),
@@ -138,14 +138,14 @@ def compare_rows(screen: RowScreen) -> None:
     row, left = screen.row, screen.compared
     marked = [one for one in screen.selected_rows() if one.key in screen.table.marks]
     if row is None:
-        screen.notify_user("There is nothing to compare.", Role.WARN)
+        screen.notify_user("Nothing to compare.", Role.WARN)
     elif len(marked) == 2:
         _compare(screen, *marked)
     elif left is None:
         screen.compared = row
         screen.show_hints()
         key = screen.console.keys.shown("screen.compare")
-        screen.notify_user(f"left side {_name(screen, row)}; {key} on another row compares")
+        screen.notify_user(f"comparing {_name(screen, row)}; press {key} on another row")
     elif left.key == row.key:
         cancel_comparison(screen)
     else:
@@ -157,7 +157,7 @@ def cancel_comparison(screen: RowScreen) -> None:
     """Choose no left side any more."""
     screen.compared = None
     screen.show_hints()
-    screen.notify_user("The left side is taken back.")
+    screen.notify_user("Comparison cancelled.")
 
 
 def open_comparison(screen: ConsoleScreen, left: ComparisonSide, right: ComparisonSide) -> None:

@@ -51,7 +51,7 @@ def open_export_menu(screen: RowScreen, more: Sequence[MenuItem] = ()) -> None:
     """
     count = len(screen.rows_to_export())
     if not count and not more:
-        screen.notify_user("There are no rows to export.", Role.WARN)
+        screen.notify_user("No rows to export.", Role.WARN)
         return
     what = screen.spec.singular if count == 1 else screen.spec.name
     items = [
@@ -86,7 +86,7 @@ def export_to_named_file(screen: RowScreen, name: str) -> None:
     if form is None:
         screen.notify_user(f"A file to export to ends in .{', .'.join(FILE_FORMATS)}.", Role.WARN)
     elif not screen.rows_to_export():
-        screen.notify_user("There are no rows to export.", Role.WARN)
+        screen.notify_user("No rows to export.", Role.WARN)
     else:
         export_rows(screen, form, Path(name).expanduser().absolute())
 
@@ -145,6 +145,6 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
     try:
         write_file(path, pieces)
     except FileExistsError:
-        raise RunwatchError(f"{path} is there already", hint="Choose another name; nothing was written.") from None
+        raise RunwatchError(f"{path} already exists", hint="Choose another name. Nothing was written.") from None
     except OSError as error:
         raise RunwatchError(f"{path} cannot be written", detail=error.strerror or "") from None

@@ -129,7 +129,7 @@ async def _menu(screen: ConsoleScreen, session: ServiceSession, record: Record, 
     written = (note.text for note in notes if (note.record_id, note.purpose) == (record.id, "decision"))
     deciding = _Deciding(screen, session, record, next(written, ""), kept)
     name = short_id(record.id, screen.console.glyphs)
-    title = (label_span("Decide   ", Role.PLAIN), label_span(f"{name}; kept on this machine alone, nothing is sent"))
+    title = (label_span("Decide   ", Role.PLAIN), label_span(f"{name}; stays on this machine"))
     return Menu(title, deciding.choices(), id="decide-menu")
 
 
@@ -160,11 +160,13 @@ class _Deciding:
     def choices(self) -> list[MenuItem]:
         """What can be decided now."""
         items = [
-            MenuItem(line("Go"), partial(self._ask, "go"), line("asks for the reason")),
-            MenuItem(line("No-go"), partial(self._ask, "no-go"), line("asks for the reason")),
+            MenuItem(line("Go"), partial(self._ask, "go"), line("then give a reason")),
+            MenuItem(line("No-go"), partial(self._ask, "no-go"), line("then give a reason")),
         ]
         if self._seen:
-            verdict = f"it is {self._present.verdict} now" if self._present is not None else "nothing here reads it"
+            verdict = (
+                f"currently {self._present.verdict}" if self._present is not None else "not readable by this version"
+            )
             items.append(MenuItem(line("Take it back"), self._take_back, line(verdict)))
         return items
 
@@ -185,7 +187,7 @@ class _Deciding:
 
     def _take_back(self) -> None:
         async def take_back() -> None:
-            kept = await self._write("", "The decision is taken back.")
+            kept = await self._write("", "Decision removed.")
             self._screen.console.notify_user(str(kept.words), Role.PLAIN if kept.is_kept else Role.WARN)
 
         start_worker(self._screen, take_back(), "deciding")
@@ -206,6 +208,6 @@ class _Deciding:
         if other is None:
             return SaveResult(is_kept=True, words=line(told))
         verdict = f" {self._present.verdict}" if self._present is not None else ""
-        did = f"decided{verdict}" if other else "took the decision back"
-        then = "enter decides all the same" if text else "that stands"
+        did = f"decided{verdict}" if other else "removed the decision"
+        then = "enter overwrites it" if text else "that stands"
         return SaveResult(is_kept=False, words=line(f"Another console {did} meanwhile; {then}"))

@@ -53,7 +53,7 @@ def search_model_servers(screen: ConsoleScreen) -> None:
 
 async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen) -> None:
     await session.live.scheduler.wait_for_user_turn(
-        lambda seconds: screen.notify_user(f"held by a 429 for {elapsed_clock(seconds)}", Role.WARN)
+        lambda seconds: screen.notify_user(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN)
     )
     value = (await session.client.request(SEARCH)).value
     found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()
@@ -62,9 +62,9 @@ async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen
     if console.screen is not screen or screen.has_overlay:
         # Whoever has begun something else meanwhile is not interrupted.
         key = console.keys.shown("app.find_servers")
-        console.notify_user(f"{said}. {key} looks again and shows them.")
+        console.notify_user(f"{said}. {key} searches again.")
         return
-    says = "enter copies what connects one" if servers else "none answers on the usual ports"
+    says = "enter copies the command that connects one" if servers else "no server responds on the usual ports"
     items = [_item(server_label(server, console.glyphs), connect_command(server)) for server in servers]
     items.append(_item(line("Another server"), CONNECT_OTHER))
     screen.notify_user(said)

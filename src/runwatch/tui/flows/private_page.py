@@ -44,8 +44,8 @@ from runwatch.view.text.safe_text import line
 if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
-_NO_ADDRESS: Final = "The answer names no address, which is told once. Begin again for another."
-_NOTHING_TO_ENTER: Final = "Nothing is left to enter, so there is no page to open. Go on below."
+_NO_ADDRESS: Final = "The response has no address; the service gives it only once. Start again to get a new one."
+_NOTHING_TO_ENTER: Final = "Nothing left to enter, so there is no page to open. Continue below."
 
 
 def open_private_page(
@@ -73,7 +73,7 @@ def open_private_page(
         if kept.id:
             text = dumps(dict(kept.facts))
             work = session.notes.write(session.scope, kept.kind, kept.id, "intent", text)
-            start_worker(behind, work, "keeping what was begun here")
+            start_worker(behind, work, "saving the application")
     address = find_page_address(named)
     behind.app.push_screen(
         PrivatePageDialog(behind, session, subject, entry, public, None if address is None else Secret(address))
@@ -120,14 +120,14 @@ class PrivatePageDialog(Dialog):
         expires = self._answer.get("expires_at")
         age = line(f"works until {line(expires)}") if isinstance(expires, str) else line("")
         with Pane(
-            edge=BorderText(title=line("Private page"), age=age, counters=(label_span("tab moves  esc leaves"),))
+            edge=BorderText(title=line("Private page"), age=age, counters=(label_span("tab moves  esc cancels"),))
         ):
             if self._address is None:
                 is_done = entry.progress(self._answer, self._answer).stage == "entered"
                 said = _NOTHING_TO_ENTER if is_done else _NO_ADDRESS
                 yield Static(to_content(line(said)))
             else:
-                said = f"Open this address to {entry.what}. It works once; whoever has it can use it."
+                said = f"Open this address to {entry.what}. It works once, for anyone who has it."
                 yield Static(to_content(line(said, None)))
                 yield Static(to_content(line(self._address.reveal(), None), Role.PLAIN), id="page-address")
                 tunnel = build_tunnel_command(self._address.reveal(), platform.node())
@@ -135,11 +135,11 @@ class PrivatePageDialog(Dialog):
                     yield Static(to_content(line(f"From another machine, first: {tunnel}", None), Role.QUIET))
                 why = explain_browser_refusal(self._address.reveal())
                 if why is not None:
-                    yield Static(to_content(line(f"It is not opened from here: {why}."), Role.WARN))
+                    yield Static(to_content(line(f"Not opened from here: {why}."), Role.WARN))
                 yield Static(id="page-browser")
             yield Static(id="page-state")
             with Horizontal(classes=BUTTONS):
-                yield TextButton(line("Leave"), id="page-leave")
+                yield TextButton(line("Close"), id="page-leave")
                 if self._address is not None:
                     yield TextButton(line("Copy the address"), id="page-copy")
                     if explain_browser_refusal(self._address.reveal()) is None:
@@ -152,12 +152,10 @@ class PrivatePageDialog(Dialog):
         for later in self.query("#page-then, #page-browser"):
             later.display = False
         if self._entry.read:
-            self._say(PageProgress("waiting", "looking how far it is"))
-            start_worker(self, self._watch(), "looking whether it is entered")
+            self._say(PageProgress("waiting", "checking progress"))
+            start_worker(self, self._watch(), "checking whether the key was entered")
         else:
-            self._say(
-                PageProgress("waiting", "this console cannot see when it is done; the list shows what comes of it")
-            )
+            self._say(PageProgress("waiting", "the console cannot see when this is done; the list shows the result"))
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         """Leave, copy, open, or go on."""
@@ -194,7 +192,7 @@ class PrivatePageDialog(Dialog):
         """Open the page in a browser, which is asked in a thread because it may take its time."""
         assert self._address is not None
         data_dir = self._behind.console.launch.paths.data_dir
-        said, role = "A browser was asked for the page. If it shows none, copy the address into it.", Role.QUIET
+        said, role = "Sent to the browser. If no page opens, copy the address into it.", Role.QUIET
         try:
             await asyncio.to_thread(open_in_browser, self._address.reveal(), data_dir)
         except RunwatchError as error:
@@ -219,14 +217,14 @@ class PrivatePageDialog(Dialog):
                     self._end(progress)
                     return
             await session.clock.sleep(POLL_S)
-        self._say(PageProgress("ended", "nobody completed the page in time; ask for another one"))
+        self._say(PageProgress("ended", "the page expired; request another one"))
 
     async def _look(self, operation: str, path: Mapping[str, str]) -> Mapping[str, Any] | None:
         """What the service says of it now; ``None`` where it did not answer this time."""
         try:
             return await read_object(self._session, operation, path)
         except RunwatchError as error:
-            self._say(PageProgress("waiting", f"how far it is could not be read: {error}"))
+            self._say(PageProgress("waiting", f"cannot read the progress: {error}"))
             return None
 
     def _end(self, progress: PageProgress) -> None:

@@ -53,7 +53,7 @@ def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None
             screen.notify_user(f"{line(profile, 40)} is {why}", Role.WARN)
             return
         await arrive()
-        console.notify_user(f"the console works with {line(profile, 40)} now")
+        console.notify_user(f"switched to profile {line(profile, 40)}")
 
     # For the console, because this screen ends on the way.
     start_worker(console, go(), f"going to {profile}", group="profiles")

@@ -29,7 +29,7 @@ def open_copy_menu(screen: RecordScreen) -> None:
     """Let the user choose what to copy of the record under the cursor."""
     row = screen.row
     if row is None:
-        screen.notify_user("There is nothing to copy.", Role.WARN)
+        screen.notify_user("Nothing to copy.", Role.WARN)
         return
     console = screen.console
     offered = list_copy_options(screen.spec, row.subject, is_foreign=console.has_file, socket=console.local_socket)
@@ -46,7 +46,7 @@ def open_action_menu(screen: RecordScreen) -> None:
         return
     if row is None or not screen.spec.actions:
         screen.notify_user(
-            f"Nothing can be done with a {screen.spec.singular} here." if row else "There is no row.", Role.WARN
+            f"No actions for a {screen.spec.singular} here." if row else "No row is selected.", Role.WARN
         )
         return
     items = list(_actions(screen, row))
@@ -73,7 +73,7 @@ async def open_destroy(screen: RecordScreen) -> None:
     row = screen.row
     found = [action for action in screen.spec.actions if action.is_destructive]
     if row is None or not found:
-        screen.notify_user("There is no row.", Role.WARN)
+        screen.notify_user("No row is selected.", Role.WARN)
         return
     usable = [action for action in found if action.enabled_when(row.subject)]
     if len(usable) > 1:
@@ -90,7 +90,7 @@ async def run_named_action(screen: RecordScreen, id: str) -> None:
     row = screen.row
     action = next((action for action in screen.spec.actions if action.id == id), None)
     if row is None or action is None:
-        screen.notify_user("There is no row.", Role.WARN)
+        screen.notify_user("No row is selected.", Role.WARN)
     elif not action.enabled_when(row.subject):
         screen.notify_user(action.off_because, Role.WARN)
     else:
@@ -109,7 +109,7 @@ async def run_menu_choice(screen: RecordScreen, target: object) -> None:
         return
     row = next((row for row in screen.table.rows if row.key == key), None)
     if not isinstance(row, RecordRow) or not isinstance(action, ResourceAction):
-        screen.notify_user("The record is not in the list any more.", Role.WARN)
+        screen.notify_user("The record is no longer in the list.", Role.WARN)
     elif not action.enabled_when(row.subject):
         screen.notify_user(action.off_because, Role.WARN)
     else:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
-_TOO_OLD: Final = line("too old: the service may have forgotten the key, and would do it a second time")
+_TOO_OLD: Final = line("too old: the service may have forgotten the key, and a retry could run twice")
 _KEEP: Final = line("Keep it for later")
 
 
@@ -74,7 +74,7 @@ class UnconfirmedWrites:
 
     def open(self, screen: ConsoleScreen) -> None:
         """Show the list of them on a screen; for the user, so that there is always an answer."""
-        start_worker(self._console, self._open(screen), "reading the kept writes", group="kept")
+        start_worker(self._console, self._open(screen), "reading unconfirmed writes", group="kept")
 
     def settle(self, screen: ConsoleScreen, kept: UnconfirmedWrite, *, asks_again: bool) -> None:
         """Open the dialog of a write that was chosen in the list, to send it again or to forget it."""
@@ -90,10 +90,10 @@ class UnconfirmedWrites:
         kept = await session.unconfirmed_writes()
         await self.tell()
         if kept:
-            title = (label_span("Kept writes   ", Role.PLAIN), label_span("sent, and their outcome is unknown"))
+            title = (label_span("Unconfirmed writes   ", Role.PLAIN), label_span("sent, outcome unknown"))
             screen.open_overlay(Menu(title, list(self._items(screen, session, kept)), id="kept-writes"))
         else:
-            screen.notify_user("Nothing is kept: the outcome of every write is known.")
+            screen.notify_user("No unconfirmed writes.")
 
     def _items(
         self, screen: ConsoleScreen, session: ServiceSession, kept: list[UnconfirmedWrite]
@@ -103,7 +103,7 @@ class UnconfirmedWrites:
             off = read_only_text(session) if write.is_offered else _TOO_OLD
             again = partial(self.settle, screen, write, asks_again=True)
             dismiss = partial(self.settle, screen, write, asks_again=False)
-            yield MenuItem(line(f"Ask again: {what}"), again, self._about(write), off)
+            yield MenuItem(line(f"Retry: {what}"), again, self._about(write), off)
             yield MenuItem(line(f"Dismiss: {what}"), dismiss, self._about(write))
 
     def _about(self, kept: UnconfirmedWrite) -> SafeText:
@@ -121,7 +121,7 @@ class UnconfirmedWrites:
         # A moment and no age, because this stands until it is settled.
         title, sent = OPERATIONS[oldest.order.operation].title, time_of_day(oldest.created_at, console.render_context())
         what = f"{title}: sent at {sent}" if len(kept) == 1 else f"{len(kept)} writes, the oldest sent at {sent}"
-        return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox settles this"
+        return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox retries or discards it"
 
 
 def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> WriteDialog:
@@ -130,7 +130,7 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
 
     facts, written = OPERATIONS[kept.order.operation], kept.order
     order = DialogText(
-        title=line(f"Ask again on {line(session.target.profile)}: {facts.title}"),
+        title=line(f"Retry on {line(session.target.profile)}: {facts.title}"),
         sentence=line(
             "Sends the same bytes with the same key once more. If the first sending took effect, the service repeats"
             " its answer; nothing is done twice."
@@ -171,7 +171,7 @@ class _Dismissal(WriteDialog):
     def __init__(self, screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> None:
         self._kept = kept
         order = DialogText(
-            title=line(f"Dismiss on {line(session.target.profile)}: {OPERATIONS[kept.order.operation].title}"),
+            title=line(f"Discard on {line(session.target.profile)}: {OPERATIONS[kept.order.operation].title}"),
             sentence=line(
                 "Forgets the request on this machine; whether it took effect stays unknown. Look in the list of runs"
                 " first: a new request has a new key, and does the same a second time."

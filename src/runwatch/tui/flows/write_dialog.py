@@ -135,7 +135,7 @@ class WriteDialog:
             self._screen.console.call_later(self._after, self._answer)
         if self._is_held and self._work is not None:
             self._work.cancel()
-            self._screen.notify_user("left while a 429 held it; it was not sent", Role.WARN)
+            self._screen.notify_user("closed during a rate-limit hold; it was not sent", Role.WARN)
 
     async def _tell_record(self, answer: Any) -> StyledSpans:
         return describe_created_record(answer, find_id_member(OPERATIONS[self._items[0].write.operation]))
@@ -161,7 +161,7 @@ class WriteDialog:
         elif isinstance(error, ApiError) and not error.outcome_known:
             self.dialog.show_unknown_outcome(line(error.title))
         elif self._items[0].kept is not None and _is_over(error):
-            self.dialog.finish((label_span("settled: the run has ended, and nothing is left to cancel", Role.GOOD),))
+            self.dialog.finish((label_span("the run has already ended", Role.GOOD),))
         else:
             entry = make_problem_entry(self._session, self._items[0].write.operation, error)
             self.dialog.show_refusal(entry, next_step=self._refused(error))
@@ -179,11 +179,11 @@ class WriteDialog:
     async def _deliver(self, item: DialogWrite) -> RunwatchError | None:
         def told(seconds: float) -> None:
             self._is_held = True
-            self._tell(item, label_span(f"held by a 429 for {elapsed_clock(seconds)}", Role.WARN))
+            self._tell(item, label_span(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN))
             if self.dialog.is_mounted:
                 console = self._screen.console
                 goes_at = time_of_day(console.clock.now() + timedelta(seconds=seconds), console.render_context())
-                self.dialog.show_rate_limit(line(f"held by a 429; it goes at {goes_at}"))
+                self.dialog.show_rate_limit(line(f"rate limited (429), sends at {goes_at}"))
 
         # Waiting comes before sending, because only what has not begun can be given up without a doubt.
         await self._session.live.scheduler.wait_for_user_turn(told)
@@ -220,7 +220,7 @@ def _is_over(error: RunwatchError) -> bool:
 def _outcome(error: RunwatchError) -> StyledSpan:
     """What came of one write among several, in a few words."""
     if isinstance(error, ApiError) and not error.outcome_known:
-        return label_span("? unknown, asked again later", Role.WARN)
+        return label_span("? unknown, retry later", Role.WARN)
     if isinstance(error, ApiProblem):
         if _is_over(error):
             return label_span("already final", Role.QUIET)
@@ -278,7 +278,7 @@ def make_typed_confirmation(session: ServiceSession, record_id: str) -> TypedCon
 
 def profile_label(session: ServiceSession) -> StyledSpans:
     """Profile and mode, for the frame of a dialog."""
-    mode = label_span("READ-ONLY", Role.WARN) if session.client.read_only else label_span("write", Role.PLAIN)
+    mode = label_span("READ-ONLY", Role.WARN) if session.client.read_only else label_span("can change", Role.PLAIN)
     return (label_span(f"{line(session.target.profile)} ", Role.PLAIN), mode)
 
 

@@ -121,7 +121,7 @@ def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: 
     if action.is_destructive and subject is not None:
         from runwatch.tui.flows.action_dialog import show_dependents
 
-        start_worker(screen, show_dependents(session, opened.dialog, subject), "looking for what hangs on it")
+        start_worker(screen, show_dependents(session, opened.dialog, subject), "checking for dependents")
 
 
 async def _read_first(

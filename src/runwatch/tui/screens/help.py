@@ -216,10 +216,12 @@ class HelpScreen(ConsoleScreen):
         count = sum(len(section.lines) for section in shown)
         if self._search and not shown:
             shown = [
-                DetailSection(line(""), (DetailLine(line(""), line(f"Nothing here holds {self._search}."), Role.WARN),))
+                DetailSection(
+                    line(""), (DetailLine(line(""), line(f"Nothing here contains {self._search}."), Role.WARN),)
+                )
             ]
         view.show(shown, whole=bool(self._search))
-        searched = label_span(f"{count} lines hold {line(self._search, 40)}" if self._search else "")
+        searched = label_span(f"{count} lines contain {line(self._search, 40)}" if self._search else "")
         self.query_one("#help", Pane).set_border_text(title=line("Help"), state=(searched,))
         self.query_one(FilterBar).show_count(line(f"{count} found" if self._search else ""))
 

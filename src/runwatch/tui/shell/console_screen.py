@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _QUIT: Final = "app.quit"
 
 _NOT_CONNECTED: Final = "The service is not connected yet."
-_ON_A_FILE: Final = "A file is open in the place of a service; nothing can be sent or kept."
+_ON_A_FILE: Final = "A file is open instead of a service; nothing can be sent or saved."
 
 AGE_REFRESH_S: Final = 4
 """Seconds between two drawings, for its ages alone, of what is drawn anew as a whole."""

@@ -96,11 +96,11 @@ class UsageReconciler:
         from runwatch.store.live.report_poller import ReportQuery
 
         if sums is None:
-            return line("not compared yet: the receipts are being added up")
+            return line("not compared yet: adding up the receipts")
         today = self._session.clock.now().astimezone(UTC).date().isoformat()
         days = comparable_days(sums, today, is_whole=is_whole)
         if days is None:
-            return line("not compared: there is no day whose receipts are all known")
+            return line("not compared: no day has all its receipts loaded")
         report = ReportQuery("getUsage", Usage, (("from", days[0]), ("to", days[1])))
         self._reports.show(report)
         collection = self._session.store.collection(self._session.scope.profile, report.kind)

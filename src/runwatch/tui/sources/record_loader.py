@@ -62,7 +62,9 @@ async def read_object(session: ServiceSession, operation: str, path: Mapping[str
     await session.live.scheduler.wait_for_user_turn()
     answer = await session.client.request(operation, path=dict(path))
     if not isinstance(answer.value, dict):
-        raise RunwatchError("The answer is no record", detail=f"{OPERATIONS[operation].title} answered no object")
+        raise RunwatchError(
+            "The response is not a record", detail=f"{OPERATIONS[operation].title} did not return an object"
+        )
     return answer.value
 
 

@@ -94,7 +94,7 @@ async def copy_text(
     if not text or not is_clean(text) or ("\n" in text and not several_lines):
         raise RunwatchError(
             "Nothing was copied",
-            detail="the text is empty or holds control characters, which a paste could act on",
+            detail="the text is empty or has control characters that a paste could execute",
             hint="Export the record to a file to get its exact value.",
         )
     encoded = text.encode("utf-8")
@@ -105,7 +105,7 @@ async def copy_text(
         return _by_terminal(encoded, send)
     raise RunwatchError(
         "Nothing was copied",
-        detail=f"the settings ask for {route}, and no tool for that is there or answers",
+        detail=f"the settings choose {route}, but no such tool is installed or responds",
         hint="Set copy to auto in the settings.",
     )
 

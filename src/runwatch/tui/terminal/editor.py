@@ -44,7 +44,7 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
     """
     name = next((name for name in ("VISUAL", "EDITOR") if environment.get(name, "").strip()), None)
     if name is None:
-        raise EditorError("No editor is named", hint="Set VISUAL or EDITOR to the command of one.")
+        raise EditorError("No editor is set", hint="Set VISUAL or EDITOR to a command.")
     try:
         words = shlex.split(environment[name])
     except ValueError:
@@ -80,7 +80,7 @@ async def edit_text(app: App[None], command: Sequence[str], text: str, environme
         with _terminal_given_away(app):
             code = await _run([*command, str(file)], variables)
         if code:
-            raise EditorError("The editor gave up", detail=f"it ended with {code}", hint="The text is as it was.")
+            raise EditorError("The editor failed", detail=f"exit code {code}", hint="The text was not changed.")
         return _written(file, text)
     except OSError as error:
         raise EditorError("The editor could not be used", detail=error.strerror) from None
@@ -104,7 +104,7 @@ def _terminal_given_away(app: App[None]) -> Iterator[None]:
                 for name, handler in before.items():
                     signal.signal(getattr(signal, name), handler)
     except SuspendNotSupported:
-        raise EditorError("This terminal cannot be given to an editor") from None
+        raise EditorError("This terminal cannot run an editor") from None
 
 
 async def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -121,9 +121,9 @@ async def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
 def _written(file: Path, before: str) -> str:
     """What stands in the file, without the end of the last line that editors add by themselves."""
     if file.stat().st_size > MAX_BYTES:
-        raise EditorError("The text is too large", detail=f"at most {MAX_BYTES} bytes", hint="It is as it was.")
+        raise EditorError("The text is too large", detail=f"at most {MAX_BYTES} bytes", hint="It was not changed.")
     try:
         text = file.read_bytes().decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        raise EditorError("The editor wrote no UTF-8", hint="The text is as it was.") from None
+        raise EditorError("The editor did not write UTF-8", hint="The text was not changed.") from None
     return text[:-1] if text.endswith("\n") and not before.endswith("\n") else text

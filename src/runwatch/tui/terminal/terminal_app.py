@@ -110,7 +110,7 @@ class TerminalApp(App[None]):
 
     def panic(self, *renderables: Any) -> None:
         """End without printing what the framework made of the error."""
-        self._note_crash(RuntimeError("the framework gave up"))
+        self._note_crash(RuntimeError("the framework failed"))
 
     def _handle_exception(self, error: Exception) -> None:
         # Tests that drive the app raise the first of these again.
@@ -222,7 +222,7 @@ class _Ending:
             if self._at_forced_end is not None:
                 self._at_forced_end()
         except Exception as error:
-            _log.error("not everything was put away at the end", exc_info=error)
+            _log.error("clean-up at exit was not complete", exc_info=error)
         finally:
             os._exit(self.code or CRASHED)
 
@@ -276,7 +276,7 @@ def _crash_message(error: BaseException, log_file: Path | None) -> str:
     if isinstance(error, RunwatchError):
         lines = [error.title, error.detail, error.hint]
     else:
-        lines = [f"Something unforeseen ended the console: {type(error).__name__}{_place(error)}."]
+        lines = [f"Unexpected error, the console ended: {type(error).__name__}{_place(error)}."]
     if log_file is not None:
         lines.append(f"The trace is in {log_file}.")
     return "".join(f"runwatch: {clean_line(redact(line))}\n" for line in lines if line)

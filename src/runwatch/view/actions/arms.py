@@ -22,12 +22,12 @@ _KIND: Final = FormField(
     option=FieldOption(name="--kind", metavar="KIND", help="what it is"),
 )  # fmt: skip
 _NAME: Final = FormField(
-    path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
-    option=FieldOption(name="--name", metavar="NAME", help="what it is to be called"),
+    path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
+    option=FieldOption(name="--name", metavar="NAME", help="its display name"),
 )  # fmt: skip
 _TAGS: Final = FormField(
     path="capability_tags", label="can do", kind="list", is_required=True,
-    hint="words with commas between, such as code",
+    hint="comma-separated words, such as code",
     option=FieldOption(name="--capability-tag", metavar="TAG", help="what it can do; may be repeated"),
 )  # fmt: skip
 _GRANTS: Final = FormField(
@@ -43,7 +43,7 @@ _WHAT_EVERY_KIND_HAS: Final = (_NAME, _TAGS, _GRANTS, _COST)
 _OF_A_MODEL: Final = (
     FormField(path="model_deployment_id", label="deployment", hint="id of a deployment of the catalog; or else:",
         offer=Suggestions(kind=Deployment),
-        option=FieldOption(name="--deployment-id", metavar="ID", help="the model deployment that it stands for")),
+        option=FieldOption(name="--deployment-id", metavar="ID", help="the model deployment to run")),
     FormField(path="provider", label="provider", hint="the provider's name, where no deployment is named",
         option=FieldOption(name="--provider", metavar="NAME", help="the provider of a model without a deployment")),
     FormField(path="model_id", label="model", hint="the model's name at that provider",
@@ -67,7 +67,7 @@ _OF_AN_AGENT: Final = (
 )  # fmt: skip
 _OF_A_SKILL: Final = (
     FormField(path="artifact.content", label="text", kind="lines", is_required=True,
-        hint="what is given to the model; sent exactly as it stands here",
+        hint="the text given to the model, exactly as written here",
         option=FieldOption(name="--artifact", metavar="FILE", is_required=False,
                            help="a skill: the file with its text, - for standard input")),
     FormField(path="artifact.version", label="version", hint="such as 1", start=lambda _: "1", is_required=True,
@@ -108,7 +108,7 @@ def _probe(answer: Any) -> list[tuple[str, str]]:
 SAVE: Final = ResourceAction[CatalogEntry](
     "save", "Save the model", "models save",
     enabled_when=lambda it: it.arm_registration_template is not None,
-    off_because="The entry says not how it is to be saved.",
+    off_because="The catalog entry does not say how to save it.",
     mutation=Mutation(
         operation="postArms",
         sentence=lambda it: f"Saves {_template(it).get('display_name') or it.id}, so that runs can be routed to it."
@@ -142,7 +142,7 @@ CREATE_AGENT: Final = ResourceAction[None](
     "agent", "Save an agent", "arms create",
     mutation=Mutation(
         operation="postArms",
-        sentence=lambda _: "Saves an agent and looks once whether its address can be reached. No job is given to it.",
+        sentence=lambda _: "Saves an agent and checks once that its address responds. It gets no job.",
         confirm_label="Save it",
         cancel_label="Do not save it",
         members=_kind("agent"),
@@ -171,10 +171,10 @@ EDIT: Final = ResourceAction[Arm](
     "edit", "Change it", "arms edit",
     summary="change a saved model, agent or skill",
     enabled_when=lambda it: it.status != "disabled",
-    off_because="It is disabled, and nothing enables it again.",
+    off_because="It is disabled and cannot be enabled again.",
     mutation=Mutation(
         operation="patchArmsByArmId",
-        sentence=lambda it: f"Changes {it.display_name or it.id}. What is left as it stands is not sent.",
+        sentence=lambda it: f"Changes {it.display_name or it.id}. Unchanged fields are not sent.",
         confirm_label="Change it",
         path=lambda it: {"arm_id": it.id},
         fields=tuple(_as_it_is(ask) for ask in _WHAT_EVERY_KIND_HAS),

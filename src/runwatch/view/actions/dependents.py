@@ -92,7 +92,7 @@ def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = (),
         names = [short_id(name, glyphs) if name in each.ids else name for name in each.names[:MAX_NAMED]]
         more = f" and {len(each.ids) - MAX_NAMED} more" if len(each.ids) > MAX_NAMED else ""
         parts.append(f"{len(each.ids)} {each.noun}{'s' * (len(each.ids) != 1)} ({', '.join(names)}{more})")
-    said = f"On it hang: {'; '.join(parts)}." if parts else "Nothing that is known hangs on it."
+    said = f"Used by {'; '.join(parts)}." if parts else "No known dependents."
     return f"{said} Not known: the lists of {', '.join(unread)} could not be read." if unread else said
 
 

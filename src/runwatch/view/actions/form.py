@@ -79,7 +79,7 @@ class Form:
     def validate_body(self, body: Mapping[str, Any]) -> dict[str, str]:
         """Return validation messages for a body, by field id; :data:`FORM_LEVEL` for those that belong to no field."""
         if self.changes_only and not body:
-            return {FORM_LEVEL: "Nothing is changed yet."}
+            return {FORM_LEVEL: "Nothing has changed yet."}
         return {**self._rule_problems(body), **self.by_field(find_secret_references(body))}
 
     def _rule_problems(self, body: Mapping[str, Any]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from runwatch.records.credential import Credential
 from runwatch.records.proposal import Proposal
 from runwatch.view.spec.action import FieldOption, FormField, Mutation, PrivatePageSpec, ResourceAction
 
-_DECIDED: Final = "It is decided already, or nobody did in time."
+_DECIDED: Final = "It was decided already, or it expired."
 
 
 def _is_pending(proposal: Proposal) -> bool:
@@ -25,10 +25,10 @@ def _minted(answer: Any) -> list[tuple[str, str]]:
     """Return the new key, which the service sends only this once."""
     answer = answer if isinstance(answer, Mapping) else {}
     key = answer.get("key")
-    expiry = [("expires", str(answer.get("expires_at") or "never, as far as the service says"))]
+    expiry = [("expires", str(answer.get("expires_at") or "never, according to the service"))]
     if not isinstance(key, str) or not key:
-        return [("key", "not told again: it was shown once, when it was made; revoke this one and make another")]
-    return [*expiry, ("key", key), ("", "It is shown this once and kept nowhere here. Copy it before you close this.")]
+        return [("key", "shown only once, when it was created; revoke this one and create another")]
+    return [*expiry, ("key", key), ("", "It is shown only once and not stored. Copy it before you close this.")]
 
 
 APPROVE: Final = ResourceAction[Proposal](
@@ -67,20 +67,20 @@ REJECT: Final = ResourceAction[Proposal](
 
 CREATE_KEY: Final = ResourceAction[None](
     "create",
-    "Make an API key",
+    "Create an API key",
     "keys create",
-    summary="make an API key and print it, this once",
+    summary="create an API key and print it once",
     mutation=Mutation(
         operation="postApiKeys",
         sentence=lambda _: (
-            "Makes a key to this organization. Whoever has it may do what its role allows. It is shown once, here."
+            "Creates an API key. Anyone who has it can do what its role allows. It is shown once, here."
         ),
-        confirm_label="Make the key",
-        cancel_label="Do not make one",
+        confirm_label="Create the key",
+        cancel_label="Cancel",
         fields=(
             FormField(
-                path="display_name", label="label", hint="what people call it, up to 200 characters", is_required=True,
-                option=FieldOption(name="--name", metavar="NAME", help="what it is to be called", is_required=False),
+                path="display_name", label="label", hint="display name, up to 200 characters", is_required=True,
+                option=FieldOption(name="--name", metavar="NAME", help="its display name", is_required=False),
             ),
             FormField(
                 path="role",
@@ -110,7 +110,7 @@ CREATE_KEY: Final = ResourceAction[None](
         request="keys.KeyMint",
         summarize=_minted,
         one_time_member="key",
-        copy_note="the key is shown this once; keep it now, for example with 'runwatch config key set PROFILE'",
+        copy_note="the key is shown only once; store it now, for example with 'runwatch config key set PROFILE'",
         no_copy_note="the service did not show the key; revoke this one and make another",
     ),
 )  # fmt: skip
@@ -122,11 +122,11 @@ LABEL_KEY: Final = ResourceAction[ApiKey](
     off_because="It is revoked, for good.",
     mutation=Mutation(
         operation="patchApiKeysByApiKeyId",
-        sentence=lambda it: f"Gives key {it.id} another label. What it may do stays as it is.",
+        sentence=lambda it: f"Gives key {it.id} another label. Its role does not change.",
         confirm_label="Label it",
         path=lambda it: {"api_key_id": it.id},
         fields=(
-            FormField(path="display_name", label="label", hint="what people call it, up to 200 characters",
+            FormField(path="display_name", label="label", hint="display name, up to 200 characters",
                 start=lambda it: it.display_name or "", is_required=True,
                 option=FieldOption(name="NAME", help="its new name")),
         ),
@@ -140,8 +140,8 @@ REVOKE_KEY: Final = ResourceAction[ApiKey](
     enabled_when=lambda it: it.status != "revoked", off_because="It is revoked already, for good.",
     mutation=Mutation(
         operation="postApiKeysByApiKeyIdRevoke",
-        sentence=lambda it: f"Revokes key {it.display_name or it.id} at once and for good: whoever uses it is refused"
-        " from then on, this console too if it is its own.",
+        sentence=lambda it: f"Revokes key {it.display_name or it.id} at once and for good. Every client that uses it is"
+        " refused from then on, also this console if it is its own key.",
         confirm_label="Revoke it",
         cancel_label="Keep it",
         path=lambda it: {"api_key_id": it.id},
@@ -155,13 +155,11 @@ NAME_CREDENTIAL: Final = ResourceAction[None](
     "",
     mutation=Mutation(
         operation="postCredentials",
-        sentence=lambda _: "Makes a reference that options can name. It holds no secret, and none is asked for here.",
+        sentence=lambda _: "Creates a reference that saved models can name. It holds no secret.",
         confirm_label="Name it",
         cancel_label="Do not name one",
         fields=(
-            FormField(
-                path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True
-            ),
+            FormField(path="display_name", label="name", hint="display name, up to 200 characters", is_required=True),
         ),
         request="review.CredentialWrite",
         invalidates=(Credential,),

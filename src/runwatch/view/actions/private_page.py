@@ -39,9 +39,9 @@ def explain_browser_refusal(address: str) -> str | None:
         parts = urlsplit(address)
         host = parts.hostname or ""
     except ValueError:
-        return "it is no address"
+        return "it is not an address"
     if not host or not address.isascii() or not address.isprintable() or " " in address:
-        return "it is no address"
+        return "it is not an address"
     if "@" in parts.netloc:
         return "it carries a user name"
     if parts.scheme == "https" or (parts.scheme == "http" and is_loopback_host(host)):

@@ -77,8 +77,8 @@ REGISTER: Final = ResourceAction[None](
                 option=FieldOption(name="--repository", metavar="REPOSITORY", help="the repository, as OWNER/NAME"),
             ),
             FormField(
-                path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
-                option=FieldOption(name="--name", metavar="NAME", help="what it is to be called"),
+                path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
+                option=FieldOption(name="--name", metavar="NAME", help="its display name"),
             ),
             FormField(
                 path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
@@ -131,8 +131,7 @@ CONNECT_REPOSITORY: Final = ResourceAction[None](
     "connect", "Connect a repository", "github connect",
     mutation=Mutation(
         operation="postGithubConnectionsIntents",
-        sentence=lambda _: "Asks for a private page on which a person connects the repository. Nothing is connected"
-        " before that.",
+        sentence=lambda _: "Asks for a private page that connects the repository. Nothing is connected before that.",
         confirm_label="Ask for the page",
         cancel_label="Do not connect it",
         fields=(

@@ -20,7 +20,7 @@ FIELDS: Final = (
     ),
     FormField(
         id="objective", path="task.objective", label="objective", is_required=True,
-        hint="what the run is to do, up to 4,000 characters",
+        hint="what the run should do, up to 4,000 characters",
     ),
     FormField(
         id="data_classes", path="policy.data_classes", label="data classes", kind="list", is_required=True,
@@ -35,19 +35,19 @@ FIELDS: Final = (
         hint="seconds until it expires",
     ),
     FormField(
-        id="cost_coefficient", path="policy.cost_coefficient", label="cost weight", kind="number",
-        hint="0 to 1; empty for the service's own",
+        id="cost_coefficient", path="policy.cost_coefficient", label="price vs quality (0–1)", kind="number",
+        hint="0 favours price, 1 favours quality; empty for the service's default",
     ),
     FormField(
-        id="on_eval", path="policy.on_eval", label="on a verdict", kind="list",
-        hint="gate, fallback, repair_retry; empty only records it",
+        id="on_eval", path="policy.on_eval", label="when the check answers", kind="list",
+        hint="gate, fallback, repair_retry; empty only records the verdict",
     ),
     FormField(
         id="verifier_id", path="verifier_id", label="output check", hint="id of a verifier; live runs only",
         offer=Suggestions(kind=Verifier),
     ),
     FormField(
-        id="arm_id", path="routing.required_arm_id", label="saved model", hint="id of an arm that alone may run",
+        id="arm_id", path="routing.required_arm_id", label="saved model", hint="id of the only arm that may run",
         offer=Suggestions(kind=Arm),
     ),
 )  # fmt: skip

@@ -110,7 +110,7 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
         members=_of_handoff,
         fields=(
             FormField(
-                path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
+                path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
                 start=lambda it: str(it.state.get("source_id") or ""),
             ),
         ),

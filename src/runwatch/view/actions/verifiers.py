@@ -85,8 +85,8 @@ def _told(member: str) -> Any:
 
 
 _NAME: Final = FormField(
-    path="display_name", label="name", hint="what people call it, up to 200 characters", is_required=True,
-    option=FieldOption(name="--name", metavar="NAME", help="what it is to be called"),
+    path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
+    option=FieldOption(name="--name", metavar="NAME", help="its display name"),
 )  # fmt: skip
 _VERSION: Final = FormField(
     path="version", label="version", hint="up to 100 characters", start=lambda _: "1", is_required=True,

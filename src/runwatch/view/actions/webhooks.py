@@ -21,7 +21,7 @@ def _minted(answer: Any) -> list[tuple[str, str]]:
     secret = answer.get("secret") if isinstance(answer, Mapping) else None
     if not isinstance(secret, str) or not secret:
         return [("secret", "not told again: it was shown once; give the webhook another one")]
-    return [("secret", secret), ("", "It is shown this once and kept nowhere here. Copy it before you close this.")]
+    return [("secret", secret), ("", "It is shown only once and not stored. Copy it before you close this.")]
 
 
 def _dropped(answer: Any) -> list[tuple[str, str]]:

@@ -19,80 +19,89 @@ FILTERS: Final = (
     ("!term", "not"),
     ("a b", "both"),
     ("a | b", "one of them; a b binds more tightly"),
-    ("field:x", "the field holds x"),
+    ("field:x", "the field contains x"),
     ("field=x  field!=x", "it is exactly x, or is not"),
     ("cost>=0.01  age<10m", "more or less: numbers, ages and dates, with > >= < <="),
     ("has:field", "it has a value"),
     ("is:live", "a state: is:final, is:live, is:problem, is:test"),
-    (":name", "a filter that the settings keep under a name"),
+    (":name", "a named filter from the settings"),
 )
 """The grammar of filters (manual: decisions, "Interface conventions")."""
 
 STATES: Final = (
-    ("loading…", Role.QUIET, "The first answer is awaited."),
-    ("updated 2s ago", Role.QUIET, "What is shown is as old as that. Everything is well."),
-    ("reading", Role.QUIET, "A newer answer is awaited; what is shown stays."),
-    ("stale 48s", Role.WARN, "The data is older than it should be. Rows are dimmed, and reading goes on."),
+    ("loading…", Role.QUIET, "Waiting for the first response."),
+    ("updated 2s ago", Role.QUIET, "The data is this old. All is well."),
+    ("reading", Role.QUIET, "Reading again; the data shown stays."),
+    ("stale 48s", Role.WARN, "The data is older than it should be. Rows are dimmed; the console keeps reading."),
     (
         "offline",
         Role.BAD,
-        "Nobody answers. Rows stay with their age; reading goes on by itself, {screen.refresh} reads now.",
+        "The service does not respond. Rows stay visible with their age. The console retries automatically; {screen.refresh} retries now.",
     ),
-    ("held 0:23", Role.WARN, "The service answered 429. Nothing is sent until the time is over."),
+    ("held 0:23", Role.WARN, "The service responded with 429. Nothing is sent until the wait is over."),
     (
         "not authorised",
         Role.BAD,
         "The key is not accepted, or may not do this. Nothing is read until {screen.refresh} is pressed.",
     ),
-    ("not offered", Role.QUIET, "This service does not have such a list. The watch list stands in for it."),
-    ("error", Role.BAD, "The answer was a problem. Its instance is in the list of problems, to be quoted."),
-    ("partial", Role.WARN, "Something in the answer was no record. The rest is shown."),
-    ("final", Role.QUIET, "The run has ended, and nothing will change any more."),
-    ("PAUSED", Role.WARN, "You stopped it. What came in the meantime is counted."),
+    ("not offered", Role.QUIET, "This service does not have this list. The watch list is shown instead."),
+    ("error", Role.BAD, "The response was a problem. The list of problems has its instance id."),
+    ("partial", Role.WARN, "An item in the response was not a record. The rest is shown."),
+    ("final", Role.QUIET, "The run has ended and will not change."),
+    ("PAUSED", Role.WARN, "You paused it. New items are counted meanwhile."),
 )
 """The states shown in the lower left of a frame (manual: decisions, "Interface conventions")."""
 
 FACTS: Final = (
     (
         "Lists",
-        "Runs and receipts are listed by the service. Where a service does not offer the list, the console shows the"
-        " runs that were submitted or added here: {screen.add} adds ids, also pasted ones.",
+        "The service lists runs and receipts. If it does not offer a list, the console shows the runs submitted or"
+        " added here; {screen.add} adds ids, also from pasted text.",
     ),
     (
         "Events",
-        "The events of a run are asked for again and again, once a second while something happens. Each is kept on this"
-        " machine and shown once, however often it comes; a time without answers is drawn as a gap.",
+        "The console reads the events of a live run about once a second. Each event is stored on this machine and"
+        " shown once; a time without responses is drawn as a gap.",
     ),
     (
         "States",
-        "Four states are final: completed, failed, cancelled and expired. Every other word means that the run is live,"
-        " also a word nobody here knows; it is shown as it came.",
+        "Four states are final: completed, failed, cancelled and expired. Any other state means that the run is live,"
+        " also one that runwatch does not know; it is shown as the service sent it.",
     ),
     (
-        "Members",
-        "A record may have members that nobody here knows. They are shown after the known ones, and none is hidden.",
+        "Fields",
+        "A record may have fields that runwatch does not know. They are shown after the known ones; none is hidden.",
     ),
     (
         "Problems",
-        "Every refusal carries an instance: an id that is safe to quote, and by which support finds what happened."
-        " {screen.copy} copies it, {screen.copy_menu} copies the whole block.",
+        "Every refusal has an instance id, which is safe to quote and lets support find what happened. {screen.copy}"
+        " copies it, {screen.copy_menu} copies the whole block.",
     ),
     (
         "Waiting",
-        "A 429 is never answered with another try: the console waits as long as the service says. A read is tried twice"
-        " more when the network or the service fails; a write only with its idempotency key.",
+        "The console never retries after a 429: it waits as long as the service says. A read is tried twice more if"
+        " the network or the service fails; a write only if it has an idempotency key.",
     ),
     (
-        "Lost answers",
-        "A write whose answer never came may or may not have taken effect. It is kept on this machine, also over a"
-        " restart: {app.outbox} or :outbox asks again with the same key and body, which never does it twice.",
+        "Unconfirmed writes",
+        "A write whose response was lost may or may not have taken effect. It is stored on this machine, also over a"
+        " restart: {app.outbox} or :outbox retries it with the same key and body, so it never takes effect twice.",
     ),
-    ("Test runs", "A test run calls no model, costs nothing and leaves a receipt. It has no result to read."),
-    ("Receipts", "A receipt tells what was decided, tried and spent. It holds neither prompt nor output."),
-    ("Totals", "A number with a plus is what was read so far; it stands alone only when the list was read to its end."),
+    (
+        "Test runs",
+        "A test run calls no model, costs nothing and leaves a receipt. It has no result.",
+    ),
+    (
+        "Receipts",
+        "A receipt says what was decided, tried and spent. It contains neither prompt nor output.",
+    ),
+    (
+        "Totals",
+        "A number with a plus counts what was read so far. Without a plus, the list was read to its end.",
+    ),
     (
         "Cancelling",
-        "Cancelling ends a run, but a call to a provider that is under way is not reversed, and may be charged.",
+        "Cancelling ends a run, but a provider call already under way is not reversed and may be charged.",
     ),
 )
 """How the service works, as far as it matters to the user (manual: interface, "What the service does"). Keys are given
@@ -103,16 +112,16 @@ by action id.
 def legend_section() -> DetailSection:
     """Return the glyphs of both sets with their meanings."""
     marks = (
-        ("live", Role.LIVE, "live, also in a state nobody knows"),
+        ("live", Role.LIVE, "live, also in an unknown state"),
         ("good", Role.GOOD, "completed, eligible, ready, accepted"),
         ("bad", Role.BAD, "failed, blocked, rejected, a problem"),
         ("off", Role.OFF, "cancelled"),
         ("warn", Role.WARN, "expired, stale, held, no verdict"),
         ("unknown", Role.PLAIN, "not known"),
-        ("nothing", Role.QUIET, "there is nothing"),
+        ("nothing", Role.QUIET, "empty"),
     )
     return DetailSection(
-        line("Signs, and what stands for them with ASCII glyphs"),
+        line("Symbols, and their ASCII forms"),
         tuple(
             DetailLine(line(f"{getattr(UNICODE, name)}   {getattr(ASCII, name)}"), line(meaning), role)
             for name, role, meaning in marks
@@ -128,13 +137,13 @@ def reference_sections(paths: Paths, key_of: KeyLookup) -> list[DetailSection]:
     """
     return [
         legend_section(),
-        DetailSection(line("Filters, for every list and for the events of runs"), _lines(dict(FILTERS))),
+        DetailSection(line("Filters, for every list and for events"), _lines(dict(FILTERS))),
         DetailSection(
             line("States of a pane, in the lower left of its frame"),
             tuple(DetailLine(line(name), line(insert_keys(meaning, key_of)), role) for name, role, meaning in STATES),
         ),
         DetailSection(
-            line("Places and version"),
+            line("Files and version"),
             _lines(
                 {
                     "settings": str(paths.settings_file),

@@ -62,7 +62,7 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
         case LoadState.ENDED:
             return [state.reading or (f"final, read {age} ago" if age else "final")]
         case LoadState.PARTIAL:
-            return ["partial: some items are no records", f"updated {freshness_text(state.age_s)}"]
+            return ["partial: some items are not records", f"updated {freshness_text(state.age_s)}"]
         case LoadState.EMPTY | LoadState.FRESH | LoadState.REFRESHING:
             return [f"updated {freshness_text(state.age_s)}"]
 
@@ -82,7 +82,7 @@ def empty_state_lines(
         case LoadState.LOADING | LoadState.REFRESHING:
             return (pane_status(state, context).text,)
         case LoadState.OFFLINE:
-            return (*_told(failure, "offline"), line(f"Reading goes on by itself; {refresh} reads now."))
+            return (*_told(failure, "offline"), line(f"The console retries automatically; {refresh} retries now."))
         case LoadState.NOT_AUTHORISED:
             code = failure.problem.code if failure and failure.problem else "unauthenticated"
             told = explain_code(code)
@@ -92,16 +92,16 @@ def empty_state_lines(
                 line(f"Nothing is read until you press {refresh}."),
             )
         case LoadState.NOT_OFFERED:
-            rest = f"What was submitted or added here is shown instead; {key_of('screen.add')} adds ids."
+            rest = f"Runs submitted or added here are shown instead; {key_of('screen.add')} adds ids."
             return (
                 line(f"This service offers no list of {spec.name}."),
-                line(rest if spec.record is Run else f"The other screens go on; {refresh} asks again."),
+                line(rest if spec.record is Run else f"Other screens keep working; {refresh} retries."),
             )
         case LoadState.ERROR:
             told_next = failure.hint if failure and failure.hint else f"{refresh} reads again."
             return (*_told(failure, "error"), line(told_next))
         case LoadState.RATE_LIMITED:
-            return (line(f"The service asked to wait; reading goes on in {elapsed_clock(state.held_s)}."),)
+            return (line(f"Rate limited by the service; reads again in {elapsed_clock(state.held_s)}."),)
     if not spec.create_actions:
         return (line(spec.empty),)
     made = ", ".join(action.label for action in spec.create_actions)

@@ -23,7 +23,7 @@ from runwatch.view.text.styled_text import CellText, StyledText, with_role
 TYPE_MISMATCH: Final = "not of the expected type"
 """Note beside a value of the wrong type."""
 
-OTHER_MEMBERS: Final = "Further members"
+OTHER_MEMBERS: Final = "Other fields"
 """Heading for members that no section claims."""
 
 

@@ -28,9 +28,7 @@ _HEAD: Final = 65_536
 _LINES: Final = 256
 """Number of lines processed together."""
 
-_HINT: Final = (
-    "runwatch opens what its own verbs and screens export as JSON or NDJSON, bundles, and answers of the service."
-)
+_HINT: Final = "runwatch opens its own JSON and NDJSON exports, support bundles, and responses of the service."
 
 ReadSteps = Generator[float, None, "RecordFile"]
 """The reading of a file: yields the completed fraction from 0 to 1, and returns the contents."""
@@ -79,7 +77,7 @@ class RecordFile:
             lines = "line is" if self.broken == 1 else "lines are"
             parts.append(f"{self.broken} {lines} no JSON, the first is line {self.first_broken}")
         if self.unknown:
-            parts.append(f"{self.unknown} {'is' if self.unknown == 1 else 'are'} no record that runwatch knows")
+            parts.append(f"{self.unknown} {'is' if self.unknown == 1 else 'are'} not a record that runwatch knows")
         if self.repeated:
             parts.append(f"{self.repeated} came again with the same id, and the last one counts")
         return "; ".join(parts)
@@ -116,8 +114,8 @@ def read_records(content: bytes) -> ReadSteps:
     except (ValueError, RecursionError) as error:
         raise UsageError("The file is neither JSON nor lines of JSON", detail=str(error), hint=_HINT) from None
     if not filed.count:
-        what = "No line of the file is JSON" if filed.broken and not filed.unknown else "No record stands in the file"
-        raise UsageError(what, detail=filed.flaws() or "it holds an empty list", hint=_HINT)
+        what = "No line of the file is JSON" if filed.broken and not filed.unknown else "The file has no record"
+        raise UsageError(what, detail=filed.flaws() or "it has an empty list", hint=_HINT)
     return filed
 
 
@@ -144,12 +142,12 @@ def _decoded(content: bytes) -> Generator[float, None, str]:
             yield 0.0
         pieces.append(decoder.decode(b"", final=True))
     except UnicodeDecodeError:
-        raise UsageError("The file is no text in UTF-8", hint=_HINT) from None
+        raise UsageError("The file is not UTF-8 text", hint=_HINT) from None
     text = "".join(pieces).strip()
     if not text:
         raise UsageError("The file is empty", hint=_HINT)
     if text[0] not in "{[":
-        detail = "It begins with neither { nor [."
+        detail = "It starts with neither { nor [."
         if "," in text.partition("\n")[0]:
             detail += " A table of CSV has lost the types of its values; export NDJSON or JSON to open it again."
         raise UsageError("The file is neither JSON nor lines of JSON", detail=detail, hint=_HINT)

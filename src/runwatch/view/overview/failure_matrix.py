@@ -79,7 +79,7 @@ def build_failure_matrix(
     for reason in rows:
         terms = f"is:broken {build_equals_filter('reason', reason)}"
         whole = ViewLink("runs", f"{terms} {_HOUR}")
-        name = make_link_span(f"{context.glyphs.unknown} not told" if reason is None else reason)
+        name = make_link_span(f"{context.glyphs.unknown} no reason given" if reason is None else reason)
         parts = [
             pad_line(
                 _number(

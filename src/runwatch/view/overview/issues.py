@@ -157,9 +157,9 @@ def _of_connections(inventory: Inventory, context: RenderContext) -> list[Issue]
 
 
 _CHECK_WORDS: Final = {
-    "endpoint_unreachable": "nobody answers",
+    "endpoint_unreachable": "no response",
     "authentication_failed": "its key is refused",
-    "response_incompatible": "its answer does not fit",
+    "response_incompatible": "its response is not valid",
 }
 """Why a check is degraded. Other reasons are shown as sent."""
 
@@ -204,7 +204,7 @@ def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
             stopped,
             keyless,
             Issue(
-                f"{len(stopped)} checks: their keys are used no longer",
+                f"{len(stopped)} checks: their keys are no longer used",
                 Role.BAD,
                 ViewLink("verifiers", f"{kept} key=expired | {kept} key=revoked"),
             ),

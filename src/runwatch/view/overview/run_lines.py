@@ -112,7 +112,7 @@ def _cost_lines(known: RunCounts, context: RenderContext, cells: int) -> list[Li
             (
                 make_plain_span("cost now  "),
                 make_link_span(context.glyphs.unknown, way=way),
-                make_plain_span(" not told by these runs"),
+                make_plain_span(" not reported by these runs"),
             )
         )
     else:
@@ -198,7 +198,7 @@ def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_r
         return ""
     untimed = known.untimed_within(HOUR, context.now)
     if untimed:
-        return f"{untimed} more tell no time of their end"
+        return f"{untimed} more have no end time"
     if is_whole or known.reaches_back(HOUR, context.now):
         return ""
     return f"of the newest {len(known.live) + len(known.ended)} runs"

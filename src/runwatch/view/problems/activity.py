@@ -318,7 +318,7 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
         SectionSpec("As it is kept", (_present("kept"),)),
     ),
     sort=(SortKey("time"),),
-    empty="Nothing is kept from that time.",
+    empty="Nothing recorded at that time.",
     flags={
         "problem": lambda it: it.is_trouble, "run": lambda it: it.what == "run",
         "request": lambda it: it.what == "request",

@@ -87,7 +87,7 @@ def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket:
     """
     method = entry.method or ""
     if method not in METHODS:
-        raise _refusal(f"its method is none of {', '.join(sorted(METHODS))}")
+        raise _refusal(f"its method is not one of {', '.join(sorted(METHODS))}")
     is_local = entry.profile == LOCAL and not is_foreign
     through = socket if is_local else None
     url = ("http://localhost" if through is not None else _origin(entry)) + _path(entry)
@@ -106,7 +106,7 @@ def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket:
     words += ["--url", quote_word(url)]
     if entry.key is not None:
         if not _HEADER.match(entry.key):
-            raise _refusal("its idempotency key holds characters that no header takes")
+            raise _refusal("its idempotency key has characters that a header cannot carry")
         words += ["-H", quote_word(f"Idempotency-Key: {entry.key}")]
     if entry.sent_bytes:
         words += ["-H", quote_word("Content-Type: application/json"), "--data-binary", f"@{BODY_FILE}"]
@@ -129,7 +129,7 @@ def _origin(entry: RequestEntry) -> str:
     except SettingsError as error:
         raise _refusal(f"its address cannot be called: {error.title}") from None
     if not is_clean(origin):
-        raise _refusal("its address holds characters that cannot be shown")
+        raise _refusal("its address has characters that cannot be shown")
     return origin
 
 

@@ -30,9 +30,8 @@ CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         " a new key.",
     ),
     "invalid_state": (
-        "What was asked is not possible in the state that the resource is in now, such as cancelling a run that has"
-        " ended.",
-        "Read the resource again and decide anew.",
+        "The resource is in a state that does not allow this, such as a run that has ended and cannot be cancelled.",
+        "Refresh the resource, then decide again.",
     ),
     "insufficient_credit": (
         "There is not enough credit for the request.",
@@ -62,11 +61,11 @@ CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "upstream_unavailable": (
         "A model provider behind the service could not be reached.",
-        "Try again later. For a run of unknown outcome, ask again with the same key and body.",
+        "Try again later. If a run's outcome is unknown, retry with the same key and body.",
     ),
     "method_not_allowed": (
         "The path exists, but the service does not offer this method on it.",
-        "This is a defect of the client or of a proxy in between: report it with the instance id.",
+        "This is a bug in the client or in a proxy: report it with the instance id.",
     ),
     "request_too_large": (
         "The request body is larger than the service accepts.",
@@ -74,32 +73,31 @@ CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "request_timeout": (
         "The request came too slowly, and the service stopped waiting for it.",
-        "Check the connection, and ask again with the same key and body.",
+        "Check the connection, then retry with the same key and body.",
     ),
     "unsupported_media_type": (
         "The request body was not sent as JSON.",
-        "This is a defect of the client or of a proxy in between: report it with the instance id.",
+        "This is a bug in the client or in a proxy: report it with the instance id.",
     ),
     "internal": (
-        "Something went wrong inside the service that nobody foresaw.",
-        "Ask again with the same key and body, and quote the instance id to support when it happens again.",
+        "The service failed with an internal error.",
+        "Retry with the same key and body. If it happens again, quote the instance id to support.",
     ),
 }
 """Sentence and next step by error code."""
 
 CLIENT_CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "": (
-        "The answer names no error code; the HTTP status, title and detail say what there is to know.",
-        "Check the base URL and what stands between here and the service with `runwatch doctor`, and try again.",
+        "The response has no error code; the HTTP status, title and detail are all there is.",
+        "Check the base URL and the network with `runwatch doctor`, and try again.",
     ),
     "not_a_problem": (
-        "The answer was an error, but no Problem of the service: it came from something in between, such as a proxy,"
-        " or it was cut off.",
+        "The error did not come from the API: a proxy or another program answered, or the response was cut off.",
         "Check the base URL and the proxy settings with `runwatch doctor`, and try again.",
     ),
     "redirect_refused": (
-        "The answer was a redirect, which is never followed, because the API key goes only to the address of its"
-        " profile.",
+        "The service answered with a redirect. Redirects are never followed, because the API key goes only to the"
+        " address of its profile.",
         "Set the profile's base URL to the service itself.",
     ),
 }
@@ -107,7 +105,7 @@ CLIENT_CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 
 REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "cancelled": (
-        "Somebody cancelled the run; a provider call already under way was not reversed.",
+        "The run was cancelled; a provider call already under way was not reversed.",
         "The run's last event names the API key that did it. Submit again if it was a mistake.",
     ),
     "no_eligible_arms": (
@@ -133,8 +131,8 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Read the attempts in the receipt: loosen the check, improve the task, or save a further model.",
     ),
     "execution_terminal": (
-        "The run had already ended when this part of it was about to go on.",
-        "Look at the run's final event: the reason stands there.",
+        "The run had already ended before this part could continue.",
+        "The run's final event gives the reason.",
     ),
     "dispatch_timeout": (
         "The provider did not answer in time.",
@@ -159,7 +157,7 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Ask for a shorter output in the objective, or make the check answer with less.",
     ),
     "internal": (
-        "Something went wrong inside the service that nobody foresaw.",
+        "The service failed with an internal error.",
         "Submit again, and quote the run's id to support when it happens again.",
     ),
     "rejected_by_check": (

@@ -12,13 +12,11 @@ from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.text.copied_text import CopiedText, copied_fields
 from runwatch.view.text.safe_text import SafeText, iso_text, line
 
-NOTHING_ACCEPTED: Final = "Nothing was accepted, nothing was charged."
+NOTHING_ACCEPTED: Final = "Nothing was accepted or charged."
 OUTCOME_UNKNOWN: Final = (
-    "Unknown: a run may have been accepted and may be charged. The same key with the same body is safe to ask again."
+    "Unknown: a run may have been accepted and may be charged. It is safe to retry with the same key and body."
 )
-KEY_WAS_USED: Final = (
-    "This request accepted nothing. An earlier one with the same key may have started a run, and that one stands."
-)
+KEY_WAS_USED: Final = "This request accepted nothing. An earlier one with the same key may have started a run."
 
 NEW_KEY: Final = "A new idempotency key is needed, because the body is another one."
 """What a corrected write needs if the user chose the key."""

@@ -91,7 +91,7 @@ def parse_time_query(text: str, now: datetime, zone: str = "UTC") -> TimeQuery:
     while words and words[0] in {"within", *_ZONE_WORDS}:
         word = words.pop(0)
         if not words:
-            raise UsageError("A span of time is missing" if word == "within" else "A zone is missing", detail=text)
+            raise UsageError("A duration is missing" if word == "within" else "A zone is missing", detail=text)
         if word == "within":
             within = parse_radius(words.pop(0))
         else:
@@ -133,7 +133,7 @@ def build_time_query(
             return TimeQuery((found.astimezone(UTC),), within, name, text=text)
         moments, told = _instants(found, own, name)
     except (ValueError, OverflowError):
-        raise UsageError(f"'{when}' is no time", hint=_HINT) from None
+        raise UsageError(f"'{when}' is not a time", hint=_HINT) from None
     return TimeQuery(moments, within, name, told, text)
 
 
@@ -145,7 +145,7 @@ def parse_radius(text: str) -> timedelta:
     """
     bound = parse_value(text)
     if not isinstance(bound, Duration):
-        raise UsageError(f"'{text}' is no span of time", hint="For example 90s, 5m or 1h30m.")
+        raise UsageError(f"'{text}' is not a duration", hint="For example 90s, 5m or 1h30m.")
     return _as_delta(bound, text)
 
 
@@ -169,7 +169,7 @@ def find_zone(name: str) -> tzinfo | None:
         guess = folded[last.get(near, near)] if near else ""
         raise UsageError(
             f"There is no time zone named '{name}'",
-            detail=f"the nearest is {guess}" if guess else None,
+            detail=f"did you mean {guess}?" if guess else None,
             hint="For example Europe/Berlin, UTC, or local for that of this machine.",
         ) from None
 
@@ -200,14 +200,11 @@ def _instants(shown: datetime, zone: tzinfo | None, name: str) -> tuple[tuple[da
     if _by_clock(first, zone) != shown:
         real = _by_clock(first, zone)
         told = (
-            f"In {name} the clocks were put forward over {said}, so that it never was. Looked at as {real:%H:%M} behind"
-            f" the change, {_utc(first)}."
+            f"{said} does not exist in {name} because clocks moved forward. Using {real:%H:%M} ({_utc(first)}) instead."
         )
         return (first,), told
     if first != second:
-        told = (
-            f"In {name} the clocks were put back, and {said} was twice: {_utc(first)} and {_utc(second)}. Both count."
-        )
+        told = f"{said} exists twice in {name} because clocks moved back: {_utc(first)} and {_utc(second)}. Using both."
         return (first, second), told
     return (first,), ""
 

@@ -55,7 +55,7 @@ _REGEX: Final = re.compile(r"/((?:[^/\\]|\\.)*)/(?=\s|\||$)", re.DOTALL)
 _ENDS: Final = re.compile(r"\s|\||$")
 _PLAIN: Final = re.compile(r"[\w./:@\-]+")
 
-HINT: Final = "Put text that is no filter in double quotes to search for it as it is."
+HINT: Final = "To search for text as it is, put it in double quotes."
 
 
 def parse_filter(
@@ -115,10 +115,10 @@ class _Parser:
             bar = self.position
             self.position += 1
             if not alternatives[-1].terms:
-                raise QueryError("nothing stands before |", bar, HINT)
+                raise QueryError("nothing before |", bar, HINT)
             alternatives.append(self._side_by_side())
             if not alternatives[-1].terms:
-                raise QueryError("nothing stands after |", bar, HINT)
+                raise QueryError("nothing after |", bar, HINT)
         return alternatives[0] if len(alternatives) == 1 else AnyOf(tuple(alternatives))
 
     def _side_by_side(self) -> AllOf:
@@ -142,7 +142,7 @@ class _Parser:
             self.position += 1
         negations = self.position - start
         if _ENDS.match(self.text, self.position):
-            raise QueryError("nothing stands after !", start, HINT)
+            raise QueryError("nothing after !", start, HINT)
         term = self._plain()
         return Not(term) if negations % 2 else term
 
@@ -182,7 +182,7 @@ class _Parser:
         if self.text.startswith('"', self.position):
             return self._quoted()
         if _ENDS.match(self.text, self.position):
-            raise QueryError(f"nothing stands after {before}", self.position, HINT)
+            raise QueryError(f"nothing after {before}", self.position, HINT)
         return self._bare()
 
     def _bare(self) -> str:
@@ -227,7 +227,7 @@ class _Parser:
         if flag in self.spec.flags:
             return HasFlag(flag)
         known = ", ".join(self.spec.flags) or "none"
-        raise QueryError(f"there is no is:{flag}; there are: {known}", position)
+        raise QueryError(f"unknown is:{flag}; known: {known}", position)
 
     def _field(self, name: str, position: int) -> str:
         field = self.spec.field(name)
@@ -243,4 +243,4 @@ class _Parser:
 
 def _nearest(name: str, known: Collection[str]) -> str | None:
     near = closest_word(name, known)
-    return f"The nearest is {near!r}." if near else None
+    return f"Did you mean {near!r}?" if near else None

@@ -95,7 +95,7 @@ def _days(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> list
     shown = [_day(name, sums.days[name]) for name in names[:MAX_LINES]]
     shown += _rest([sums.days[name] for name in names[MAX_LINES:]], "earlier days")
     if NO_DAY in sums.days:
-        shown.append(_plotted("no date told", sums.days[NO_DAY]))
+        shown.append(_plotted("no date", sums.days[NO_DAY]))
     title = "Spend by day (UTC), on which runs became final"
     if len(names) < MANY_DAYS:
         return bar_section(title, shown, room_of, context)

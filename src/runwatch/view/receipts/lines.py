@@ -150,7 +150,7 @@ def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | N
     if used := tokens(cost.input_tokens, cost.output_tokens, context.glyphs, is_partial=is_partial):
         words.append(used)
     if cost.calls is not None:
-        words.append(line(f"{grouped_number(cost.calls)} calls"))
+        words.append(line(f"{grouped_number(cost.calls)} call{'s' * (cost.calls != 1)}"))
     if cost.waiver is not None:
         words.append(line(f"waived: {line(cost.waiver.reason)}"))
     dot = f" {context.glyphs.dot} "

@@ -25,7 +25,7 @@ NO_DAY: Final = ""
 """The day of a receipt without a date."""
 
 FEE: Final = "platform fee"
-NO_MODEL: Final = "model not told"
+NO_MODEL: Final = "model not reported"
 
 # Sums of amounts whose magnitudes differ by fewer digits than this are exact.
 _EXACT: Final = Context(prec=100)
@@ -221,7 +221,7 @@ class SpendComparison:
         if self.agrees:
             return line(f"agrees: {format_amount(self.receipts)} USD{unknown}")
         if self.usage is None:
-            return line(f"usage tells nothing of it; receipts {format_amount(self.receipts)} USD")
+            return line(f"not in usage; receipts {format_amount(self.receipts)} USD")
         if self.difference == 0:
             return line(
                 f"differs: usage names {_calls(self.usage_calls or 0)} of unknown cost, receipts name "

@@ -108,9 +108,7 @@ def decision_sections(exported: ComplianceExport, context: RenderContext) -> lis
     listed = exported.decision_log
     if not listed:
         said = (
-            f"{NO_DECISION_LOG[0].upper()}{NO_DECISION_LOG[1:]}."
-            if listed is None
-            else "Nobody decided anything in this period."
+            f"{NO_DECISION_LOG[0].upper()}{NO_DECISION_LOG[1:]}." if listed is None else "No decisions in this period."
         )
         return [DetailSection(line(""), (DetailLine(line(""), line(said), Role.QUIET),))]
     ordered = sorted(listed, key=lambda one: str(one.raw.get("at") or ""), reverse=True)

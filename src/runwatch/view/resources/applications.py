@@ -118,7 +118,7 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
             "templates apply",
             "postTenantTemplateApplications",
             enabled_when=_can_apply,
-            off_because="Something stands in its way; each blocker says what clears it.",
+            off_because="It has blockers; each says how to clear it.",
             mutation=Mutation(
                 operation="postTenantTemplateApplications",
                 sentence=lambda it: (

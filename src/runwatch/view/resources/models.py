@@ -98,7 +98,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     sort=(SortKey("model"),),
     empty="No models can be saved yet. `sources connect` connects a source, `sources sync ID` reads"
     " which models it serves.",
-    note="What can be saved, not what may be spent.",
+    note="Catalog only: your balance decides what can run.",
     flags={
         "byok": lambda it: _connection(it).access_lane == "byok",
         "public": lambda it: "public" in (_offering(it).data_classes or ()),

@@ -43,7 +43,7 @@ def _head(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
 
 
 def _instance(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
-    return line(entry.problem.instance or "none: the answer was no Problem of the service")
+    return line(entry.problem.instance or "none: the answer did not come from the API")
 
 
 def _request(entry: ProblemEntry, _: object, context: RenderContext) -> CellText | None:

@@ -122,7 +122,7 @@ def _last(facts: RunFacts, context: RenderContext) -> CellText:
     if event is not None:
         return line(f"{last_event_text(event)} {age(event.at, context.now) if event.at else ''}".rstrip())
     created = facts.run.created_at
-    return line(context.glyphs.unknown) if created is None else line(f"sent {age(created, context.now)}")
+    return line(context.glyphs.unknown) if created is None else line(f"started {age(created, context.now)} ago")
 
 
 def _reason(facts: RunFacts, context: RenderContext) -> CellText:
@@ -244,7 +244,7 @@ COLUMNS: Final = (
     column("status", cell=_outcome, min_cells=11, max_cells=14, server_parameter="status"),
     id_column("run|id|execution_id=id", cell=_run),
     column(
-        "age|created_at=run.created_at", cell=_age, align="right",
+        "age|created_at=run.created_at", title="took", cell=_age, align="right",
         sort_key=lambda run: newest_first_key(run.run.created_at), server_parameter="since", hide_order=11,
         min_cells=5,
     ),
@@ -263,8 +263,8 @@ COLUMNS: Final = (
     column("provider=provider.value", hide_order=4, min_cells=10, max_cells=24, hide_if_empty=True),
     id_column("arm|arm_id=arm_id.value", cell=_arm, hide_order=3, hide_if_empty=True),
     column(
-        "source", lambda run: ", ".join(run.told_by) or None, title="told by", hide_order=2, min_cells=7, max_cells=20,
-        hide_if_empty=True,
+        "source", lambda run: ", ".join(run.told_by) or None, title="reason from", hide_order=2, min_cells=7,
+        max_cells=20, hide_if_empty=True,
     ),
     column("created=run.created_at", format=time_cell, never_cut=True, hide_order=1),
 )  # fmt: skip
@@ -346,7 +346,7 @@ RUNS: Final = ResourceSpec[RunFacts](
         ResourceAction("watch", "Follow its events", "runs watch", "getExecutionsByExecutionIdEvents"),
         ResourceAction(
             "cancel", "Cancel the run", "runs cancel", "postExecutionsByExecutionIdCancel", is_destructive=True,
-            enabled_when=lambda run: not run.is_final, off_because="The run has ended, and a final run never changes.",
+            enabled_when=lambda run: not run.is_final, off_because="The run has already ended.",
         ),
         ResourceAction(
             "result", "Read its result", "runs result", "getExecutionsByExecutionIdResult",

@@ -39,8 +39,8 @@ def _means(connection: SourceConnection, _: object, __: RenderContext) -> CellTe
     if connection.is_usable:
         return StyledText(line("Its models can be run."), Role.GOOD)
     if not _is_on(connection):
-        return StyledText(line("It is disconnected for good."), Role.OFF)
-    return StyledText(line("No model can be run over it until a test passes with the key that it has now."), Role.WARN)
+        return StyledText(line("It is permanently disconnected."), Role.OFF)
+    return StyledText(line("No model can run over it until a test passes with its current key."), Role.WARN)
 
 
 def _ids(profile: SourceProfile, member: str) -> tuple[str, ...] | None:
@@ -116,7 +116,7 @@ PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
         )),
     ),
     sort=(SortKey("source"),),
-    empty="The service knows no sources.",
-    note="What is run here is paid by you, at the source.",
+    empty="The service lists no sources.",
+    note="You pay for these runs, directly at the source.",
     actions=PROFILE_ACTIONS,
 )  # fmt: skip

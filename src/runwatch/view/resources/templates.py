@@ -77,7 +77,7 @@ BLOCKER: Final = SectionSpec(
 )  # fmt: skip
 
 ALTERNATIVE: Final = SectionSpec(
-    "Instead",
+    "Alternative",
     (
         MemberLine("next_action.type", "next action", leads=_alternative_lead),
         MemberLine("next_action.detail", "what to do"),
@@ -94,7 +94,7 @@ def _checked(
 
 
 _CONSISTENCY: Final = SectionSpec(
-    "Fits together? Worked out here",
+    "Consistency · computed by runwatch",
     tuple(
         ComputedLine(label, _checked(check))
         for label, check in (
@@ -164,7 +164,7 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         ResourceAction(
             "apply", "Look at its plan and apply it", "templates apply", "postTenantTemplateApplications",
             enabled_when=lambda it: it.template.eligible is not False,
-            off_because="Something stands in its way; each blocker says what clears it.",
+            off_because="It has blockers; each says how to clear it.",
         ),
     ),
     subject=TemplateFacts,

@@ -27,7 +27,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     name="webhooks",
     singular="webhook",
     title="Webhooks",
-    list_summary="list the addresses that are told of final runs",
+    list_summary="list the addresses that are notified of final runs",
     columns=(
         status_column("status", min_cells=9),
         column("url", title="address", min_cells=24, max_cells=60),
@@ -42,7 +42,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
         )),
     ),
     sort=(SortKey("created"),),
-    empty="No webhooks yet. `webhooks create --url URL` has every run that ends told to an address.",
+    empty="No webhooks yet. `webhooks create --url URL` notifies an address of every run that ends.",
     note="The signing secret is shown once.",
     actions=WEBHOOK_ACTIONS,
     create_actions=WEBHOOK_MAKES,

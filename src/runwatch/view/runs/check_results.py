@@ -121,7 +121,7 @@ def slice_finding(part: ReceiptSlice, mode: str | None, glyphs: Glyphs = UNICODE
     for check in reversed(part.verification_checks or ()):
         if check.activity == "customer" and check.outcome == "technical_failure":
             return describe_attempt(check, glyphs)
-    return CheckFinding("unrecorded", line("none recorded"), line("nothing is recorded about a check"), Role.PLAIN)
+    return CheckFinding("unrecorded", line("none recorded"), line("no check recorded"), Role.PLAIN)
 
 
 def receipt_finding(receipt: Receipt, glyphs: Glyphs = UNICODE) -> CheckFinding | None:

@@ -109,7 +109,7 @@ def parse_edit(row: SettingsRow, text: str) -> tuple[str, str | None]:
             return key, None
     setting = find_setting(key)
     if setting is None:
-        raise InvalidValueError("is no setting")
+        raise InvalidValueError("is not a setting")
     setting.parse(value)
     if row.choices and value not in row.choices:
         raise InvalidValueError(f"must be one of {', '.join(row.choices)}")

@@ -40,7 +40,7 @@ def choose_poll_interval_s(application: Application) -> float | None:
 def max_spend_text(plan: Plan) -> str:
     """Describe the maximum spend of a plan."""
     most = plan.maximum_spend_usd
-    return "an amount that the plan does not tell" if most is None else f"{plain_decimal(most)} USD"
+    return "an amount that the plan does not state" if most is None else f"{plain_decimal(most)} USD"
 
 
 def proof_spend_text(application: Application) -> str:
@@ -53,7 +53,7 @@ def proof_spend_text(application: Application) -> str:
         value: Any = json_paths.get_at(application.raw, json_paths.parse_path(path))
         if not isinstance(value, bool) and isinstance(value, (int, float, Decimal)) and to_decimal(value) is not None:
             return f"{json_text(value)} USD{more}"
-    return "an amount that the application does not tell"
+    return "an amount that the application does not state"
 
 
 def encode_application_note(application_id: str) -> str:

@@ -78,9 +78,9 @@ def check_eligibility(template: Template, context: RenderContext) -> CellText | 
     """Check that eligibility and blockers do not contradict each other."""
     blockers = template.blockers or ()
     if template.eligible and blockers:
-        return StyledText(line(f"{context.glyphs.warn} eligible, and yet blockers are named"), Role.WARN)
+        return StyledText(line(f"{context.glyphs.warn} eligible, but blockers are listed"), Role.WARN)
     if template.eligible is False and not blockers:
-        return StyledText(line(f"{context.glyphs.warn} not eligible, and no blocker is named"), Role.WARN)
+        return StyledText(line(f"{context.glyphs.warn} not eligible, but no blocker is listed"), Role.WARN)
     return None
 
 

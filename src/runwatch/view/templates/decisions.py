@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Verdict = Literal["go", "no-go"]
 
-CHANGED: Final = "the record changed since"
+CHANGED: Final = "the record has changed since"
 """Shown if the record changed after the decision."""
 
 
@@ -84,7 +84,7 @@ def decision_cell(decision: ReviewDecision, record: Record, context: RenderConte
 
 
 def decision_line(decision: ReviewDecision, record: Record, context: RenderContext) -> StyledText:
-    """Format a decision for a detail: verdict, age, reason, and whether the record changed since."""
+    """Format a decision for a detail: verdict, age, reason, and whether the record has changed since."""
     word = decision_cell(decision, record, context)
     reason = f": {decision.reason}" if decision.reason else ""
     changed = "" if decision.holds_for(record) else f" {context.glyphs.dot} {CHANGED}"

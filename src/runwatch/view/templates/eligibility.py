@@ -86,7 +86,7 @@ def eligibility_text(template: Template) -> StyledText:
             line(f"The service does not say whether it is eligible{f': {blockers}' if count else ''}."), Role.WARN
         )
     if template.eligible:
-        return StyledText(line("Eligible: nothing stands in its way."), Role.GOOD)
+        return StyledText(line("Eligible: no blockers."), Role.GOOD)
     return StyledText(line(f"Not eligible: {blockers if count else 'the service names no blocker'}."), Role.BAD)
 
 
@@ -126,7 +126,7 @@ def change_line(facts: TemplateFacts, _: object, context: RenderContext) -> Cell
     before = facts.before
     if before is None:
         return None
-    told = "; ".join(describe_changes(before.record, facts.template)) or "only what a comparison shows"
+    told = "; ".join(describe_changes(before.record, facts.template)) or "differences only"
     when = time_of_day(before.last_seen_at, context)
     return StyledText(line(f"{when} ({ago(before.last_seen_at, context.now)}): {told}", None), Role.WARN)
 

@@ -60,7 +60,7 @@ STEPS: Final[Mapping[str, NextStep]] = {
         "make", resource="account", operation="postAccountTopUpIntents", words="enter tops it up"
     ),
     "retry_consent": NextStep("resume", "retry_consent"),
-    "enter_credential": NextStep("resume", "poll_consent", words="enter looks whether it was entered"),
+    "enter_credential": NextStep("resume", "poll_consent", words="enter checks whether it was entered"),
     "poll_consent": NextStep("resume", "poll_consent"),
     "retry_connection_test": NextStep("resume", "retry_connection_test"),
     "retry_deployment_sync": NextStep("resume", "retry_deployment_sync"),

@@ -74,7 +74,7 @@ async def test_without_rows_there_is_nothing_to_choose(tmp_path: Path) -> None:
         await driven.press("4")
         await driven.comes("Nothing is saved yet")
         await driven.press("F")
-        await driven.shows("There are no rows to be counted.")
+        await driven.shows("No rows to count.")
 
 
 @pytest.mark.parametrize(("kind", "record_id"), [("arm", "arm_01HX7")])

@@ -111,8 +111,8 @@ async def test_a_miss_says_what_was_searched_and_names_the_neighbours(service: S
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
         await ask(driven, "11:20")
-        await driven.shows("Nothing is kept from that time.")
-        for words in ("Searched 2026-11-21 11:15:00 UTC", "the journal of this machine (2 problems", "The nearest are:",
+        await driven.shows("Nothing recorded at that time.")
+        for words in ("Searched 2026-11-21 11:15:00 UTC", "the journal of this machine (2 problems", "Nearest entries:",
                       "rate_limited"):  # fmt: skip
             assert words in driven.text
         assert "not running" in driven.text
@@ -145,7 +145,7 @@ async def test_a_question_is_explained_while_it_is_typed(service: ScriptedServic
         await three(driven)
         await driven.press("at")
         await driven.until(lambda: isinstance(driven.app.screen, ActivityScreen), "the screen")
-        await driven.shows("Nothing is asked for yet.")
+        await driven.shows("No time given yet.")
         await driven.until(lambda: driven.focused is not driven.table, "the line to be open")
         await driven.type("10:35 in Europe/Berlim")
         await driven.shows("There is no time zone named")
@@ -153,11 +153,11 @@ async def test_a_question_is_explained_while_it_is_typed(service: ScriptedServic
         await driven.type("n")
         await driven.shows("2026-11-21 09:35:00 UTC ± 5:00")
         await driven.press("enter")
-        await driven.shows("Nothing is kept from that time.")
+        await driven.shows("Nothing recorded at that time.")
         await driven.press("slash", "ctrl+u")
         await driven.type("2026-10-25T02:30 in Europe/Berlin")
         await driven.press("enter")
-        await driven.shows("was twice: 00:30 UTC and 01:30 UTC")
+        await driven.shows("clocks moved back: 00:30 UTC and 01:30 UTC")
 
 
 async def test_the_list_of_problems_takes_the_question_too(service: ScriptedService, tmp_path: Path) -> None:

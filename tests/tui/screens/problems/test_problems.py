@@ -71,7 +71,7 @@ async def test_the_instance_stands_first_and_a_submit_says_what_it_did(
         panel = driven.app.screen.query_one(ProblemPanel)
         rows = [row.partition("┃│")[2].strip("│ ") for row in driven.lines if "┃│" in row]
         assert next(row for row in rows if row) == f"instance   {REFUSED}"
-        assert "Nothing was accepted, nothing was charged." in driven.text
+        assert "Nothing was accepted or charged." in driven.text
         assert "policy.budget.max_cost_usd" in driven.text
         await driven.press("down")
         await driven.until(lambda: panel.entry is not None and panel.entry.instance == OTHER, "the panel to follow")
@@ -86,12 +86,12 @@ async def test_six_characters_at_any_place_find_a_problem(service: ScriptedServi
         await three(driven)
         await driven.press("slash")
         await driven.type(part)
-        await driven.shows("1 found by id")
+        await driven.shows("1 found by its id")
         await driven.shows("Problems   1 ")
         assert INSTANCE in driven.text
         await driven.press("enter")
         assert driven.focused is driven.table
-        assert "found by id 1" in driven.lines[1]
+        assert "1 found by its id" in driven.lines[1]
         await driven.press("escape")
         await driven.shows("Problems   3")
         assert isinstance(driven.app.screen, ProblemsScreen)
@@ -116,7 +116,7 @@ async def test_a_mail_pasted_into_the_filter_finds_what_it_names(service: Script
         await three(driven)
         await driven.press("slash")
         await paste(driven, MAIL)
-        await driven.shows("1 found by id")
+        await driven.shows("1 found by its id")
         assert "Hello, my run was refused" in driven.lines[-2]
         await driven.press("enter")
         await driven.shows("Problems   1 ")
@@ -133,7 +133,7 @@ async def test_problems_older_than_those_listed_are_found_too(service: ScriptedS
         assert INSTANCE not in driven.text
         await driven.press("slash")
         await driven.type("8a34-4f0e")
-        await driven.shows("1 found by id")
+        await driven.shows("1 found by its id")
         assert INSTANCE in driven.text
 
 
@@ -142,7 +142,7 @@ async def test_a_text_that_names_nothing_says_so(service: ScriptedService, tmp_p
         await three(driven)
         await driven.press("slash")
         await driven.type("ffffff")
-        await driven.shows("0 found by id")
+        await driven.shows("0 found by its id")
         await driven.shows("No problem met from this machine has an id")
 
 

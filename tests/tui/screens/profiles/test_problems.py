@@ -98,7 +98,7 @@ async def test_an_id_is_found_whatever_profile_is_chosen(tmp_path: Path) -> None
         await across(driven, "work", 1)
         await driven.press("slash")
         await driven.type("3b9a-4a55")
-        await driven.shows("1 found by id")
+        await driven.shows("1 found by its id")
         assert rows_of(driven) == [("home", AT_HOME)]
         await driven.press("enter", "escape")
         await driven.until(lambda: rows_of(driven) == [("work", AT_WORK)], "the rows of before")

@@ -78,7 +78,7 @@ async def test_nothing_is_written_before_there_is_an_export(tmp_path: Path) -> N
         await opened(driven)
         await driven.comes("not authorised")
         await driven.press("e")
-        await driven.shows("There is no export of this period yet.")
+        await driven.shows("No export of this period yet.")
         assert not (tmp_path / "runwatch-data" / "exports").exists()
 
 

@@ -1,4 +1,4 @@
-"""The overview: one look says whether something is wrong, where and since when; every number opens its list."""
+"""The overview: one look says whether something is wrong, where and since when; select a number to open its list."""
 
 from __future__ import annotations
 
@@ -204,9 +204,9 @@ async def test_q_at_the_root_of_the_runs_still_quits(tmp_path: Path) -> None:
 
 async def test_esc_that_hides_a_warning_does_nothing_else(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, settings="retrys = 3\n") as driven:
-        await driven.shows("'retrys' is no setting")
+        await driven.shows("'retrys' is not a setting")
         await driven.press("escape")
-        await driven.hides("'retrys' is no setting")
+        await driven.hides("'retrys' is not a setting")
         assert isinstance(driven.app.screen, RunsScreen)
 
 
@@ -228,7 +228,7 @@ async def test_its_lists_are_read_while_it_is_in_front_and_no_longer(tmp_path: P
         await driven.shows("8f21…9b7e")
         assert not service.requests("GET", "/v1/verifiers")
         await driven.press("I")
-        await opened(driven, until="its answer does not fit")
+        await opened(driven, until="its response is not valid")
         assert service.requests("GET", "/v1/arms")
         await driven.press("1")
         await driven.shows("8f21…9b7e")
@@ -241,7 +241,7 @@ async def test_runs_leave_the_hour_as_time_goes_by(tmp_path: Path) -> None:
     old = open_run("ex_old", "failed", current=None, reason="x", created_at=at_minute(59.5), completed_at=at_minute(59))
     receipt = ended_receipt("failed", "x", execution_id="ex_old")
     async with console(quiet(runs=[old], receipts=[receipt]), tmp_path, open_at="overview") as driven:
-        await opened(driven, until="every number opens its list")
+        await opened(driven, until="select a number to open its list")
         await driven.pass_time(60)
         await driven.shows("Nothing ended in the last hour.")
 
@@ -259,7 +259,7 @@ async def test_without_a_service_it_says_what_is_wrong(tmp_path: Path) -> None:
 async def test_r_reads_everything_again(tmp_path: Path) -> None:
     service = troubled()
     async with console(service, tmp_path, open_at="overview") as driven:
-        await opened(driven, until="its answer does not fit")
+        await opened(driven, until="its response is not valid")
         read = len(service.requests("GET", "/v1/source-connections"))
         await driven.press("r")
         await driven.pass_time(5)
@@ -285,7 +285,7 @@ async def test_a_wider_window_puts_the_numbers_on_top_and_a_narrow_one_what_stan
 async def test_what_comes_in_above_takes_the_cursor_along(tmp_path: Path) -> None:
     service = troubled()
     async with console(service, tmp_path, open_at="overview") as driven:
-        lines = await opened(driven, until="its answer does not fit")
+        lines = await opened(driven, until="its response is not valid")
         await driven.press("down", "down")
         way = lines.way
         assert way is not None
@@ -318,7 +318,7 @@ async def test_texts_of_any_kind_break_neither_lines_nor_frames(tmp_path: Path, 
     arms = [resources.arm(f"arm_{number}", "degraded", display_name=entry.text) for number, entry in enumerate(CORPUS)]
     service.say("GET", "/v1/arms", Said(200, {"arms": [dict(arm.raw) for arm in arms[:3]], "next_cursor": None}))
     async with console(service, tmp_path, size=size, open_at="overview") as driven:
-        await opened(driven, until="every number opens its list")
+        await opened(driven, until="select a number to open its list")
         assert all(is_clean(row) for row in driven.lines)
         assert all(cell_width(row) <= size[0] for row in driven.lines)
         reasons = driven.app.screen.query_one("#reasons-lines", LinkLines)

@@ -213,7 +213,7 @@ async def test_a_report_full_of_hostile_values_is_drawn_clean(tmp_path: Path) ->
     )  # fmt: skip
     async with console(service(usage=Said(200, hostile)), tmp_path, size=WIDE) as driven:
         await driven.press("U")
-        await driven.comes("Further members")
+        await driven.comes("Other fields")
         assert not foreign_controls(driven.text.encode())
 
 

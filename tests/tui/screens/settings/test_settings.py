@@ -58,7 +58,7 @@ async def test_value_source_and_meaning_are_shown(service: ScriptedService, tmp_
         assert " ".join(next(row for row in driven.lines if "▸ theme" in row).strip("┃ ").split()) == (
             "▸ theme runwatch-dark file"
         )
-        for text in ("The colours of the console.", "settings.toml:2", "theme   --theme", "at once"):
+        for text in ("The console's theme.", "settings.toml:2", "theme   --theme", "at once"):
             assert text in driven.text
 
 
@@ -118,7 +118,7 @@ async def test_what_stands_in_the_file_is_taken_out_after_a_question(service: Sc
         await driven.pilot.pause()
         assert "mine" in text_of_file(tmp_path)
         await driven.press("X", "down", "enter")
-        await driven.shows("filters.mine taken out of the file, holds now")
+        await driven.shows("filters.mine removed from the file, holds now")
         assert "mine =" not in text_of_file(tmp_path)
         await go_to(driven, "mouse")
         await driven.press("X")
@@ -189,7 +189,7 @@ async def test_what_waits_for_a_new_start_says_so(service: ScriptedService, tmp_
     async with console(service, tmp_path) as driven:
         await go_to(driven, "glyphs")
         await driven.press("enter", "down", "enter")
-        await driven.shows("glyphs written, holds from the next start")
+        await driven.shows("glyphs written, takes effect at the next start")
         assert 'glyphs = "ascii"' in text_of_file(tmp_path)
         assert not driven.app.is_ascii
 
@@ -208,7 +208,7 @@ async def test_an_empty_line_puts_the_default_back(service: ScriptedService, tmp
     async with console(service, tmp_path, settings="retries = 4\n") as driven:
         await go_to(driven, "retries")
         await driven.press("enter", "backspace", "enter")
-        await driven.shows("retries taken out of the file")
+        await driven.shows("retries removed from the file")
         assert "retries" not in text_of_file(tmp_path)
 
 
@@ -243,7 +243,7 @@ async def test_problems_of_the_file_stand_on_top_with_their_lines(service: Scrip
     async with console(service, tmp_path, settings='\nthme = "x"\n', open_at="settings") as driven:
         await driven.shows("1 problem in the file")
         assert "line 2" in driven.lines[4]
-        assert "'thme' is no setting" in driven.lines[4]
+        assert "'thme' is not a setting" in driven.lines[4]
 
 
 async def test_a_file_that_cannot_be_read_is_never_written_over(service: ScriptedService, tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await driven.press("enter")
         await driven.type("fine by me")
         await driven.press("enter")
-        await driven.shows("Another console decided no-go meanwhile; enter decides all the same")
+        await driven.shows("Another console decided no-go meanwhile; enter overwrites it")
         await driven.shows("✗ no-go, 0 s ago: theirs")
         assert "fine by me" in driven.text, "what was typed is not lost"
         await driven.press("enter")
@@ -356,7 +356,7 @@ async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_a
         await driven.pass_time(60)
         assert len(service.requests("GET", f"{APPLICATIONS}/app_01")) == reads, "an ended one is read no more"
         await driven.press("escape")
-        await driven.shows("application begun here")
+        await driven.shows("application started here")
 
 
 async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(
@@ -401,7 +401,7 @@ async def test_an_application_that_was_begun_is_resumed_in_a_later_session(
         )
         await at_templates(driven)
         await driven.press("r", "G")
-        await driven.shows("application begun here")
+        await driven.shows("application started here")
         await at_next_action(driven)
         await driven.press("G", "enter")
         await driven.until(lambda: isinstance(driven.app.screen, ApplicationScreen), "the application")
@@ -489,7 +489,7 @@ async def test_the_private_page_of_an_application_is_offered_and_stands_in_no_fi
         )
         await at_templates(driven)
         await driven.press("r", "G")
-        await driven.shows("application begun here")
+        await driven.shows("application started here")
         await at_next_action(driven)
         await driven.press("G", "enter")
         await driven.shows("enter the key of the model source")

@@ -127,7 +127,7 @@ async def test_what_a_terminal_would_act_on_is_left_out_and_said(tmp_path: Path)
         _, field = await at_text(driven)
         await paste(driven, "be\x1b[31m brief\u202e\nand kind")
         assert field.value == "be brief\nand kind"
-        await driven.shows("6 characters that no text shows left out.")
+        await driven.shows("6 characters that cannot be displayed left out.")
 
 
 @pytest.mark.parametrize("entry", hostile.CORPUS, ids=lambda entry: entry.name)
@@ -146,8 +146,8 @@ def test_a_body_tells_texts_of_several_lines_once_more() -> None:
 @pytest.mark.parametrize(
     ("environment", "words"),
     [
-        ({}, "No editor is named"),
-        ({"EDITOR": "  "}, "No editor is named"),
+        ({}, "No editor is set"),
+        ({"EDITOR": "  "}, "No editor is set"),
         ({"VISUAL": "no-such-editor-anywhere -w", "EDITOR": "sh"}, "The editor in VISUAL is not there"),
         ({"EDITOR": "sh 'unclosed"}, "The command in EDITOR cannot be read"),
     ],
@@ -168,7 +168,7 @@ async def test_the_form_says_when_no_editor_can_be_opened(tmp_path: Path) -> Non
         _, field = await at_text(driven)
         await driven.type("stays")
         await driven.press("ctrl+e")
-        await driven.shows("No editor is named. Set VISUAL or EDITOR to the command of one.")
+        await driven.shows("No editor is set. Set VISUAL or EDITOR to a command.")
         assert field.value == "stays"
 
 
@@ -176,7 +176,7 @@ async def test_a_terminal_that_cannot_be_given_away_is_told(tmp_path: Path) -> N
     async with console(service(), tmp_path, size=WIDE, open_at="arms", environment={"EDITOR": "sh"}) as driven:
         _, field = await at_text(driven)
         await driven.press("ctrl+e")
-        await driven.shows("This terminal cannot be given to an editor.")
+        await driven.shows("This terminal cannot run an editor.")
         assert field.value == ""
 
 

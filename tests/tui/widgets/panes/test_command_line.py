@@ -69,7 +69,7 @@ def test_a_line_is_a_name_and_what_stands_behind_it(text: str, name: str, argume
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("recepits", "there is no command recepits; the nearest is receipts"),
+        ("recepits", "unknown command recepits; did you mean receipts?"),
         ("xyzzy", "there is no command xyzzy"),
         ("open", "open needs ID"),
         ("theme nope", "theme takes dark, light, Half dark"),

@@ -51,7 +51,7 @@ async def test_the_whole_sheet() -> None:
         assert rows[10].startswith("production profile: type the number of runs")
         assert rows[11] == "[ Keep them running ]    Cancel 6 runs"
         assert rows[12].startswith("┗━ data is 2s old ━")
-        assert rows[12].endswith("━ tab moves  esc leaves ━┛")
+        assert rows[12].endswith("━ tab moves  esc cancels ━┛")
 
 
 async def test_the_records_take_as_many_rows_as_there_are() -> None:
@@ -111,9 +111,9 @@ async def test_tab_reaches_everything_and_the_second_button_confirms() -> None:
         await pilot.pause()
         assert [type(message) for message in app.told] == [ConfirmDialog.Confirmed]
         assert state(dialog) == "sending"
-        assert "sending, waiting for the answer" in text_of(app)
+        assert "sending, waiting for the response" in text_of(app)
         assert focused(app) == "sheet-keep"
-        assert "[ Leave, it goes on ]" in text_of(app)
+        assert "[ Close, it continues ]" in text_of(app)
 
 
 async def test_nothing_is_sent_twice() -> None:

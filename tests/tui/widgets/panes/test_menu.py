@@ -76,7 +76,7 @@ async def test_the_whole_menu() -> None:
         rows = lines_of(app)[-5:]
         assert rows[0].startswith("┏━ Title ━")
         assert [row.strip("┃ ") for row in rows[1:4]] == ["▸ first    beside", "second   off: not now", "third"]
-        assert rows[4].endswith("━ enter chooses  esc leaves ━┛")
+        assert rows[4].endswith("━ enter selects  esc closes ━┛")
 
 
 async def test_what_is_off_cannot_be_chosen() -> None:
@@ -159,7 +159,7 @@ async def test_every_action_is_shown_and_why_one_is_off(service: ScriptedService
         await driven.press("full_stop")
         for text in (
             "Follow its events   runwatch runs watch ex_done02",
-            "Cancel the run      off: The run has ended, and a final run never changes.",
+            "Cancel the run      off: The run has already ended.",
             "Show its receipt    runwatch receipts show ex_done02",
         ):
             assert text in driven.text
@@ -215,4 +215,4 @@ async def test_an_empty_list_has_nothing_to_copy(tmp_path: Path) -> None:
     async with console(ScriptedService(), tmp_path) as driven:
         await driven.press("Y")
         assert menus(driven) == 0
-        assert "There is nothing to copy." in driven.text
+        assert "Nothing to copy." in driven.text

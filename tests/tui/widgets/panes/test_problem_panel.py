@@ -34,7 +34,7 @@ async def test_the_whole_panel() -> None:
         assert rows[0].startswith("┏━ ✗ validation_failed · HTTP 400 · The request is invalid. ━")
         assert rows[2] == "instance   0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11   y copy   Y support block"
         assert rows[3] == "request    POST /v1/executions   12:04:31 UTC   143 ms   attempt 1 of 1   key 7c1e…"
-        assert rows[4] == "effect     Nothing was accepted, nothing was charged."
+        assert rows[4] == "effect     Nothing was accepted or charged."
         assert rows[6] == "fields     policy.budget.max_cost_usd   Must be greater than 0."
         assert rows[7] == "task.objective               Required."
         assert rows[9] == "next       enter puts you on the first field"

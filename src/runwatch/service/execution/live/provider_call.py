@@ -126,7 +126,7 @@ async def call_provider(
         return _refused(error, order, is_keyless=is_keyless, ran_out=error.is_deadline and limit >= left_s)
     except Exception as error:
         # Log neither message nor traceback: both may contain the prompt or the output.
-        _log.error("a provider call failed unforeseen: %s", type(error).__name__)
+        _log.error("a provider call failed unexpectedly: %s", type(error).__name__)
         return _failed("internal", was_sent=True)
     cost = compute_cost(generation, order.prices, order.upstream_ref, is_keyless=is_keyless)
     usd, basis = cost or _UNKNOWN

@@ -57,7 +57,7 @@ class EventScreen(ConsoleScreen):
         """Go to the next event that matches, round the end."""
         message.stop()
         if not self.tail.move_match(message.index, message.step):
-            self.notify_user("nothing is filtered for, or nothing matches", Role.WARN)
+            self.notify_user("no filter, or no match", Role.WARN)
 
     def on_event_log_line_opened(self, message: EventLog.LineOpened) -> None:
         """Show the whole event."""

@@ -58,14 +58,14 @@ class FacetedScreen(ResourceScreen):
         text = self.filter_text
         counted = self._counted()
         if not counted:
-            self.notify_user("There are no rows to be counted.", Role.WARN)
+            self.notify_user("No rows to count.", Role.WARN)
             return
         widest = max(len(facet.field) for facet in counted)
         items = [
             MenuItem(
                 line(f"{facet.field:<{widest}}   {line(value.words, 60)}"),
                 value,
-                line(f"{value.count}" + ("   on; takes it away" if is_facet_active(text, value) else "")),
+                line(f"{value.count}" + ("   on; removes it" if is_facet_active(text, value) else "")),
             )
             for facet in counted
             for value in facet.values

@@ -158,7 +158,7 @@ class FormScreen(ConsoleScreen):
         """The fields, and the request beside them."""
         buttons = Horizontal(
             TextButton(line(self.go_label()), role=Role.PLAIN, id="start"),
-            TextButton(line("Leave"), id="leave"),
+            TextButton(line("Cancel"), id="leave"),
             id="buttons",
         )
         fields = FormFields(self.form.asks, self._values, before=self.before_fields(), after=(buttons,))
@@ -183,13 +183,13 @@ class FormScreen(ConsoleScreen):
         self._fit()
         self.fields.go_to(self._begin)
         self.show_request()
-        start_worker(self, self._get_checker(), "loading the rules")
+        start_worker(self, self._get_checker(), "loading")
         self.session_opened()
 
     def session_opened(self) -> None:
         """Offer the records that the service has."""
         if self.console.session is not None and any(ask.offer for ask in self.form.asks):
-            start_worker(self, self._offer(), "reading what can be chosen", group="offers", exclusive=True)
+            start_worker(self, self._offer(), "reading suggestions", group="offers", exclusive=True)
 
     def on_resize(self) -> None:
         """Leave the preview out where there is no room."""
@@ -211,7 +211,9 @@ class FormScreen(ConsoleScreen):
     def on_safe_text_area_characters_dropped(self, event: MultilineInput.CharactersDropped) -> None:
         """Say that what stands there is not all of what came."""
         event.stop()
-        self.notify_user(f"{event.count} character{'s' * (event.count != 1)} that no text shows left out.", Role.WARN)
+        self.notify_user(
+            f"{event.count} character{'s' * (event.count != 1)} that cannot be displayed left out.", Role.WARN
+        )
 
     def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
         """Open the person's editor on the text."""
@@ -299,7 +301,7 @@ class FormScreen(ConsoleScreen):
         self.show_request()
         if not self._refused:
             return None
-        return line("close this: the fields say what to change, and a new key will be used")
+        return line("close this and correct the marked fields; a new key will be used")
 
     def dialog_closed(self, dialog: ConfirmDialog) -> None:
         """Go to the first field that was refused; once the request is accepted the form has done its work."""

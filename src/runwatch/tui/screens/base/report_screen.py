@@ -261,7 +261,7 @@ class ReportScreen(PeriodScreen):
             return (line(self.console.startup_status),)
         if state.load is LoadState.NOT_OFFERED:
             refresh = self.console.keys.shown("screen.refresh")
-            return (line(f"This service offers no {spec.singular}."), line(f"{refresh} asks again."))
+            return (line(f"This service offers no {spec.singular}."), line(f"{refresh} retries."))
         return empty_state_lines(spec, state, self.console.render_context(), self.console.keys.shown)
 
 

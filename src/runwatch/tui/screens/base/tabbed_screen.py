@@ -181,7 +181,7 @@ class TabbedScreen(ResourceScreen):
     def _why_not(self, report: ReportQuery, state: PaneState) -> Sequence[SafeText]:
         if state.load is LoadState.NOT_OFFERED:
             label = dict(self.TABS)[self.tab]
-            return (line(f"This service tells nothing for {label}."),)
+            return (line(f"This service has no data for {label}."),)
         return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
 
 

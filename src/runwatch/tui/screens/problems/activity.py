@@ -71,7 +71,7 @@ class ActivitySource:
     def state(self) -> PaneState:
         """Fresh as soon as it was read."""
         if self.asked is None:
-            return PaneState(LoadState.ENDED, reading="nothing is asked for yet")
+            return PaneState(LoadState.ENDED, reading="no time given yet")
         if self._read_at is None or self.screen is None:
             return PaneState(LoadState.LOADING)
         load = LoadState.FRESH if self._items else LoadState.EMPTY
@@ -254,18 +254,18 @@ class ActivityScreen(ResourceScreen):
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
         source = self._around
         if self.console.has_file:
-            return (line("A file has no journal to look through; without one, runwatch looks back on this machine."),)
+            return (line("A file has no journal. Without a file open, runwatch searches this machine's journal."),)
         if source.asked is None:
-            return (line("Nothing is asked for yet."), line(_SUCH))
+            return (line("No time given yet."), line(_SUCH))
         if state.load is not LoadState.EMPTY:
             return super()._note(state)
-        return (line("Nothing is kept from that time."), *_sentences(source.said), *self._near_lines())
+        return (line("Nothing recorded at that time."), *_sentences(source.said), *self._near_lines())
 
     def _near_lines(self) -> Iterable[SafeText]:
         near = self._around.near
         if not near:
-            return (line("Nothing else is kept either."),)
-        return (line("The nearest are:"), *(line(activity_text(each)) for each in near))
+            return (line("Nothing else is recorded."),)
+        return (line("Nearest entries:"), *(line(activity_text(each)) for each in near))
 
     def counters(self) -> StyledSpans:
         """What was found, by what it is."""

@@ -42,7 +42,7 @@ TYPED_CHARACTERS: Final = 2000
 
 _MOMENT_ID: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z/")
 
-_TO_THE_FORM: Final = line("enter puts you on the first field of the run form; a new key will be used")
+_TO_THE_FORM: Final = line("enter goes to the first field of the run form; a new key will be used")
 
 
 class ProblemsScreen(ResourceScreen):
@@ -131,7 +131,7 @@ class ProblemsScreen(ResourceScreen):
         if self._sought and not self.listing.shown:
             key = self.console.keys.shown("screen.back")
             return (
-                line("No problem met from this machine has an id that stands in this text."),
+                line("No problem seen on this machine has an id in this text."),
                 line(f"{key} clears it"),
             )
         return super()._note(state)
@@ -154,7 +154,7 @@ class ProblemsScreen(ResourceScreen):
         if contains_id(event.text):
             self._find(event.text)
         else:
-            self.notify_user("The pasted text holds no id: six or more hexadecimal characters in a row.", Role.WARN)
+            self.notify_user("The pasted text has no id (six or more hexadecimal characters in a row).", Role.WARN)
 
     def on_multiline_paste_input_text_pasted(self, message: MultilinePasteInput.TextPasted) -> None:
         """Find what a text of several lines names, and leave it in the line."""
@@ -209,12 +209,12 @@ class ProblemsScreen(ResourceScreen):
 
     def _filter_words(self) -> StyledSpans | None:
         if self._sought:
-            return (label_span("found by id "), label_span(str(len(self.listing.shown)), Role.PLAIN))
+            return (label_span(str(len(self.listing.shown)), Role.PLAIN), label_span(" found by its id"))
         return super()._filter_words()
 
     def _count_matches(self) -> None:
         if self._sought and self.has_class("-filtering"):
-            self.query_one(FilterBar).show_count(line(f"{len(self.listing.shown)} found by id"))
+            self.query_one(FilterBar).show_count(line(f"{len(self.listing.shown)} found by its id"))
         else:
             super()._count_matches()
 
@@ -229,9 +229,7 @@ class ProblemsScreen(ResourceScreen):
         if instance:
             await self.console.copy_text(copied_word(instance), line("instance"))
         else:
-            self.notify_user(
-                "This answer has no instance: it did not come from the service's own error handling.", Role.WARN
-            )
+            self.notify_user("No instance: this response did not come from the API.", Role.WARN)
 
     def action_copy_menu(self) -> None:
         """Copy what support staff ask for."""
@@ -245,7 +243,7 @@ class ProblemsScreen(ResourceScreen):
         row = self.row
         bundle: list[MenuItem] = []
         if row is not None:
-            said = line("this problem, what is around it, versions and settings, without secrets")
+            said = line("this problem, activity around it, versions and settings, without secrets")
             bundle.append(MenuItem(line("support bundle"), partial(export_bundle, self, row.subject), said))
         open_export_menu(self, bundle)
 

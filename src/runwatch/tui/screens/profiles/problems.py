@@ -96,7 +96,7 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
         message.prevent_default()
         profile = row.subject.profile or ""
         if profile not in self.console.profiles.known:
-            self.notify_user(f"{line(profile, 40)} is no profile of the settings file any more.", Role.WARN)
+            self.notify_user(f"{line(profile, 40)} is no longer a profile of the settings file.", Role.WARN)
         else:
             assert isinstance(message.link, tuple)
             open_record_in_profile(self, profile, *message.link)

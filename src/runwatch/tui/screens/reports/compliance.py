@@ -99,7 +99,7 @@ class ComplianceScreen(ReportScreen):
         (report,) = self.reports_for(self.period)
         exported = self.record_of(report.kind)
         if not isinstance(exported, ComplianceExport):
-            self.notify_user("There is no export of this period yet.", Role.WARN)
+            self.notify_user("No export of this period yet.", Role.WARN)
             return
         name = f"compliance-{self.period.first}-{self.period.last}.json"
         path = free_name(self.console.launch.paths.exports_dir / name)

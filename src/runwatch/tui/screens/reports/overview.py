@@ -353,7 +353,7 @@ class OverviewScreen(ConsoleScreen):
             else "Failed and expired, by reason and provider, last hour"
         )
         more = f"{table.left_out} more providers in a wider window" if table.left_out else ""
-        hint = "every number opens its list" if table.lines else ""
+        hint = "select a number to open its list" if table.lines else ""
         self._pane("reasons").set_border_text(
             title=line(title), age=line(hint), counters=(label_span(more, Role.WARN),)
         )

@@ -28,7 +28,7 @@ TREND: Final = "trend"
 TREND_PERIOD: Final = PERIODS["30d"]
 """How far back the trend of a check goes."""
 
-NO_KEY_HERE: Final = "The key is entered on a private page; this console can neither show nor send it."
+NO_KEY_HERE: Final = "The key is entered on a private page; this console never sees it."
 
 
 class VerifiersScreen(TabbedScreen):
@@ -67,7 +67,7 @@ class VerifiersScreen(TabbedScreen):
         found = self._read(kind)
         if found is None:
             key = self.console.keys.shown("screen.test")
-            return [text_section(line("No test of it was started here yet."), line(f"{key} tests it."))]
+            return [text_section(line("Not tested from here yet."), line(f"{key} tests it."))]
         read_at = self.console.store.collection(self.console.profile_name, kind).read_at
         since = 0.0 if read_at is None else self.console.clock.monotonic() - read_at
         return record_sections(VERIFIER_TEST, found, context, f"tested from here {freshness_text(max(0.0, since))}")

@@ -36,7 +36,7 @@ from runwatch.view.text.safe_text import elide_middle, fit, line, truncate
 ID_CELLS: Final = 40
 """The widest id in the list of outcomes; a longer one is cut in its middle."""
 
-_HELP: Final = "Paste ids, one a line or anywhere in a text. Each is read, and put on the watch list if it is there."
+_HELP: Final = "Paste ids, one per line or anywhere in a text. Each run that exists is added to the watch list."
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +148,12 @@ class AddRunsDialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """What to do, the place for the ids, what came of them, buttons."""
         title = line(f"Add runs on {line(self._session.target.profile)}")
-        with Pane(edge=BorderText(title=title, counters=(label_span("tab moves  esc leaves"),))):
+        with Pane(edge=BorderText(title=title, counters=(label_span("tab moves  esc cancels"),))):
             yield Static(to_content(line(_HELP), Role.QUIET))
             yield _Paste(id="ids", compact=True, show_line_numbers=False, highlight_cursor_line=False)
             yield _Outcomes(id="outcomes")
             with Horizontal():
-                yield TextButton(line("Leave"), id="leave")
+                yield TextButton(line("Cancel"), id="leave")
                 yield TextButton(line("Add"), id="add")
 
     def on_mount(self) -> None:

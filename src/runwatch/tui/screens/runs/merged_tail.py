@@ -312,7 +312,7 @@ class MergedTailScreen(EventScreen):
         dot = self.console.glyphs.dot
         if unkept := next((each.unkept for each in news if each.unkept is not None), None):
             return line(f" {dot} not kept: {unkept}")
-        return line(f" {dot} no answer for {len(told)}: {told[0].title}" if told else "")
+        return line(f" {dot} no response for {len(told)}: {told[0].title}" if told else "")
 
     def _list_state(self) -> PaneState:
         """How it is with the list of runs, which says what is live."""

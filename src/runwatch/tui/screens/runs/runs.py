@@ -255,7 +255,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         """Start a run like the one under the cursor."""
         row = self.row
         if row is None:
-            self.notify_user("There is no run to start again.", Role.WARN)
+            self.notify_user("No run to start again.", Role.WARN)
         else:
             self.console.open_run_form(row.subject)
 
@@ -395,7 +395,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         if news.unkept is not None:
             return (label_span(f"{known} {dot} "), label_span(f"not kept: {news.unkept}", Role.BAD))
         if news.failure is not None:
-            return (label_span(f"{known} {dot} "), label_span(f"no answer: {news.failure.title}", Role.BAD))
+            return (label_span(f"{known} {dot} "), label_span(f"no response: {news.failure.title}", Role.BAD))
         if news.answered_at is None or news.is_complete:
             return (label_span(known),)
         heard = freshness_text(self.console.clock.monotonic() - news.answered_at)

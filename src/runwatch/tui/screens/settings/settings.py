@@ -157,7 +157,7 @@ class SettingsScreen(SettingsTableScreen):
         """Take what the row shows out of the file, once the user has confirmed it: its default holds then."""
         row = self.row
         if row is None or not row.removes:
-            self.notify_user("The file holds nothing here that could be taken out.", Role.WARN)
+            self.notify_user("The file sets nothing here that could be removed.", Role.WARN)
             return
         self.open_overlay(removal_menu(row))
 
@@ -226,8 +226,8 @@ class SettingsScreen(SettingsTableScreen):
         if key == Settings.theme.key:
             self._preview(self.console.settings.theme)
         self.table.select(key)
-        done = "taken out of the file" if value is None else "written"
-        holds = "holds now" if takes_effect_at_once(key) else "holds from the next start"
+        done = "removed from the file" if value is None else "written"
+        holds = "holds now" if takes_effect_at_once(key) else "takes effect at the next start"
         self.notify_user(f"{key} {done}, {holds}")
 
     async def _test(self, name: str) -> None:

@@ -48,7 +48,7 @@ def choice_menu(row: SettingsRow) -> Menu:
 
 def removal_menu(row: SettingsRow) -> Menu:
     """The question whether a key goes out of the file; the cursor stands on leaving it."""
-    words = line(f"take {row.removes} out of the settings file", None)
+    words = line(f"remove {row.removes} from the settings file", None)
     return Menu(
         line(row.removes), (MenuItem(line("leave it"), None), MenuItem(words, SettingChoice(row.removes, None)))
     )

@@ -136,7 +136,7 @@ class ApplicationScreen(ConsoleScreen):
             self.action_refresh()
             return
         self._take(Application(answer))
-        start_worker(self, self._keep(), "keeping the application")
+        start_worker(self, self._keep(), "saving the application")
 
     # What people do.
 
@@ -162,7 +162,7 @@ class ApplicationScreen(ConsoleScreen):
         """Show what can be done, and why the rest of it cannot."""
         record = self._record
         if record is None:
-            self.notify_user("There is nothing to act on yet.", Role.WARN)
+            self.notify_user("Nothing to act on yet.", Role.WARN)
             return
         from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 
@@ -323,7 +323,7 @@ class ApplicationScreen(ConsoleScreen):
 
     def _age_words(self) -> StyledSpans:
         if self._failure is not None:
-            return (label_span(f"no answer: {self._failure.title}", Role.BAD),)
+            return (label_span(f"no response: {self._failure.title}", Role.BAD),)
         if self._read_at is None:
             return (label_span("not connected" if self.console.session is None else "reading"),)
         age = short_duration(max(0.0, self.console.clock.monotonic() - self._read_at))

@@ -93,7 +93,7 @@ class TemplatesScreen(ResourceScreen):
         if not application_id:
             return super()._links(row)
         shown = short_id(application_id, self.console.glyphs)
-        mine = DetailLink(line("application begun here"), line(shown), _Begun(application_id))
+        mine = DetailLink(line("application started here"), line(shown), _Begun(application_id))
         return [mine, *super()._links(row)]
 
     def focus_detail(self) -> None:
@@ -167,7 +167,7 @@ class TemplatesScreen(ResourceScreen):
 
         row = self.row
         if row is None:
-            self.notify_user("There is nothing to decide on.", Role.WARN)
+            self.notify_user("Nothing to decide on.", Role.WARN)
         else:
             open_decision_menu(self, row.subject.template, self.read_source)
 
@@ -206,7 +206,7 @@ class TemplatesScreen(ResourceScreen):
         context = self.console.render_context()
         for version in row.subject.earlier:
             seen = f"{time_of_day(version.first_seen_at, context)} to {time_of_day(version.last_seen_at, context)}"
-            told = "; ".join(describe_changes(version.record, row.subject.template)) or "only what a comparison shows"
+            told = "; ".join(describe_changes(version.record, row.subject.template)) or "differences only"
             yield MenuItem(line(f"as seen {seen}"), partial(self._compare_with, row.subject, version), line(told))
 
     def _compare_with(self, facts: TemplateFacts, version: RecordVersion[Template]) -> None:

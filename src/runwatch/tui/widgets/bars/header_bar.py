@@ -90,7 +90,7 @@ class HeaderBar(Bar):
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Everything there is room for; the key's source leaves first, then host, time and requests."""
         place = self._place
-        mode = label_span("READ-ONLY", Role.WARN) if place.read_only else label_span("write", Role.PLAIN)
+        mode = label_span("READ-ONLY", Role.WARN) if place.read_only else label_span("can change", Role.PLAIN)
         profile = BarPart(((truncate(place.profile, PROFILE_CELLS), Role.PLAIN),), colour=place.colour)
         left = {
             "profile": profile,
@@ -119,7 +119,7 @@ class HeaderBar(Bar):
     def _countdown(self, hold: RateLimitHold) -> tuple[tuple[SafeText, str], ...]:
         dot = get_app(self).glyphs.dot
         seconds = max(0.0, (hold.until - get_app(self).clock.now()).total_seconds())
-        again = line(f"held {dot} 429 {hold.code} {dot} reading again in {elapsed_clock(seconds)}")
+        again = line(f"rate limited {dot} 429 {hold.code} {dot} reads again in {elapsed_clock(seconds)}")
         return ((again, Role.WARN),)
 
     def _set_timer(self) -> None:

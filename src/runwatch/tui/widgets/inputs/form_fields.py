@@ -169,8 +169,8 @@ class FormFields(VerticalScroll, can_focus=False):
         if ask.choices:
             return f"{ask.hint}; up and down choose"
         few = ", ".join([*words][:MAX_SHOWN_SUGGESTIONS])
-        offered = few if len(few) <= OFFERED_CHARACTERS else f"{len(words)} that are known"
-        return f"{ask.hint}; up and down offer {offered}"
+        offered = few if len(few) <= OFFERED_CHARACTERS else f"{len(words)} known"
+        return f"{ask.hint}; up and down suggest {offered}"
 
     def _mark(self) -> None:
         app = get_app(self)

@@ -151,7 +151,7 @@ class ValueEditor(Vertical):
             fault = self._fault(key, value) if value is not None else ""
         except InvalidValueError as error:
             if row.adds and not self._input.value:
-                self._say(line("NAME = VALUE   esc leaves"), Role.QUIET)
+                self._say(line("NAME = VALUE   esc cancels"), Role.QUIET)
             else:
                 self.refuse(line(str(error)))
             return None
@@ -159,8 +159,8 @@ class ValueEditor(Vertical):
             self.refuse(line(fault))
             return None
         self._input.remove_class("-invalid")
-        does = "writes it" if value is not None else "takes it out of the file" if row.removes else "leaves the default"
-        self._say(line(f"enter {does}   esc leaves"), Role.QUIET)
+        does = "writes it" if value is not None else "removes it from the file" if row.removes else "keeps the default"
+        self._say(line(f"enter {does}   esc cancels"), Role.QUIET)
         return key, value
 
     def _say(self, text: SafeText, role: str) -> None:

@@ -251,4 +251,4 @@ class _Suggestions(LineList, inherit_bindings=False):
         self.call_next(self.line_opened)
 
 
-_KEYS: Final = (label_span("enter does it  tab completes  esc leaves"),)
+_KEYS: Final = (label_span("enter runs it  tab completes  esc cancels"),)

@@ -218,7 +218,7 @@ class ConfirmDialog(Dialog):
                 yield TextButton(order.keep, id="sheet-keep")
                 yield TextButton(line("Copy"), id="sheet-copy")
                 yield TextButton(order.confirm, role=Role.BAD, id="sheet-confirm")
-                yield TextButton(line("Ask again with the same key"), id="sheet-again")
+                yield TextButton(line("Retry with the same key"), id="sheet-again")
 
     def on_resize(self) -> None:
         """Give the body the rows that nothing else in the dialog needs."""
@@ -254,7 +254,7 @@ class ConfirmDialog(Dialog):
     def go(self) -> None:
         """Say that it is sent now, and that leaving no longer stops it."""
         if self.is_mounted:
-            self._enter("sending", "Leave, it goes on", label_span("sending, waiting for the answer", Role.LIVE))
+            self._enter("sending", "Close, it continues", label_span("sending, waiting for the response", Role.LIVE))
 
     def show_outcome(self, key: str, outcome: StyledSpans) -> None:
         """Say what came of one record."""
@@ -294,7 +294,7 @@ class ConfirmDialog(Dialog):
 
     def show_unknown_outcome(self, reason: SafeText) -> None:
         """Say that it was sent and that no answer told what it did."""
-        again = line(f"{get_app(self._confirm).keys.shown('sheet.ask_again')} asks again with the same key and body")
+        again = line(f"{get_app(self._confirm).keys.shown('sheet.ask_again')} retries with the same key and body")
         self._end("unknown", (line(f"outcome unknown: {reason}; {again}"), Role.WARN))
         self._again.display = True
 
@@ -448,4 +448,4 @@ def _plain(text: SafeText) -> DetailSection:
     return DetailSection(line(""), (DetailLine(line(""), block(text)),))
 
 
-_KEYS: Final = (label_span("tab moves  esc leaves"),)
+_KEYS: Final = (label_span("tab moves  esc cancels"),)

@@ -224,4 +224,4 @@ class _Items(LineList, inherit_bindings=False):
         menu.choose(self._items[self.cursor])
 
 
-_KEYS: Final = (label_span("enter chooses  esc leaves"),)
+_KEYS: Final = (label_span("enter selects  esc closes"),)

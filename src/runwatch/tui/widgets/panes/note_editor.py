@@ -100,7 +100,7 @@ class NoteEditor(Overlay):
     """
 
     def __init__(self, console: NoteHost, title: SafeText, texts: Mapping[str, str], keep: SaveNotes) -> None:
-        keys = "enter keeps  tab moves  esc leaves" if len(texts) > 1 else "enter keeps  esc leaves"
+        keys = "enter saves  tab moves  esc cancels" if len(texts) > 1 else "enter saves  esc cancels"
         super().__init__(edge=BorderText(title=title, age=_LOCAL, counters=(label_span(keys),)), id="note-editor")
         self._writer: Final = console
         self._texts: Final = texts
@@ -133,13 +133,13 @@ class NoteEditor(Overlay):
         self._is_keeping = True
         self._writer.key_queue.pause_for(self)
         typed = {name: self.query_one(f"#note-{name}", LineInput).value.strip() for name in self._texts}
-        start_worker(self.app, self._write(typed), "keeping what was written", group="notes")
+        start_worker(self.app, self._write(typed), "saving", group="notes")
 
     async def _write(self, typed: Mapping[str, str]) -> None:
         try:
             kept = await self._keep(typed)
         except RunwatchError as error:
-            kept = SaveResult(is_kept=False, words=line(f"not kept: {error}"))
+            kept = SaveResult(is_kept=False, words=line(f"not saved: {error}"))
         finally:
             self._is_keeping = False
             self._writer.key_queue.resume_for(self)
@@ -152,7 +152,7 @@ class NoteEditor(Overlay):
             self.set_border_text(title=(label_span(str(kept.words), Role.WARN),))
         else:
             lost = ", ".join(f"{name} '{line(text, 40)}'" for name, text in typed.items() if text)
-            self._writer.warn(f"{kept.words}; not kept: {lost or 'the empty text'}")
+            self._writer.warn(f"{kept.words}; not saved: {lost or 'the empty text'}")
 
 
-_LOCAL: Final = (label_span("kept on this machine, sent to nobody"),)
+_LOCAL: Final = (label_span("stays on this machine"),)

@@ -25,7 +25,7 @@ from runwatch.view.text.format import duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, line
 
-NO_INSTANCE = "none: this answer did not come from the service's own error handling"
+NO_INSTANCE = "none: this response did not come from the API"
 
 
 class ProblemPanel(Pane):

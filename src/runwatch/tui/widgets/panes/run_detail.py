@@ -37,8 +37,8 @@ TABS: Final = (
 )
 
 _POLICY: Final = frozenset({"Policy"})
-NO_RESULT: Final = "Test run: it calls no model, so there is no result content."
-RUN_NOT_FINAL: Final = "Not yet: the run is live."
+NO_RESULT: Final = "A test run calls no model, so it has no result."
+RUN_NOT_FINAL: Final = "The run is still live."
 
 
 class RunDetail(Vertical):
@@ -263,7 +263,7 @@ class RunDetail(Vertical):
     def _no_receipt(self, facts: RunFacts) -> str:
         if facts.is_final:
             return f"reading{self._now().glyphs.ellipsis}"
-        return f"{RUN_NOT_FINAL} A receipt comes with its end."
+        return f"{RUN_NOT_FINAL} It gets a receipt when it ends."
 
 
 def _complete(text: str) -> str | None:
