@@ -36,7 +36,8 @@ STATES: Final = (
     (
         "offline",
         Role.BAD,
-        "The service does not respond. Rows stay visible with their age. The console retries automatically; {screen.refresh} retries now.",
+        "The service does not respond. Rows stay visible with their age. The console retries automatically;"
+        " {screen.refresh} retries now.",
     ),
     ("held 0:23", Role.WARN, "The service responded with 429. Nothing is sent until the wait is over."),
     (
