@@ -40,7 +40,7 @@ def open_run_notes(screen: RowScreen, run_ids: Sequence[str]) -> None:
     if session is None:
         return
     if not run_ids:
-        screen.notify_user("There is no run to write about.", Role.WARN)
+        screen.notify_user("No run is selected.", Role.WARN)
         return
     screen.open_overlay_when_loaded(partial(_editor, screen, session, run_ids), "reading the label")
 
@@ -106,7 +106,7 @@ class _Labelling:
         if not others:
             return SaveResult(is_kept=True, words=line("kept on this machine"))
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        words = f"{self.about}: another console wrote {others[0]}{more}; enter writes over it"
+        words = f"{self.about}: another console wrote {others[0]}{more}; enter overwrites it"
         return SaveResult(is_kept=False, words=line(words))
 
 
