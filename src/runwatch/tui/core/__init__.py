@@ -1,1 +1,1 @@
-"""The widget app, key table, messages, themes, rendering, workers and time slices."""
+"""Widget app, key table, messages, themes, rendering, workers and time slices."""

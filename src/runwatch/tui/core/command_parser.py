@@ -1,4 +1,4 @@
-"""What can be typed on the command line: finding commands from a few letters, and reading a whole line."""
+"""Palette commands: suggesting them from a few letters and parsing a typed line."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from runwatch.base.closest_word import closest_word
 from runwatch.view.text.safe_text import SafeText, line
 
 MAX_GUESS_CHARACTERS: Final = 32
-"""Letters from which a command is guessed at most; the matcher's work grows fast with their number."""
+"""Longest text matched letter by letter; the matcher's cost grows fast with length."""
 
 _NOTHING: Final = line("")
 
 
 @dataclass(frozen=True, slots=True)
 class PaletteCommand:
-    """One command.
+    """One palette command.
 
     Attributes:
-        name: What is typed.
+        name: The word to type.
         help: What it does, in a sentence.
-        do: Does it; gets what was typed behind the name.
-        key: The key that does the same, as hints write it.
-        argument_name: What may be typed behind the name, in a word such as ``FILTER``; empty for nothing.
-        needs_argument: Whether that has to be typed.
-        known: What is offered for it.
+        do: Runs it with the text typed after the name.
+        key: The key that does the same, as shown in hints.
+        argument_name: Name of the argument, such as ``FILTER``; empty if it takes none.
+        needs_argument: Whether the argument is required.
+        known: Values suggested for the argument.
         aliases: Other names.
     """
 
@@ -44,12 +44,12 @@ class PaletteCommand:
 
 @dataclass(frozen=True, slots=True)
 class CommandSuggestion:
-    """A line that may be what the user wants.
+    """A suggested line.
 
     Attributes:
         text: The line.
         command: The command in it.
-        argument: What stands behind the command's name.
+        argument: The text after the command's name.
     """
 
     text: str
@@ -58,19 +58,19 @@ class CommandSuggestion:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the line can be done as it is."""
+        """Whether the line can be run as it is."""
         return bool(self.argument) or not self.command.needs_argument
 
 
 class CommandError(Exception):
-    """A line that is no command; the message says why, and what it may have been meant to be."""
+    """The line is not a command. The message gives the reason and the closest command."""
 
 
 def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSuggestion:
-    """Read a line as it was typed.
+    """Parse a typed line.
 
     Raises:
-        CommandError: there is no such command, it lacks what it takes, or it does not take what it got.
+        CommandError: no such command, its argument is missing, or it does not accept the argument.
     """
     text = text.strip().lstrip(":").strip()
     found = _named(commands, text)
@@ -87,7 +87,7 @@ def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSugge
 
 
 def suggest_commands(commands: Sequence[PaletteCommand], text: str) -> list[CommandSuggestion]:
-    """The lines that the user may want who has typed this so far, the likeliest first."""
+    """Return suggestions for the text typed so far, the likeliest first."""
     begun = text.lstrip().lstrip(":").lstrip()
     found = _named(commands, begun)
     if found is not None and found[0].argument_name and (found[1] or begun.endswith(" ")):
@@ -100,13 +100,13 @@ def suggest_commands(commands: Sequence[PaletteCommand], text: str) -> list[Comm
 
 
 def _named(commands: Iterable[PaletteCommand], text: str) -> tuple[PaletteCommand, str] | None:
-    """The command whose name the text begins with, the longest such name, and what stands behind it."""
+    """Return the command with the longest name that the text begins with, and the text after the name."""
     folded = text.casefold()
     best: tuple[int, PaletteCommand] | None = None
     for command in commands:
         for number, name in enumerate((command.name, *command.aliases)):
             is_it = folded == name or folded.startswith(f"{name} ")
-            # A name counts more than another command's alias of the same length.
+            # A name takes precedence over another command's alias of the same length.
             weight = 2 * len(name) + (not number)
             if is_it and (best is None or weight > best[0]):
                 best = weight, command
@@ -126,7 +126,7 @@ def _arguments(command: PaletteCommand, argument: str) -> list[CommandSuggestion
 
 
 def _rank(command: PaletteCommand, begun: str) -> tuple[int, float] | None:
-    """How far a command is from what was typed: its name, a word of it, its letters in order, its sentence."""
+    """Return how well a command matches: by its name, a word of it, its letters in order, or its help."""
     folded = begun.casefold()
     names = (command.name, *command.aliases)
     if any(name.startswith(folded) for name in names):

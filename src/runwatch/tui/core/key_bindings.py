@@ -1,7 +1,7 @@
-"""Everything the user can do with a key, in one table.
+"""The table of all key actions.
 
-Bindings of screens and widgets, hints of the status line, the help screen, the command line and the key map in the
-settings are all read from it (DESIGN 6; console-anchors C2).
+Bindings of screens and widgets, status bar hints, the help screen, the command line and the key map in the settings are
+all read from it (manual: decisions, "Keys").
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from runwatch.base.closest_word import closest_word
 from runwatch.view.text.safe_text import SafeText, line
 
 KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "text", "sheet"]
-"""Where an action works: everywhere, on a screen, or in one kind of pane that has the focus."""
+"""Where an action works: everywhere, on a screen, or in one kind of focused pane."""
 
 SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
     "app": "Everywhere",
@@ -32,14 +32,14 @@ SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeyAction:
-    """One thing the user can do.
+    """One key action.
 
     Attributes:
-        id: Names it in the settings and in messages; ``scope.word``.
-        keys: Keys as Textual names them, the first one is shown in hints.
-        label: One or two words for the status line.
+        id: Its name in the settings and in messages; ``scope.word``.
+        keys: Keys as Textual names them; hints show the first one.
+        label: One or two words for the status bar.
         help: A sentence for the help screen and the command line.
-        handler: The name of the action method that does it, with its arguments.
+        handler: The name of the action method, with its arguments.
     """
 
     id: str
@@ -157,19 +157,19 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("sheet.copy", "y", "copy", "Copy the key or the secret that is shown this once."),
     _action("sheet.ask_again", "r", "retry", "Retry the same request with the same key."),
 )
-"""All actions; within a scope the order is that of the help screen."""
+"""All actions; within a scope, in the order of the help screen."""
 
 BY_ID: Final[Mapping[str, KeyAction]] = {action.id: action for action in KEY_ACTIONS}
 
 PINNED: Final = ("app.command", "app.help")
-"""What the status line shows at every width."""
+"""Hints that the status bar shows at every width."""
 
 SERVICE_ONLY: Final = frozenset(
     {"app.around", "app.find_servers", "app.outbox", "review.decide", "screen.add", "screen.again", "screen.destroy",
      "screen.edit", "screen.label", "screen.new", "screen.pause", "screen.refresh_all", "screen.tail_all",
      "screen.test", "tail.follow"}
 )  # fmt: skip
-"""What a file that is open in the place of a service has nothing for; the status line does not offer it there."""
+"""Actions without a use when an opened file replaces the service; the status bar does not offer them then."""
 
 _SHOWN: Final = {
     "comma": ",", "backslash": "\\", "escape": "esc", "pageup": "pgup", "pagedown": "pgdn",
@@ -180,24 +180,24 @@ _SAME_AS: Final = {
     "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "a new line", "ctrl+[": "escape",
     "ctrl+left_square_bracket": "escape",
 }  # fmt: skip
-"""Keys that a terminal sends as another one."""
+"""Keys that a terminal sends as another key."""
 
 _ALWAYS_TOGETHER: Final[tuple[KeyScope, ...]] = ("app", "screen")
 
 
 def key_label(key: str) -> SafeText:
-    """A key as hints and help write it."""
+    """Return a key as hints and help show it."""
     return line(_SHOWN.get(key, key))
 
 
 class KeyMap:
-    """Which keys do what: the table, with what the settings change.
+    """The key table with the changes from the settings.
 
     Args:
         overrides: Keys by action id, from the settings: a text with keys separated by spaces, or a list of keys.
 
     Attributes:
-        refused: What could not be used, in words, by the id that it was meant for; the defaults hold there.
+        refused: Error texts of unusable overrides by action id; those actions keep their default keys.
     """
 
     def __init__(self, overrides: Mapping[str, object] | None = None) -> None:
@@ -209,7 +209,7 @@ class KeyMap:
             if keys is not None:
                 self._keys[id] = keys
                 self._changed.append(id)
-        # Only now, so that two actions may change places; the later one of two that clash is refused.
+        # Check after reading all, so that two actions may swap keys. Of two that clash, the later one is refused.
         while (clash := self._clash()) is not None:
             id, self.refused[id] = clash
             self._keys[id] = BY_ID[id].keys
@@ -217,19 +217,19 @@ class KeyMap:
 
     @property
     def problems(self) -> list[str]:
-        """What could not be used, one sentence each."""
+        """Error texts of unusable overrides."""
         return list(self.refused.values())
 
     def keys(self, id: str) -> tuple[str, ...]:
-        """The keys of an action, the one for hints first."""
+        """Return the keys of an action; the first is shown in hints."""
         return self._keys[id]
 
     def shown(self, id: str) -> SafeText:
-        """The key that hints show for an action."""
+        """Return the key that hints show for an action."""
         return key_label(self._keys[id][0])
 
     def overrides(self) -> dict[str, str]:
-        """What Textual takes as its key map."""
+        """Return the overrides as a Textual key map."""
         return {id: ",".join(self._keys[id]) for id in self._changed}
 
     def _read(self, id: str, given: object) -> tuple[str, ...] | None:
@@ -248,7 +248,7 @@ class KeyMap:
         return keys
 
     def _clash(self) -> tuple[str, str] | None:
-        """The last changed action with a key that works for another one at the same place, and what is wrong."""
+        """Return the last changed action whose key clashes with another action, and the error text."""
         for id in reversed(self._changed):
             for key in self._keys[id]:
                 for other in KEY_ACTIONS:
@@ -262,33 +262,33 @@ def _key_names(given: object) -> tuple[str, ...]:
         given = given.split()
     if not isinstance(given, Sequence) or not all(isinstance(key, str) and key and " " not in key for key in given):
         return ()
-    # Textual separates keys with commas, so the comma itself goes by its name.
+    # Textual separates keys with commas, so a comma is given by its name.
     return tuple("comma" if key == "," else "backslash" if key == "\\" else key for key in given)
 
 
 _REVIEWED: Final[tuple[KeyScope, ...]] = ("review", "list", "detail")
-"""Scopes that meet where reviewers decide."""
+"""Scopes active together where reviewers decide."""
 
 
 def _meet(one: KeyScope, other: KeyScope) -> bool:
     if "sheet" in (one, other):
-        # It covers the screen, whose keys and those of the app do nothing below it.
+        # A dialog covers the screen, so keys of the screen and the app do nothing below it.
         return one == other
     is_review = "review" in (one, other) and one in _REVIEWED and other in _REVIEWED
     return one == other or is_review or one in _ALWAYS_TOGETHER or other in _ALWAYS_TOGETHER
 
 
 def list_actions(*scopes: KeyScope) -> tuple[KeyAction, ...]:
-    """The actions of some scopes, in the order of the table."""
+    """Return the actions of the given scopes, in the order of the table."""
     return tuple(action for action in KEY_ACTIONS if action.scope in scopes)
 
 
 def make_bindings(*scopes: KeyScope, only: Iterable[str] | None = None) -> list[BindingType]:
-    """The bindings of some scopes for a class of widgets or screens; settings change their keys by the ids.
+    """Return the bindings of the given scopes for a widget or screen class; settings change their keys by id.
 
     Args:
-        scopes: Whose actions.
-        only: Ids to take; all of the scopes otherwise.
+        scopes: The scopes.
+        only: Ids to include; all ids of the scopes by default.
     """
     chosen = None if only is None else frozenset(only)
     return [

@@ -1,7 +1,7 @@
-"""Messages that several widgets post or that the app handles; any other is nested in the widget that posts it.
+"""Messages that several widgets post or that the app handles; other messages are nested in the widget that posts them.
 
-They name what happened, in the past tense. Every message of a widget carries it as ``widget``; ``control`` is the same,
-under the name by which Textual binds a handler to one widget of a screen.
+A widget's message carries the widget as ``widget``; ``control`` is the same under the name that Textual uses to bind a
+handler to one widget.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from runwatch.view.text.safe_text import SafeText
 
 @dataclass(eq=False, repr=False)
 class WidgetMessage(Message):
-    """Something that a widget tells.
+    """Base class of messages posted by a widget.
 
     Attributes:
-        widget: The widget.
+        widget: The widget that posted it.
     """
 
     widget: Widget
 
     @property
     def control(self) -> Widget:
-        """The widget."""
+        """The widget that posted it."""
         return self.widget
 
 
 @dataclass(eq=False, repr=False)
 class CopyRequested(WidgetMessage):
-    """The user asked to copy something that is on the screen.
+    """The user asked to copy something on screen.
 
     Attributes:
-        what: What it is, for the notice: ``instance``, ``support block``, ``event``.
+        what: Its name in the notice: ``instance``, ``support block``, ``event``.
         text: The exact text to copy.
         several_lines: Whether it may have more than one line; an id may not.
-        is_secret: Whether the notice keeps the text to itself.
+        is_secret: Whether the notice leaves out the text.
     """
 
     what: SafeText
@@ -50,12 +50,12 @@ class CopyRequested(WidgetMessage):
 
 @dataclass(eq=False, repr=False)
 class PanelClosed(WidgetMessage):
-    """The user leaves a panel or a drawer."""
+    """The user closed a panel or a drawer."""
 
 
 @dataclass(eq=False, repr=False)
 class HintClicked(Message):
-    """The user clicked a hint of the status line.
+    """The user clicked a hint of the status bar.
 
     Attributes:
         action: The id of the action.
@@ -66,11 +66,11 @@ class HintClicked(Message):
 
 @dataclass(eq=False, repr=False)
 class WorkerFailed(Message):
-    """Something that ran beside the screen ended with an exception.
+    """A worker ended with an exception.
 
     Attributes:
-        name: What it was, as the screen named it.
-        error: The exception; what was not raised on purpose is in the log already.
+        name: The worker's name.
+        error: The exception; unexpected ones are already logged.
     """
 
     name: str

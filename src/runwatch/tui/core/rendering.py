@@ -1,8 +1,8 @@
-"""The one way from clean text to Textual.
+"""The only way from safe text to Textual.
 
-Textual reads markup in plain strings, in titles of frames too, and passes control bytes through. So widgets never hand
-it a ``str``: they hand it what these functions make, and these take :class:`~runwatch.view.text.safe_text.SafeText`
-alone.
+Textual interprets markup in plain strings, in frame titles too, and passes control bytes through. Widgets therefore
+never pass a ``str`` to Textual: they pass the results of these functions, which accept only
+:class:`~runwatch.view.text.safe_text.SafeText`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 StyledSpan = tuple[SafeText, str]
-"""Text and the role it is drawn in: one of :class:`~runwatch.view.text.glyphs.Role`, or ``accent``."""
+"""Text and its role: one of :class:`~runwatch.view.text.glyphs.Role`, or ``accent``."""
 
 StyledSpans = SafeText | tuple[SafeText | StyledSpan, ...]
-"""A line, or the part of a line, in one role or several."""
+"""A line or part of a line, in one or more roles."""
 
 
 def label_span(text: str, role: str = Role.QUIET) -> StyledSpan:
-    """A word of our own, such as a label or a hint."""
+    """Return a styled span of fixed text, such as a label or a hint."""
     return line(text), role
 
 
 def to_spans(text: StyledSpans, role: str = Role.PLAIN) -> tuple[StyledSpan, ...]:
-    """The pieces of a text with a role each; ``role`` is for those that have none.
+    """Return the spans of a text; ``role`` applies to those without one.
 
     Raises:
-        TypeError: a part of it did not come through the gate.
+        TypeError: a part of it is not safe text.
     """
     parts: tuple[SafeText | StyledSpan, ...] = (text,) if isinstance(text, SafeText) else text
     return tuple(_checked(part if isinstance(part, tuple) else (part, role)) for part in parts)
@@ -45,7 +45,7 @@ def _checked(piece: StyledSpan) -> StyledSpan:
 
 
 def to_content(text: StyledSpans, role: str = Role.PLAIN) -> Content:
-    """Text for everything that Textual lays out itself: labels, titles of frames, buttons."""
+    """Return text as content for anything Textual lays out itself: labels, frame titles, buttons."""
     words: list[str] = []
     spans: list[Span] = []
     position = 0
@@ -59,15 +59,15 @@ def to_content(text: StyledSpans, role: str = Role.PLAIN) -> Content:
 
 
 def to_lines(texts: Iterable[StyledSpans]) -> Content:
-    """Several lines as one text."""
+    """Join several lines into one text."""
     return Content("\n").join([to_content(text) for text in texts])
 
 
 def to_segment(text: SafeText, style: Style) -> Segment:
-    """A stretch of a line for the widgets that draw their lines themselves.
+    """Return a segment for widgets that draw their own lines.
 
     Raises:
-        TypeError: the text did not come through the gate.
+        TypeError: the text is not safe text.
     """
     if not isinstance(text, SafeText):
         raise TypeError(f"only drawn text reaches the screen, not {type(text).__name__}")

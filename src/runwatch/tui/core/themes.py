@@ -1,7 +1,7 @@
-"""Themes: one TOML file each, read into colours for Textual's style sheets and for the lines our widgets draw.
+"""Themes: one TOML file each, read into colours for Textual's style sheets and for lines that widgets draw themselves.
 
-``runwatch-dark.toml`` documents the form. Colour never carries meaning alone, so a theme without any
-(:data:`PLAIN`, used where ``NO_COLOR`` asks for it) loses nothing.
+``runwatch-dark.toml`` documents the format. Colour never carries meaning alone, so the theme without colours
+(:data:`PLAIN`, used with ``NO_COLOR``) loses no information.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from runwatch.view.text.glyphs import Role
 
 DEFAULT_THEME: Final = "runwatch-dark"
 MIN_CONTRAST: Final = 4.5
-"""Contrast of text that people with weak sight can still read (WCAG 2, level AA)."""
+"""Minimum contrast of text for readers with low vision (WCAG 2, level AA)."""
 
 ACCENT: Final = "accent"
 FRAME: Final = "frame"
 
 NOT_USABLE: Final = "not usable"
-"""What stands in place of the title of a theme that cannot be used, before the reason."""
+"""Shown before the reason in place of an unusable theme's title."""
 
 _GROUND: Final = ("background", "surface", "selection", "selection_quiet")
 _TEXT: Final = (*(role.value for role in Role), ACCENT)
 _LINE: Final = (FRAME,)
 _DEFAULT: Final = "ansi_default"
-# What Textual's own style sheets name under a theme of the terminal's colours, and ours on top.
+# Variables of Textual's style sheets for a theme in the terminal's own colours, and runwatch's additional ones.
 _PLAIN_GROUND: Final = (
     "frame", "selection", "selection-quiet", "border", "border-blurred", "ansi-background", "ansi-foreground",
     "input-cursor-background", "input-cursor-foreground", "input-selection-background", "input-selection-foreground",
@@ -44,14 +44,14 @@ _COLOUR: Final = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
 class Palette(NamedTuple):
-    """One theme as its file has it.
+    """One theme as read from its file.
 
     Attributes:
-        name: The name of the file without its ending.
+        name: The file name without its extension.
         title: One line for the list of themes.
-        dark: Whether the ground is dark.
-        ground: Colours that text stands on.
-        text: Colours of text by role, and the accent.
+        dark: Whether the background is dark.
+        ground: Background colours.
+        text: Text colours by role, and the accent.
         line: Colours of lines.
     """
 
@@ -68,7 +68,7 @@ class Palette(NamedTuple):
         return not self.ground
 
     def variables(self) -> dict[str, str]:
-        """What our style sheets name with a dollar sign, beside the names that Textual has itself."""
+        """Return the variables for runwatch's style sheets, in addition to Textual's own."""
         if self.is_plain:
             return {
                 **{f"role-{name}": _DEFAULT for name in _TEXT},
@@ -101,7 +101,7 @@ class Palette(NamedTuple):
         }
 
     def textual(self) -> Theme:
-        """The theme as Textual takes it."""
+        """Return the theme as a Textual theme."""
         if self.is_plain:
             return Theme(
                 self.name,
@@ -132,7 +132,7 @@ class Palette(NamedTuple):
         )
 
     def styles(self) -> dict[str, Style]:
-        """How each role is drawn by the widgets that make their lines themselves; the accent is among them."""
+        """Return the style of each role and the accent, for widgets that draw their own lines."""
         if self.is_plain:
             weight = {Role.BAD.value: Style(bold=True), ACCENT: Style(bold=True)}
             return {name: weight.get(name, Style()) for name in _TEXT}
@@ -140,15 +140,14 @@ class Palette(NamedTuple):
 
 
 PLAIN: Final = Palette(PLAIN_NAME, "No colours", dark=True, ground={}, text={}, line={})
-"""Marks what it must with bold and reverse alone, in the colours of the terminal."""
+"""Uses only bold and reverse, in the terminal's own colours."""
 
 
 def load_theme(name: str, directories: Sequence[Path]) -> Palette:
-    """Read a theme; the first directory that has a file of that name gives it.
+    """Read a theme from the first directory that has a file of that name.
 
     Raises:
-        SettingsError: there is no theme of that name, or its file does not hold to the form; every fault is named with
-            its line.
+        SettingsError: no theme has that name, or its file is invalid; the error lists every fault with its line.
     """
     for place in directories:
         file = place / f"{name}.toml"
@@ -162,7 +161,7 @@ def load_theme(name: str, directories: Sequence[Path]) -> Palette:
 
 
 def describe_themes(directories: Sequence[Path]) -> dict[str, str]:
-    """Names of all themes, in alphabetical order, each with its title or with what is wrong with it."""
+    """Return the names of all themes in alphabetical order, each with its title or its error."""
     titles: dict[str, str] = {}
     for name in theme_names(directories):
         try:
@@ -173,14 +172,14 @@ def describe_themes(directories: Sequence[Path]) -> dict[str, str]:
 
 
 class _Reading:
-    """One pass over a theme file, which gathers everything that is wrong with it by the path of names it is about."""
+    """One pass over a theme file that collects all faults by path of names."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         self._content = content
         self.faults: list[tuple[tuple[str, ...], str]] = []
 
     def palette(self, name: str) -> Palette:
-        """The theme, complete only where no fault was found."""
+        """Return the theme; complete only if no fault was found."""
         ground = self._colours("ground", _GROUND)
         text = self._colours("text", _TEXT)
         line = self._colours("line", _LINE)
@@ -234,7 +233,7 @@ def _read(name: str, file: Path) -> Palette:
 
 
 def _told(file: Path, text: str, faults: Sequence[tuple[tuple[str, ...], str]]) -> str:
-    """What is wrong with a theme file, each fault behind the line that it stands on, where it stands on one."""
+    """Describe the faults of a theme file, each with its line number where known."""
     from runwatch.settings.toml_lines import key_lines
 
     lines = key_lines(text)
@@ -245,7 +244,7 @@ def _told(file: Path, text: str, faults: Sequence[tuple[tuple[str, ...], str]]) 
 
 
 def compute_contrast(one: str, other: str) -> float:
-    """The contrast of two colours given as ``#rrggbb``, from 1 (none) to 21 (WCAG 2, relative luminance)."""
+    """Return the contrast of two ``#rrggbb`` colours, from 1 (none) to 21 (WCAG 2, relative luminance)."""
     dark, bright = sorted((_luminance(one), _luminance(other)))
     return (bright + 0.05) / (dark + 0.05)
 

@@ -1,4 +1,4 @@
-"""Work over many things in slices, so that a key is never kept waiting for it."""
+"""Long work in time slices, so that keys are handled without delay."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from runwatch.view.table.rows import RecordRow, RowSteps
 T = TypeVar("T")
 
 SLICE_S: Final = 0.005
-"""How long a slice holds the event loop."""
+"""How long a slice may hold the event loop."""
 
 _LOOK: Final = 25
-"""How many things are done between two looks at the clock."""
+"""How many items to process between two checks of the clock."""
 
 
 async def run_in_slices(
     things: Iterable[T], do: Callable[[T], object], now: Callable[[], float] = time.perf_counter
 ) -> None:
-    """Do something with each thing, giving the event loop a turn after every :data:`SLICE_S` of work.
+    """Process each item, yielding to the event loop after every :data:`SLICE_S` of work.
 
     Args:
-        things: The things.
-        do: What is done with one.
-        now: The time in seconds; work takes real time, whatever the console's clock says.
+        things: The items.
+        do: Processes one item.
+        now: The time in seconds. Work takes real time, so this is not the console's clock.
     """
     pause_at = now() + SLICE_S
     for number, thing in enumerate(things, 1):
@@ -40,12 +40,12 @@ async def run_in_slices(
 async def run_row_steps(
     steps: RowSteps[Any], *, new: int = 0, now: Callable[[], float] = time.perf_counter
 ) -> list[RecordRow[Any]]:
-    """The rows when all steps are done; everything else has its turn after every :data:`SLICE_S` of work.
+    """Run all steps and return the rows, yielding to the event loop after every :data:`SLICE_S` of work.
 
     Args:
         steps: The work.
-        new: How many rows it makes that were not there.
-        now: The time in seconds; work takes real time, whatever the console's clock says.
+        new: How many rows it creates.
+        now: The time in seconds. Work takes real time, so this is not the console's clock.
     """
     pause_at = now() + SLICE_S
     with pause_collection():
@@ -59,6 +59,6 @@ async def run_row_steps(
                 await asyncio.sleep(0)
                 pause_at = now() + SLICE_S
         note_long_lived(max(0, new))
-    # What is drawn of them has a turn of its own.
+    # Drawing the rows gets its own iteration of the loop.
     await asyncio.sleep(0)
     return rows

@@ -1,4 +1,4 @@
-"""What is shown instead of a screen that has no room: pressing a key whose effect cannot be seen does harm."""
+"""Screen shown when the window is too small: keys whose effect is invisible would do harm."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MIN_ROWS: Final = 20
 
 
 def is_too_small(size: Size) -> bool:
-    """Whether a window has no room for any screen."""
+    """Return whether a window is too small for any screen."""
     return size.width < MIN_COLUMNS or size.height < MIN_ROWS
 
 
 class TooSmallScreen(ModalScreen[None]):
-    """Says what size is needed, takes no key but the one that quits, and goes when there is room again."""
+    """Shows the required size, accepts only the key that quits, and closes once the window is large enough."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.quit", "quit", show=False)]
     DEFAULT_CSS = """
@@ -44,15 +44,15 @@ class TooSmallScreen(ModalScreen[None]):
     """
 
     def compose(self) -> ComposeResult:
-        """The message."""
+        """Create the message."""
         yield Static()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Say the present size, or go."""
+        """Show the current size, or close."""
         self._look()
 
     def on_screen_resume(self) -> None:
-        """Go when there was room again while something stood above."""
+        """Close if the window grew while another screen was in front."""
         self._look()
 
     def _look(self) -> None:

@@ -1,4 +1,4 @@
-"""What every widget may ask of the app it stands in: colours, glyphs, keys and the clock."""
+"""Base app class that widgets rely on for colours, glyphs, keys and the clock."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from runwatch.view.text.glyphs import UNICODE, Glyphs
 from runwatch.view.text.safe_text import line
 
 ASCII_CLASS: Final = "-ascii"
-"""What a widget whose style sheet names a frame sets on itself under the ASCII glyphs."""
+"""CSS class that a widget with a frame sets on itself when glyphs are ASCII."""
 
 
 class ChromeGlyphs(NamedTuple):
-    """What the chrome is drawn with, one cell each; data has its own glyphs.
+    """Glyphs of the interface itself, one cell each; data has its own glyphs.
 
     Attributes:
         cursor: Before the selected line.
         marked: Before a marked line.
-        rising: Beside the column that rows are sorted by, smallest first.
-        falling: The same, largest first.
-        crumb: Between two levels of a path.
-        rule: What frames are drawn with.
-        rule_focus: What the frame of the focused pane is drawn with.
+        rising: Beside the sort column, ascending.
+        falling: Beside the sort column, descending.
+        crumb: Between two breadcrumbs.
+        rule: Frame lines.
+        rule_focus: Frame lines of the focused pane.
         bar: Between two tabs.
     """
 
@@ -55,20 +55,20 @@ _ASCII_MARKS: Final = ChromeGlyphs(">", "#", "^", "v", ">", "-", "=", "|")
 
 
 class _AsciiScrollBar(ScrollBarRender):
-    """A scroll bar of whole cells, which need no glyphs."""
+    """A scroll bar of whole cells, which needs no glyphs."""
 
     VERTICAL_BARS: ClassVar[list[str]] = [" "]
     HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
 
 
 class WidgetApp(TerminalApp):
-    """An app that the widgets of this package can stand in.
+    """Base class of apps that contain runwatch's widgets.
 
     Args:
-        palette: The theme; one without colours where ``NO_COLOR`` is set.
-        glyphs: The set of glyphs.
-        keys: The keys.
-        clock: Time, for what counts down.
+        palette: The theme; ignored with ``NO_COLOR``.
+        glyphs: The glyph set.
+        keys: The key map.
+        clock: The clock for countdowns.
     """
 
     CSS = """
@@ -96,15 +96,15 @@ class WidgetApp(TerminalApp):
         self.palette = palette
         self._styles = palette.styles()
         self.apply_palette(palette)
-        # The style sheets are read in these colours from the first, so that they need not be read again.
+        # Parse the style sheets in these colours from the start, so that they are parsed once.
         self.stylesheet.set_variables(self.get_css_variables())
         self._dialogs_theme = self.theme
         self.set_keymap(self.keys.overrides())
-        # One for the process, as Textual has it; set back too, because tests make several apps.
+        # Textual has one renderer for the process. Set it in both cases, because tests create several apps.
         ScrollBar.renderer = _AsciiScrollBar if self.is_ascii else ScrollBarRender
 
     def apply_palette(self, palette: Palette) -> None:
-        """Draw everything in another theme from now on; without effect where ``NO_COLOR`` is set."""
+        """Switch to another theme; ignored with ``NO_COLOR``."""
         if self.no_color:
             palette = PLAIN
         self.palette = palette
@@ -113,54 +113,54 @@ class WidgetApp(TerminalApp):
         self.theme = palette.name
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Read the style sheets again, in the colours of another theme."""
+        """Parse the style sheets again if the theme changed."""
         if self.theme != self._dialogs_theme:
             self._dialogs_theme = self.theme
             super().refresh_css(animate)
 
     def apply_keys(self, keys: KeyMap) -> None:
-        """Take other keys from now on."""
+        """Switch to another key map."""
         self.keys = keys
         self.set_keymap(keys.overrides())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The names of our own that a style sheet may use under any theme."""
+        """Return the variables that style sheets may use under any theme."""
         return PLAIN.variables()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Put a message in front of everything while the window has no room for it."""
+        """Show a message in front of everything while the window is too small."""
         self.call_later(self.guard_size)
 
     @property
     def is_too_small(self) -> bool:
-        """Whether the message that the window is too small stands in front."""
+        """Whether the message about a small window is in front."""
         from runwatch.tui.core.too_small import TooSmallScreen
 
         return isinstance(self.screen, TooSmallScreen)
 
     async def guard_size(self) -> None:
-        """Put the message there if the window has no room."""
+        """Show the message if the window is too small."""
         from runwatch.tui.core.too_small import TooSmallScreen, is_too_small
 
         if is_too_small(self.size) and not self.is_too_small:
             await self.push_screen(TooSmallScreen())
 
     def role_style(self, role: str) -> Style:
-        """How a role is drawn in the present theme."""
+        """Return the style of a role in the current theme."""
         return self._styles[role]
 
     @property
     def is_ascii(self) -> bool:
-        """Whether frames and marks keep to ASCII."""
+        """Whether frames and marks use ASCII only."""
         return self.glyphs.ellipsis.isascii()
 
     @property
     def chrome_glyphs(self) -> ChromeGlyphs:
-        """What the chrome is drawn with."""
+        """Glyphs of the interface."""
         return _ASCII_MARKS if self.is_ascii else _UNICODE_MARKS
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Have what was selected with the mouse, or cut in an input, copied in the way everything else is."""
+        """Copy a mouse selection, or text cut from an input, by the same route as everything else."""
         self._clipboard = text
         if text:
             self.screen.post_message(
@@ -168,17 +168,17 @@ class WidgetApp(TerminalApp):
             )
 
     async def run_key_action(self, action: str) -> bool:
-        """Do an action of the table as if its key had been pressed; answer whether it could be done here and now.
+        """Run a key action as if its key had been pressed; return whether it was available.
 
         Args:
-            action: Its id.
+            action: The id of the action.
         """
         active = self.screen.active_bindings
         for node, binding, is_enabled, _ in active.values():
             if binding.id == action and is_enabled:
                 return await self.run_action(binding.action, node)
         for node, key, binding in self._typed_over(action):
-            # A key that the input or the line around it has a use for, such as escape, does that.
+            # An input, or the line around it, may use the same key itself, such as escape.
             nearer = active.get(key)
             if nearer is not None:
                 return await self.run_action(nearer.binding.action, nearer.node)
@@ -186,7 +186,7 @@ class WidgetApp(TerminalApp):
         return False
 
     def _typed_over(self, action: str) -> Iterator[tuple[DOMNode, str, Binding]]:
-        """Where an action would be done if no input took its key as a letter; nothing while none has the focus."""
+        """Yield where an action would run if the focused input did not take its key as a letter."""
         from textual.widgets import Input
 
         screen = self.screen
@@ -195,21 +195,21 @@ class WidgetApp(TerminalApp):
             return
         around = focused.ancestors_with_self
         ends = next((place for place, node in enumerate(around) if node.is_modal), len(around))
-        # The list that is filtered stands beside the line for filters, not around it. `_bindings` is private (checked
-        # on Textual 8.2.8): `active_bindings` leaves out what an input takes as a letter.
+        # The filtered list is a sibling of the filter line, not its ancestor. `_bindings` is private (checked on
+        # Textual 8.2.8): `active_bindings` leaves out keys that an input takes as letters.
         for node in (*around[: ends + 1], *screen.focus_chain):
             yield from ((node, key, binding) for key, binding in node._bindings if binding.id == action)
 
     async def on_hint_clicked(self, message: HintClicked) -> None:
-        """Do what a clicked hint says."""
+        """Run the action of a clicked hint."""
         await self.run_key_action(message.action)
 
 
 def get_app(widget: Widget) -> WidgetApp:
-    """The app a widget stands in.
+    """Return the app of a widget.
 
     Raises:
-        TypeError: it stands in another kind of app.
+        TypeError: the app is not a :class:`WidgetApp`.
     """
     app: Any = widget.app
     if not isinstance(app, WidgetApp):

@@ -1,4 +1,4 @@
-"""Work beside the screen: the one way to start a worker."""
+"""The only way to start a worker."""
 
 from __future__ import annotations
 
@@ -19,41 +19,40 @@ from runwatch.tui.core.messages import WorkerFailed
 _log: Final = logging.getLogger(__name__)
 
 SWITCH_INTERVAL_S: Final = 0.001
-"""How long a thread that computes may keep the screen waiting each time, in seconds; Python's own is five times that.
+"""How long a computing thread may hold the interpreter, in seconds; Python's default is five times that.
 
-Whatever reads or writes gives the interpreter away and has to get it back: an answer of the service needs that dozens
-of times, which adds up while an export is written.
+Each read or write releases the interpreter and must get it back. A response takes dozens of those, which adds up while
+an export is being written.
 """
 
 
 def shorten_switch_interval() -> None:
-    """Let what works in threads hand the interpreter over soon."""
+    """Make threads release the interpreter sooner."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
 
 
 def start_worker(
     node: DOMNode, work: Coroutine[Any, Any, object], name: str, *, group: str = "default", exclusive: bool = False
 ) -> Worker[None]:
-    """Run a coroutine beside the screen; it ends with the node at the latest, and one that is leaving begins none.
+    """Run a coroutine as a worker that ends with its node; do not start it if the node is closing.
 
-    A failure never ends the console: it becomes a :class:`~runwatch.tui.core.messages.WorkerFailed` to the node. An
-        error that
-    was not raised on purpose is logged with its trace. A node loses its parts before its work is ended, so work that
-    looks for one of them then has failed in nothing.
+    A failure never ends the console: the node gets a :class:`~runwatch.tui.core.messages.WorkerFailed`. Unexpected
+    errors are logged with a traceback. A node loses its children before its workers are cancelled, so failing to find
+    one then is not a failure.
 
     Args:
-        node: The screen or widget that the work is for.
-        work: What to do.
+        node: The screen or widget that owns the worker.
+        work: The coroutine.
         name: Names the work in the message and the log.
-        group: Work of the same group of a node belongs together.
-        exclusive: Whether this work ends the other work of its group first.
+        group: The worker group within the node.
+        exclusive: Whether to cancel other workers of the group first.
     """
 
     async def guarded() -> None:
         await _guarded(node, work, name)
 
-    # Work that is cancelled before its first step is never awaited, which is no mistake here; at the process's end no
-    # loop runs any more, and closing harms none that was.
+    # A coroutine cancelled before its first step is never awaited, and Python would warn. At process exit no loop runs
+    # any more, so closing it is safe.
     weakref.finalize(guarded, work.close)
     worker: Worker[None] = node.run_worker(guarded, name=name, group=group, exclusive=exclusive, exit_on_error=False)
     if _is_leaving(node):
@@ -62,12 +61,12 @@ def start_worker(
 
 
 def run_in_app(app: App[Any], go: Callable[[], Coroutine[Any, Any, object]], name: str) -> None:
-    """Have work beside a screen go somewhere in a turn of the app; a failure is that of the screen in front.
+    """Let a worker navigate in the app's own message loop; a failure is reported to the screen in front.
 
     Args:
         app: The app.
-        go: Goes there.
-        name: Names it in the message and the log.
+        go: Navigates.
+        name: Names the work in the message and the log.
     """
 
     async def guarded() -> None:
@@ -89,5 +88,5 @@ async def _guarded(node: DOMNode, work: Coroutine[Any, Any, object], name: str) 
 
 
 def _is_leaving(node: DOMNode) -> bool:
-    """Whether a node, or what it stands in, takes no messages any more: from then on its parts go."""
+    """Return whether a node or one of its ancestors takes no more messages; after that its children go."""
     return not all(each.is_running for each in node.ancestors_with_self)

@@ -1,1 +1,1 @@
-"""Where rows, events and single records come from. No widget is created here."""
+"""Sources of rows, events and single records. Creates no widgets."""

@@ -16,25 +16,26 @@ if TYPE_CHECKING:
     from runwatch.store.repositories.event_store import EventGap
 
 PAGE_EVENTS: Final = 256
-"""Events fetched at once."""
+"""Events per page."""
 
 FALLBACK_LOOKAHEAD: Final = 50
-"""How far behind a fallback the check is looked for that names the saved model which took over."""
+"""How many events after a fallback to search for the check that names the saved model that took over."""
 
 MAX_PAGES: Final = 16
-"""Pages held in memory."""
+"""Pages kept in memory."""
 
 
 class EventLineSource:
-    """Lines over a sequence of events: all of them with the gaps between, or those that a filter found.
+    """Lines of an event sequence: all events with gaps between them, or those that match a filter.
 
-    :meth:`window` answers at once with what is in memory and names the rest to ``fetch``, which ends in :meth:`load`.
+    :meth:`window` returns at once what is in memory and passes the missing pages to ``fetch``, which calls
+    :meth:`load`.
 
     Args:
         events: The events.
-        context: What lines are drawn with, asked anew for every line.
-        fetch: Has a page loaded beside the screen; told the page's number.
-        names_runs: Whether each line says which run it belongs to.
+        context: Returns the current render context; called for every window.
+        fetch: Loads a page in a worker, by its number.
+        names_runs: Whether each line names its run.
     """
 
     def __init__(
@@ -57,35 +58,35 @@ class EventLineSource:
         self._found: Sequence[int] | None = None
 
     def update(self) -> None:
-        """Take note of how many events there are now and where the gaps are."""
-        # The last page may have more events now; what it has stays in sight until it has been fetched again.
+        """Update the number of events and the gaps."""
+        # The last page may have more events now; its known events stay visible until it is fetched again.
         count = self._count = self._events.length
         self._gaps = tuple(sorted(self._events.gaps, key=lambda gap: gap.position))
         self._gap_lines = [min(gap.position, count) + number for number, gap in enumerate(self._gaps)]
 
     @property
     def events_count(self) -> int:
-        """How many events there are, gaps and filter left aside."""
+        """Number of events, without gaps or filter."""
         return self._count
 
     def only(self, found: Sequence[int] | None) -> None:
-        """Show only the events with these numbers, in order; ``None`` shows all of them and the gaps."""
+        """Show only the events with these numbers, in order; ``None`` shows all events and gaps."""
         self._found = found
 
     def count(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         return self._count + len(self._gaps) if self._found is None else len(self._found)
 
     def mark(self) -> int:
-        """The number that the next event will have."""
+        """Return the number of the next event."""
         return self._count
 
     def since(self, mark: int) -> int:
-        """How many events from that number on are shown; gaps are no events."""
+        """Return how many events from that number on are shown; gaps do not count."""
         return self._count - mark if self._found is None else len(self._found) - bisect_left(self._found, mark)
 
     def number(self, index: int) -> int | None:
-        """The number of the event on a line; ``None`` on a gap."""
+        """Return the number of the event on a line, or ``None`` for a gap."""
         if self._found is not None:
             return self._found[index] if index < len(self._found) else None
         place = bisect_left(self._gap_lines, index)
@@ -94,24 +95,24 @@ class EventLineSource:
         return index - place
 
     def index(self, number: int) -> int | None:
-        """The line of an event by its number; ``None`` when the filter leaves it out."""
+        """Return the line of an event, or ``None`` if the filter hides it."""
         if self._found is not None:
             place = bisect_left(self._found, number)
             return place if place < len(self._found) and self._found[place] == number else None
         return number + sum(gap.position <= number for gap in self._gaps)
 
     def event(self, index: int) -> RunEvent | None:
-        """The event on a line, where it is in memory; otherwise it is fetched."""
+        """Return the event on a line if it is in memory; otherwise fetch it."""
         number = self.number(index)
         return None if number is None else self._event(number)
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
-        """Lines from ``start`` on; ``None`` for what is being fetched."""
+        """Return lines from ``start`` on; ``None`` for those being fetched."""
         context = self._context()
         return [self._line(index, context) for index in range(start, min(start + count, self.count()))]
 
     async def catch_up(self, count: int) -> None:
-        """Fetch what is not in memory of the ``count`` newest events, so that they are drawn as soon as they are shown.
+        """Fetch the missing ones of the ``count`` newest events, so that they can be drawn at once.
 
         Raises:
             DataError: the database cannot be read.
@@ -127,7 +128,7 @@ class EventLineSource:
             page += 1
 
     async def load(self, page: int) -> tuple[int, int]:
-        """Load a page and answer the lines that can be drawn now, as start and count.
+        """Load a page and return the start and number of lines that can be drawn now.
 
         Raises:
             DataError: the database cannot be read.
@@ -143,7 +144,7 @@ class EventLineSource:
         return first, PAGE_EVENTS + len(self._gaps)
 
     def _hold(self, page: int, events: list[RunEvent]) -> None:
-        # Of two reads at once the one that began earlier may know less, and end later.
+        # Of two concurrent reads, the older one may return fewer events and finish later.
         if len(events) >= len(self._pages.get(page, ())):
             self._pages[page] = events
         self._pages.move_to_end(page)
@@ -162,7 +163,7 @@ class EventLineSource:
         return drawn._replace(run=short_id(event.execution_id, context.glyphs)) if self._names_runs else drawn
 
     def _next_arm(self, number: int, event: RunEvent) -> str | None:
-        """The saved model that took over, as the next check of the slice names it, where that is in memory already."""
+        """Return the saved model that took over, from the slice's next check if that is in memory."""
         if not is_fallback(event):
             return None
         for later in range(number + 1, min(number + FALLBACK_LOOKAHEAD, self._count)):

@@ -1,4 +1,4 @@
-"""Events on a screen: shown as they come in, filtered where they are kept, marked where they match."""
+"""Events on a screen: shown as they arrive, filtered in the database, highlighted where they match."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     from runwatch.view.resources.event_filter import EventFilter
 
 FILTER_BATCH_EVENTS: Final = 1_000
-"""How many events one step of a filter looks at, so that the events to be drawn come in between."""
+"""Events filtered in one step, so that new events can be drawn in between."""
 
 SQL_PREFILTER_EVENTS: Final = 2_000
-"""From so many events on a single word is looked for by the database first, which finds most of it at once."""
+"""From this many events on, the database searches for a single word first, which finds most matches at once."""
 
 FILTER_CELLS: Final = 24
-"""How much of the filter stands in the frame."""
+"""Width of the filter text in the frame."""
 
 
 GATHER_S: Final = 0.1
 FLOOD_S: Final = 0.25
-"""How long after one drawing events are gathered for the next: usually, and when more came than the list shows."""
+"""Seconds to gather events between two draws: normally, and when more arrived than the list shows at once."""
 
 
 class EventTail:
-    """What a list of events shows.
+    """Connects an event sequence to an event log.
 
     Args:
-        screen: The screen that it is on.
+        screen: The screen of the list.
         log: The list.
-        changed: Called when what the frame says has changed.
-        refused: Told why a filter cannot be read; the one before stays.
-        counted: Told how many events a filter has found, and among how many.
+        changed: Called when the text in the frame has changed.
+        refused: Called with the reason when a filter is invalid; the previous one stays.
+        counted: Called with the number of matches and of all events.
     """
 
     def __init__(
@@ -71,20 +71,20 @@ class EventTail:
         self._rest: Timer | None = None
         self._filter: EventFilter | None = None
         self._hides_others = True
-        # What the filter has found, in order, and the stretch of numbers that it has looked at.
+        # Matches in order, and the range of event numbers searched so far.
         self._found: list[int] = []
         self._looked_from = self._looked_to = 0
         self._is_looking = False
         self._is_refused = False
 
-    # What the screen asks for.
+    # Called by the screen.
 
     def show(self, events: EventSequence, *, is_merged: bool = False) -> None:
-        """Show these events and follow their end, without any filter.
+        """Show these events, unfiltered, and follow their end.
 
         Args:
             events: The events.
-            is_merged: Whether they are of several runs, so that each line names its run.
+            is_merged: Whether they belong to several runs, so that each line names its run.
         """
         self.clear()
 
@@ -100,13 +100,13 @@ class EventTail:
         self._events, self._lines, self._is_merged = events, lines, is_merged
         self._log.show(lines, following=True)
         if self._rest is not None:
-            # What is gathered belongs to the events before; somebody waits for these.
+            # The delay belongs to the previous events; the user is waiting for these.
             self._rest.stop()
             self._go_on()
         self.grow()
 
     def clear(self) -> None:
-        """Show nothing, and filter by nothing."""
+        """Show no events and remove the filter."""
         self._events = self._lines = self._filter = None
         self._has_news = self._is_looking = False
         self._found = []
@@ -114,23 +114,23 @@ class EventTail:
 
     @property
     def is_showing(self) -> bool:
-        """Whether there are events to show, or may come."""
+        """Whether an event sequence is shown, even an empty one."""
         return self._lines is not None
 
     @property
     def length(self) -> int:
-        """How many events there are."""
+        """Number of events."""
         return 0 if self._lines is None else self._lines.events_count
 
     def grow(self) -> None:
-        """Take in what was kept meanwhile; news that come while that is done are taken in afterwards."""
+        """Read newly stored events; changes during that read are read afterwards."""
         self._has_news = True
         if not self._is_growing and self._events is not None:
             self._is_growing = True
             start_worker(self._screen, self._grow(), "reading events", group="tail")
 
     def filter_by(self, text: str) -> None:
-        """Show only what a filter keeps, or mark it; empty shows everything."""
+        """Show or highlight only events that match a filter; an empty filter shows everything."""
         from runwatch.view.resources.event_filter import parse_event_filter
 
         try:
@@ -147,13 +147,13 @@ class EventTail:
         self._show_found()
 
     def toggle_context(self) -> SafeText:
-        """Hide what does not match, or mark what does and show everything; answers which."""
+        """Switch between hiding other events and only highlighting matches; return a notice."""
         self._hides_others = not self._hides_others
         self._show_found()
         return line("other events are hidden" if self._hides_others else "matches are marked, other events are shown")
 
     def move_match(self, index: int, step: int) -> bool:
-        """Go to the next event that matches, round the end; answers whether there is any."""
+        """Move to the next match, wrapping around; return whether there is one."""
         lines = self._lines
         if lines is None or not self._found:
             return False
@@ -167,22 +167,22 @@ class EventTail:
         return True
 
     def event(self, index: int) -> RunEvent | None:
-        """The event on a line; ``None`` on a gap, and as long as it is being fetched."""
+        """Return the event on a line, or ``None`` for a gap or while it is being fetched."""
         return None if self._lines is None else self._lines.event(index)
 
-    # What the frame says.
+    # Texts of the frame.
 
     def mode_words(self) -> StyledSpans:
-        """Whether the end is followed."""
+        """Return whether the log follows the end."""
         return (label_span("follow", Role.LIVE) if self._log.following else label_span("PAUSED", Role.WARN),)
 
     def new_words(self) -> StyledSpans:
-        """How many events came in since the end is no longer followed."""
+        """Return how many events arrived since following stopped."""
         new = self._log.new_lines
         return (label_span(f"+{grouped_number(new)} new", Role.WARN if new else Role.QUIET),)
 
     def known_words(self) -> SafeText:
-        """How many events there are; whoever looks at a filtered list has to see that it is one."""
+        """Return the number of events, and of matches, so that a filtered list is recognizable."""
         events = self.length
         known = f"{grouped_number(events)} event{'s' * (events != 1)}" if events else "no event yet"
         if self._filter is None or not events:
@@ -192,7 +192,7 @@ class EventTail:
             f"{grouped_number(len(self._found))} of {known} match {line(self._filter.text, FILTER_CELLS)}{so_far}"
         )
 
-    # Inside.
+    # Internals.
 
     async def _grow(self) -> None:
         rest_s = 0.0
@@ -212,7 +212,7 @@ class EventTail:
                 self._go_on()
 
     def _take_in(self, lines: EventLineSource) -> float:
-        """Draw what came, and answer for how long what comes next is gathered."""
+        """Draw new events and return for how many seconds to gather the next ones."""
         before, shown = lines.events_count, lines.count()
         lines.update()
         if (lines.events_count, lines.count()) != (before, shown):
@@ -220,7 +220,7 @@ class EventTail:
             self._look()
         self._changed()
         came = lines.events_count - before
-        # More than the list shows at once is more than anybody reads.
+        # More events than fit in the list cannot be read as they arrive.
         return 0.0 if not came else FLOOD_S if came > self._log.rows_in_sight else GATHER_S
 
     def _go_on(self) -> None:
@@ -230,13 +230,13 @@ class EventTail:
             self.grow()
 
     def _look(self) -> None:
-        """Let the filter look at what it has not seen yet."""
+        """Filter the events not searched yet."""
         if self._filter is not None and not self._is_looking:
             self._is_looking = True
             start_worker(self._screen, self._look_through(), "filtering events", group="search", exclusive=True)
 
     async def _look_through(self) -> None:
-        """New events first, because they are in sight; then back to the first one, slice by slice."""
+        """Filter new events first, because they are visible, then go back to the first one in batches."""
         events, wanted = self._events, self._filter
         if events is None or wanted is None:
             return
@@ -260,7 +260,7 @@ class EventTail:
             known = len(self._found)
             self._found[bisect_left(self._found, start) : bisect_left(self._found, stop)] = part
             self._looked_from, self._looked_to = min(start, self._looked_from), max(stop, self._looked_to)
-            # What the database has found already is found again, so that the number says whether there is more.
+            # The database's matches are found again, so a different count means there are more.
             if len(self._found) != known:
                 self._show_found()
         self._is_looking = False
@@ -273,7 +273,7 @@ class EventTail:
         lines.only(self._found if wanted is not None and self._hides_others else None)
         self._log.highlighter = None if wanted is None else wanted.match_spans
         self._log.update_count()
-        # Events that come meanwhile do not take away what is wrong with the filter.
+        # New events do not clear the error of an invalid filter.
         if wanted is not None and not self._is_refused:
             self._counted(len(self._found), self.length)
         self._changed()

@@ -1,4 +1,4 @@
-"""Records and events of a file that was opened, which are all in memory."""
+"""Records and events of an opened file; all of them are in memory."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class FileSource(StoreSource):
-    """The records of one kind that a file holds.
+    """The records of one kind in a file.
 
     Args:
         spec: Their resource.
-        store: What was read.
+        store: The content of the file.
         clock: For ages.
     """
 
@@ -35,27 +35,27 @@ class FileSource(StoreSource):
         self._sought = ""
 
     def seek(self, text: str) -> None:
-        """Give the records whose id stands in a text from now on; ``""`` ends it."""
+        """Return only records whose id occurs in a text from now on; ``""`` ends it."""
         self._sought = text
 
     def items(self) -> Sequence[Any]:
-        """The records, or those that are sought."""
+        """Return the records, or those found by id."""
         every = super().items()
         if not self._sought:
             return every
         return [every[position] for position in match_ids(self._sought, [normalize_id(each.id) for each in every])]
 
     def state(self) -> PaneState:
-        """Nothing changes any more; of a kind that the file does not hold nothing was ever known."""
+        """Return a final state, because a file does not change."""
         return PaneState(LoadState.ENDED, reading="from the file")
 
     def end_is_proven(self) -> bool:
-        """A file ends."""
+        """Return true: a file is complete."""
         return True
 
 
 class FileSequence:
-    """The events of one run that a file holds, in its order; they are in memory, as everything of the file is.
+    """The events of one run in a file, in the file's order.
 
     Args:
         events: The events.
@@ -66,32 +66,32 @@ class FileSequence:
 
     @property
     def length(self) -> int:
-        """How many events there are."""
+        """Number of events."""
         return len(self._events)
 
     @property
     def gaps(self) -> Sequence[EventGap]:
-        """None: nobody waited for an answer."""
+        """Gaps; always empty for a file."""
         return ()
 
     async def grow(self) -> None:
-        """Nothing comes any more."""
+        """Do nothing: a file does not grow."""
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Up to ``count`` events from number ``start`` on."""
+        """Return up to ``count`` events from number ``start`` on."""
         return list(self._events[start : start + count])
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
-        """The numbers from ``start`` to before ``stop`` whose events a filter keeps."""
+        """Return the numbers from ``start`` to before ``stop`` whose events a filter keeps."""
         return [number for number in range(start, min(stop, self.length)) if keep(self._events[number])]
 
     async def holding(self, text: str) -> list[int]:
-        """The numbers of events whose JSON holds a text."""
+        """Return the numbers of events whose JSON contains a text."""
         folded = text.casefold()
         return [number for number, event in enumerate(self._events) if folded in event.wire_text.casefold()]
 
 
 def find_events_in_file(console: Console, run_id: str) -> FileSequence:
-    """The events of a run, where the file holds any."""
+    """Return the events of a run in the file."""
     records = console.store.collection(FILE_PROFILE, RunEvent.KIND).records
     return FileSequence([event for event in records if isinstance(event, RunEvent) and event.execution_id == run_id])

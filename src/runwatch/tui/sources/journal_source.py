@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 MAX_JOURNAL_ROWS = 500
-"""The newest journal lines that a screen shows."""
+"""The newest journal rows that a screen shows."""
 
 
 ALL_JOURNAL_ROWS = 20_000
-"""More lines than the journal keeps."""
+"""More rows than the journal keeps."""
 
 
 class JournalSource:
-    """Problems met and requests sent from this machine, newest first.
+    """Problems or requests of this machine, newest first.
 
     Args:
-        spec: Which of them.
+        spec: The resource: problems or requests.
         clock: For ages.
         session: The session, or ``None`` before it is open.
-        profiles: The profiles whose problems are listed; ``None`` for all that the journal knows.
+        profiles: The profiles whose problems to list; ``None`` for all in the journal.
     """
 
     def __init__(
@@ -53,33 +53,33 @@ class JournalSource:
         self._end: JournalPosition | None = None
 
     def widen(self, *, everything: bool) -> bool:
-        """List all that is kept from the next read on, or the newest lines again; answer whether that is a change."""
+        """From the next read on, list all rows or only the newest; return whether that is a change."""
         limit = ALL_JOURNAL_ROWS if everything else MAX_JOURNAL_ROWS
         is_other, self._limit = limit != self._limit, limit
         if is_other:
-            # What was read up to now is no beginning of what is listed from now on.
+            # The rows read so far do not match the new limit, so start over.
             self._end = None
         return is_other
 
     def seek(self, text: str) -> None:
-        """Give the problems whose id stands in a text, of all that are kept, from the next read on; ``""`` ends it."""
+        """From the next read on, return all kept problems whose id occurs in a text; ``""`` ends it."""
         self._sought = text
         if not text:
             self._found = None
 
     def items(self) -> Sequence[Any]:
-        """The newest lines, or what was sought."""
+        """Return the newest rows, or those found by id."""
         return self._items if self._found is None else self._found
 
     def state(self) -> PaneState:
-        """Fresh as soon as it was read, because nothing but this machine changes it."""
+        """Return a fresh state once read, because only this machine changes the journal."""
         if self._read_at is None:
             return PaneState(LoadState.LOADING)
         load = LoadState.FRESH if self._items else LoadState.EMPTY
         return PaneState(load, age_s=self._clock.monotonic() - self._read_at)
 
     def end_is_proven(self) -> bool:
-        """Whether all lines are there."""
+        """Return whether all rows are listed."""
         return self._found is not None or len(self._items) < self._limit
 
     async def read(self) -> None:
@@ -100,7 +100,7 @@ class JournalSource:
         self._read_at = self._clock.monotonic()
 
     async def _read_requests(self, journal: Journal) -> None:
-        """Take in what was sent since: a request that stands in the journal never changes."""
+        """Add the requests sent since the last read; a journal row never changes."""
         sent = await journal.sent(limit=self._limit, after=self._end)
         if sent.requests:
             new = attach_problems(map(request_from_journal, sent.requests), map(problem_from_journal, sent.problems))

@@ -1,7 +1,7 @@
-"""The rows of a list: made of its records, filtered and sorted.
+"""Rows of a list: rendered from records, filtered and sorted.
 
-A short list is done at once. The rows of a long one are made, filtered and sorted beside the screen, a step at a time,
-while it shows those of before; what changes meanwhile is taken in afterwards.
+A short list is updated at once. A long one is updated by a worker in time slices while the screen shows the previous
+rows; changes during that are processed afterwards.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from runwatch.view.query.expressions import Query
 
 AGE_REFRESH_S: Final = 10.0
-"""How often a long list is filtered again when nothing but the time has changed, which ages are counted to."""
+"""How often to filter a long list again when only the time has changed, because ages grow."""
 
 
 class _Order(NamedTuple):
-    """What the rows that are shown were made of: nothing has to be done as long as it is the same."""
+    """Inputs of the visible rows; while they are the same, no update is needed."""
 
     every: Sequence[RecordRow[Any]]
     query: Query | None
@@ -48,14 +48,14 @@ class ListModel:
     """The rows of one list.
 
     Args:
-        spec: What the resource looks like.
-        screen: Shows them; what is done beside it ends with it.
-        on_ready: Told that what was done beside the screen is done.
+        spec: The resource.
+        screen: The screen that shows them; its workers end with it.
+        on_ready: Called when a worker has updated the rows.
 
     Attributes:
-        drawing: What the rows are drawn with.
-        every: The rows before any filter; the same list as before as long as nothing of it has changed.
-        shown: Those that the filter leaves, in order; the same list as before as long as nothing of it has changed.
+        drawing: Renders the cells of all rows.
+        every: Unfiltered rows. The list object is reused until a row changes.
+        shown: Filtered and sorted rows. The list object is reused until a row changes.
     """
 
     def __init__(self, spec: ResourceSpec[Any], screen: DOMNode, on_ready: Callable[[], None]) -> None:
@@ -74,21 +74,21 @@ class ListModel:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether rows are being made, filtered or sorted beside the screen, and others are shown until then."""
+        """Whether a worker is rendering, filtering or sorting while previous rows are shown."""
         return self._renewing is not None or self._arranging is not None
 
     def take_over(self, kept: RowCache) -> None:
-        """Begin with the rows that another screen left of this list."""
+        """Reuse the rows that another screen kept of this list."""
         self.drawing, self._earlier = kept.drawing, kept.rows
 
     def release(self, before: RowCache | None) -> RowCache | None:
-        """End with the screen.
+        """Release the rows when the screen closes.
 
         Args:
-            before: What the screen before left, which nothing shows.
+            before: Rows kept by the previous screen, no longer shown.
 
         Returns:
-            What is to be kept for whoever shows a long list next.
+            The rows to keep for the next screen with a long list.
         """
         self._renewing = self._arranging = self._arranged = None
         kept = before
@@ -100,7 +100,7 @@ class ListModel:
         return kept
 
     def set_records(self, items: Sequence[Any]) -> None:
-        """Make the rows of these records, where they are others than before."""
+        """Render the rows of these records if the records changed."""
         if items is self._items:
             return
         if len(items) <= MAX_SYNC_ROWS:
@@ -111,12 +111,12 @@ class ListModel:
             start_worker(self._screen, self._renew_in_steps(items), "making rows", group="rows", exclusive=True)
 
     def update_rows(self, query: Query | None, sort: tuple[SortKey, ...], now: float) -> None:
-        """Filter and sort, where the rows, the question or the time are others than before.
+        """Filter and sort again if rows, filter, order or time changed.
 
         Args:
             query: The filter, if any.
             sort: The order.
-            now: Monotonic seconds: ages grow, and a long list is not looked through every second for that.
+            now: Monotonic seconds. Ages grow, but a long list is not filtered again every second.
         """
         is_short = len(self.every) <= MAX_SYNC_ROWS
         moment = 0.0 if query is None else now if is_short else now // AGE_REFRESH_S
@@ -130,15 +130,15 @@ class ListModel:
             start_worker(self._screen, self._arrange_in_steps(wanted), "sorting", group="arrange", exclusive=True)
 
     def free(self) -> None:
-        """Free what was made of a long list, as soon as nothing shows it any more.
+        """Free the rows of a long list once they are no longer shown.
 
-        The app does it, because a screen that ends has no time left.
+        The app's worker does it, because those of a closing screen end with it.
         """
         if self._leaving and not self.is_under_way:
             leaving, self._leaving = self._leaving, []
             start_worker(self._screen.app, free_in_slices(leaving), "freeing rows", group="freeing")
 
-    # Inside.
+    # Internals.
 
     async def _renew_in_steps(self, items: Sequence[Any]) -> None:
         earlier = self.every or self._earlier
@@ -162,7 +162,7 @@ class ListModel:
         try:
             rows = await run_row_steps(self._steps(wanted))
         except Exception:
-            # Not again and again, but as soon as anything is asked for that is different.
+            # Do not repeat this update; the next different one is tried.
             self._arranged, self._arranging = wanted, None
             raise
         if self._arranging is wanted:

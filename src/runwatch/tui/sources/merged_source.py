@@ -1,4 +1,4 @@
-"""One list made of the lists of several profiles."""
+"""One list merged from several profiles."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class MergedSource:
     """The records of several sources, one after another.
 
     Args:
-        parts: The source of each profile that is shown.
-        owners: Is told whose each record is.
-        is_unreached: Whether one of them has no service to read from.
+        parts: Returns the source of each shown profile.
+        owners: Notes the profile of each record.
+        is_unreached: Whether a profile has no service to read from.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class MergedSource:
         self._items: Sequence[Any] = ()
 
     def items(self) -> Sequence[Any]:
-        """Every record; the same object as before as long as nothing of it has changed."""
+        """Return all records; the same object until one of the parts changes."""
         found = [(name, part.items()) for name, part in self._parts().items()]
         is_same = len(found) == len(self._made_of) and all(
             one[0] == other[0] and one[1] is other[1] for one, other in zip(found, self._made_of, strict=True)
@@ -44,11 +44,11 @@ class MergedSource:
         return self._items
 
     def state(self) -> PaneState:
-        """An error as soon as one of them has one; otherwise that of the one that was read longest ago."""
+        """Return an error if any part has one; otherwise the state of the part read longest ago."""
         states = [part.state() for part in self._parts().values()]
         troubled = next((state for state in states if state.load in FAILED_STATES), None)
         if troubled is not None:
-            # Rows of the others are as good as ever, and are not drawn as old ones.
+            # Rows of the other parts are current and must not be drawn as stale.
             return PaneState(LoadState.ERROR, age_s=troubled.age_s, failure=troubled.failure)
         known = [state for state in states if state.age_s is not None]
         if self._is_unreached():
@@ -56,16 +56,16 @@ class MergedSource:
         return max(known, key=lambda state: state.age_s or 0.0, default=PaneState(LoadState.LOADING))
 
     def end_is_proven(self) -> bool:
-        """Whether all of them are whole."""
+        """Return whether all parts are complete."""
         return all(part.end_is_proven() for part in self._parts().values())
 
     async def read_notes(self) -> None:
-        """Read what people wrote about the records of each."""
+        """Read the local notes about the records of each part."""
         for part in list(self._parts().values()):
             if isinstance(part, NotedSource):
                 await part.read_notes()
 
     async def read(self) -> None:
-        """Read what each of them has to fetch."""
+        """Read each part."""
         for part in list(self._parts().values()):
             await part.read()

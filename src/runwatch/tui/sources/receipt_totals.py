@@ -1,4 +1,4 @@
-"""Receipts added up beside the screen, and against the service's usage report."""
+"""Receipt totals, computed by a worker if there are many, and their comparison with the usage report."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 MAX_SYNC_RECEIPTS: Final = 500
-"""Up to so many receipts are added up at once, which takes less than a frame; more beside the screen."""
+"""Up to this many receipts are added up at once, in less than a frame; more are added up by a worker."""
 
 
 class ReceiptTotalsModel:
-    """The sums of some receipts, kept until the receipts are others.
+    """Totals of some receipts, kept until the receipts change.
 
     Args:
-        screen: Works for this screen.
-        group: Names the work.
-        done: Called when sums that took longer are there.
+        screen: The screen that owns the worker.
+        group: The worker group.
+        done: Called when a worker has computed new totals.
     """
 
     def __init__(self, screen: ConsoleScreen, group: str, done: Callable[[], None]) -> None:
@@ -39,13 +39,13 @@ class ReceiptTotalsModel:
         self.sums: ReceiptTotals | None = None
 
     def take(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> ReceiptTotals | None:
-        """The sums of these things; those of before while many are added up, and ``None`` before the first.
+        """Return the totals; the previous ones while a worker adds up, ``None`` before the first.
 
         Args:
-            things: The same objects as before, or others.
-            receipt_of: Gives the receipt of one.
+            things: The rows or records; the same list object or another.
+            receipt_of: Returns the receipt of one.
         """
-        # Lists made anew from the same objects are compared by identity, which takes no time.
+        # Elements of new lists are compared by identity first, which is fast.
         if self._of is not None and (things is self._of or things == self._of):
             return self.sums
         self._of = things
@@ -59,7 +59,7 @@ class ReceiptTotalsModel:
         return self.sums
 
     def close(self) -> None:
-        """Hold the things no longer: they may be very many."""
+        """Release the list, which may be very long."""
         self._of = None
 
     async def _add(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> None:
@@ -70,10 +70,10 @@ class ReceiptTotalsModel:
 
 
 class UsageReconciler:
-    """All receipts against the usage report of the same days.
+    """Comparison of all receipts with the usage report of the same days.
 
     Args:
-        session: Asks for the report, again once a minute.
+        session: Polls the report once a minute.
     """
 
     def __init__(self, session: ServiceSession) -> None:
@@ -87,10 +87,10 @@ class UsageReconciler:
         self._made: UsageReconciliation | SafeText = line("")
 
     def compare(self, sums: ReceiptTotals | None, *, is_whole: bool) -> UsageReconciliation | SafeText:
-        """What came of it, or why there is no comparison yet.
+        """Return the comparison, or why there is none yet.
 
         Args:
-            sums: The sums of all receipts that are listed; ``None`` while they are added up.
+            sums: The totals of all listed receipts; ``None`` while they are being added up.
             is_whole: Whether the end of the list is proven.
         """
         from runwatch.store.live.report_poller import ReportQuery
@@ -114,9 +114,9 @@ class UsageReconciler:
         return self._made
 
     def refresh(self) -> None:
-        """Ask again now."""
+        """Read the report again now."""
         self._reports.refresh()
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop polling."""
         self._reports.show()

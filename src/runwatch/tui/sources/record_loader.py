@@ -1,4 +1,4 @@
-"""The records of a kind as far as they are known, read once where that is not done yet; and one object, read now."""
+"""Records of a kind, loaded once if not known yet, and single objects read on request."""
 
 from __future__ import annotations
 
@@ -26,25 +26,24 @@ if TYPE_CHECKING:
 
 
 async def load_records(session: ServiceSession, kind: type[Record]) -> Sequence[Record]:
-    """The records of a kind: those of the store, and where no list of them was read in this session, the list read now.
+    """Return the records of a kind from the store, after reading their list if this session has not read it yet.
 
-    A list that cannot be read gives what is known; whoever needs to know that it is not all asks
-    :func:`is_list_loaded`.
+    If the list cannot be read, return the known records; :func:`is_list_loaded` tells whether they may be incomplete.
     """
     if not is_list_loaded(session, kind) and is_listable(kind):
-        # The journal has what went wrong, and what is known is still of use.
+        # The failure is in the journal, and the known records are still useful.
         with contextlib.suppress(RunwatchError):
             await _read(session, kind)
     return session.store.collection(session.scope.profile, kind.KIND).records
 
 
 def is_list_loaded(session: ServiceSession, kind: type[Record]) -> bool:
-    """Whether the list of a kind was read in this session."""
+    """Return whether this session has read the list of a kind."""
     return session.store.collection(session.scope.profile, kind.KIND).read_at is not None
 
 
 def reload_lists(screen: ConsoleScreen, session: ServiceSession, kinds: Iterable[type[Record]]) -> None:
-    """Read lists again because something was changed: those that the screen shows, and others that were read before."""
+    """Reload lists after a change: those polled for the screen, and others that were read before."""
     shown = screen.polled_lists()
     for kind in kinds:
         if kind in shown:
@@ -57,7 +56,7 @@ async def read_object(session: ServiceSession, operation: str, path: Mapping[str
     """Read one object for the user.
 
     Raises:
-        RunwatchError: it cannot be read, or is no object.
+        RunwatchError: it cannot be read, or the response is not an object.
     """
     await session.live.scheduler.wait_for_user_turn()
     answer = await session.client.request(operation, path=dict(path))
@@ -84,7 +83,7 @@ async def _read(session: ServiceSession, kind: type[Record]) -> None:
 
 
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:
-    """Read a record that is not known yet; why it cannot be read stays on the screen until the user has seen it."""
+    """Read an unknown record; if that fails, show the reason until the user has seen it."""
     if kind not in {Run.KIND, Receipt.KIND} or session.store.get(session.scope.profile, kind, record_id) is not None:
         return
     await session.live.scheduler.wait_for_user_turn()

@@ -1,4 +1,4 @@
-"""Where a screen's rows come from: the store for what the service has, the journal for what happened here."""
+"""Protocols of row sources."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
 
 
 FILE_PROFILE = "file"
-"""The profile under which the store has the records of a file."""
+"""The profile under which the store keeps the records of a file."""
 
 
 class RowSource(Protocol):
-    """What a list screen asks of its rows' source."""
+    """Source of a list screen's rows."""
 
     def items(self) -> Sequence[Any]:
-        """Every record or subject, in order; the same object as before as long as nothing of it has changed."""
+        """Return all records in order; the same object until one of them changes."""
         ...
 
     def state(self) -> PaneState:
-        """What the frame says."""
+        """Return the state shown in the frame."""
         ...
 
     def end_is_proven(self) -> bool:
-        """Whether the number of items is the whole number."""
+        """Return whether all items are known."""
         ...
 
     async def read(self) -> None:
-        """Get what is not pushed by itself; called when the screen comes up and after every request."""
+        """Read what is not pushed; called when the screen opens and after every request."""
         ...
 
 
@@ -40,14 +40,14 @@ class SearchableSource(Protocol):
     """A source that finds records by an id in a text."""
 
     def seek(self, text: str) -> None:
-        """Give the records whose id stands in a text, from the next read on; ``""`` ends it."""
+        """From the next read on, return records whose id occurs in a text; ``""`` ends it."""
         ...
 
 
 @runtime_checkable
 class NotedSource(Protocol):
-    """A source whose records stand beside what people write about them on this machine."""
+    """A source whose records have local notes."""
 
     async def read_notes(self) -> None:
-        """Read what people wrote, here or in another console."""
+        """Read local notes written in this or another console."""
         ...

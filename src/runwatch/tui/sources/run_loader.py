@@ -1,4 +1,4 @@
-"""Receipt and result of a run, read when the user looks at their view, once a run."""
+"""Receipt and result of a run, read once when the user opens their tab."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 ShowSections = Callable[[str, str, tuple[DetailSection, ...]], None]
-"""Shows what was read: the run, the view, and the sections in it."""
+"""Shows the sections read: run id, tab, sections."""
 
 ShowEvents = Callable[[str, Sequence[RunEvent], bool], None]
-"""Shows the story of a run: the run, its first events, and whether there are more."""
+"""Shows the run narrative: run id, its first events, whether there are more."""
 
 
 class RunLoader:
-    """Reads what a view of a run needs and the list of runs does not tell.
+    """Reads what a tab of a run needs and the list of runs does not contain.
 
     Args:
         screen: The screen that shows it.
-        show: Puts it there, if the run is still the one that is shown.
-        show_events: The same for the events that its story is told from.
+        show: Shows sections if the run is still selected.
+        show_events: The same for the events of the narrative.
     """
 
     def __init__(self, screen: ConsoleScreen, show: ShowSections, show_events: ShowEvents) -> None:
@@ -43,16 +43,16 @@ class RunLoader:
         self._asked: set[str] = set()
 
     def forget(self) -> None:
-        """Read everything again when it is wanted next, as for another run."""
+        """Read everything again on the next request, as for another run."""
         self._asked.clear()
 
     def read_for(self, tab: str, facts: RunFacts, events: int) -> None:
-        """Read what a view needs and what is not there yet.
+        """Read what a tab needs and is not known yet.
 
         Args:
-            tab: The view.
+            tab: The tab.
             facts: The run.
-            events: How many of its events are kept; the story is told anew when there are more.
+            events: Number of stored events; more events update the narrative.
         """
         session = self._screen.console.session
         if session is None:
@@ -71,13 +71,13 @@ class RunLoader:
             start_worker(self._screen, work, "reading the result", group="result", exclusive=True)
 
     def _asks(self, what: str) -> bool:
-        """Whether something is still to be read; each is read once a run, and again when the user asks."""
+        """Return whether something is still to be read; each is read once per run, and again on refresh."""
         is_new = what not in self._asked
         self._asked.add(what)
         return is_new
 
     async def _read_events(self, session: ServiceSession, run_id: str) -> None:
-        """The run's first events, for its story; the whole of it stands under Events."""
+        """Read the run's first events for its narrative; the Events tab shows all."""
         found = await session.events.window(session.scope, run_id, 0, MAX_NARRATED_EVENTS + 1)
         self._show_events(run_id, found[:MAX_NARRATED_EVENTS], len(found) > MAX_NARRATED_EVENTS)
 
@@ -106,7 +106,7 @@ class RunLoader:
         self._show(run_id, "result", _result_sections(result))
 
     def _tell(self, run_id: str, what: str, error: ApiError) -> None:
-        """Say why something could not be read, in the place where it would stand."""
+        """Show why a read failed in place of its content."""
         key = self._screen.console.keys.shown("screen.refresh")
         self._show(run_id, what, _failed_sections(what, error, key))
 
@@ -124,7 +124,7 @@ def _failed_sections(what: str, error: ApiError, key: SafeText) -> tuple[DetailS
 
 
 def _result_sections(result: RunResult) -> tuple[DetailSection, ...]:
-    """Output of a model: shown when asked for and kept nowhere."""
+    """Return the sections of a result: model output, shown on request and never stored."""
     kept = DetailLine(line("kept until"), line(result.retention_expires_at))
     text = DetailLine(line(""), block(result.final_text))
     return (DetailSection(line(""), (kept,)), DetailSection(line("final_text"), (text,)))

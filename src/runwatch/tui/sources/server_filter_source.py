@@ -1,7 +1,7 @@
-"""Lists that the service filters: the part of a filter that it knows is sent, and what comes is kept by itself.
+"""Lists filtered by the service: the server filter is sent, and its response is stored separately.
 
-The whole list stays as it is, because other screens are made of it. Until the narrower answer is there the rows of the
-whole list are filtered here; so they are when the service refuses the filter, and the frame says so then.
+The full list stays in the store, because other screens need it. Its rows are filtered locally until the response
+arrives, and also if the service rejects the filter; the frame then says so.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ if TYPE_CHECKING:
     from runwatch.view.query.expressions import Query
 
 _REFUSED: Final = frozenset({400, 422})
-"""Statuses with which a service says that it cannot filter like that."""
+"""Status codes of a service that does not accept the filter."""
 
 
 class ServerFilterSource:
-    """The rows of a list as the service filters it; a source like that of the whole list.
+    """The rows of a list as filtered by the service; used like the source of the full list.
 
     Args:
-        whole: The source of the whole list.
+        whole: The source of the full list.
         kind: The kind of record.
         session: Reads it.
         query: The filter.
-        asked: The part of a filter that the service does, as query parameters; worked out anew for every read,
-            because spans of time move on.
+        asked: Returns the server filter as query parameters; called for every read, because relative times move on.
 
     Attributes:
         query: The filter.
@@ -58,31 +57,31 @@ class ServerFilterSource:
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """What the service is asked for now."""
+        """Query parameters to send now."""
         return self._asked(self.query, self._session.clock.now())
 
     @property
     def is_refused(self) -> bool:
-        """Whether the service does not take the filter."""
+        """Whether the service rejected the filter."""
         failure = self._collection.failure
         return failure is not None and failure.problem is not None and failure.problem.status in _REFUSED
 
     @property
     def is_answered(self) -> bool:
-        """Whether the rows are what the service kept."""
+        """Whether the rows come from the service's filtered list."""
         return self._collection.read_at is not None and not self.is_refused
 
     def open(self) -> None:
-        """Read it now, and from now on."""
+        """Start polling the filtered list."""
         self._session.live.start_filtered_list(self._kind, self._name, lambda: self.parameters)
 
     def close(self) -> None:
-        """Read it no longer, and forget it."""
+        """Stop polling and remove the list from the store."""
         self._session.live.stop_filtered_list(self._name)
         self._session.store.forget(self._session.scope.profile, self._name)
 
     def items(self) -> Sequence[Any]:
-        """What the service kept; the whole list until then."""
+        """Return the service's filtered list; the full list until it arrives."""
         collection = self._collection
         if not self.is_answered:
             return self._whole.items()
@@ -91,7 +90,7 @@ class ServerFilterSource:
         return self._items
 
     def state(self) -> PaneState:
-        """Of the narrower list, unless the service does not give one."""
+        """Return the state of the filtered list, unless the service rejected the filter."""
         if self.is_refused:
             return self._whole.state()
         clock, live = self._session.clock, self._session.live
@@ -104,11 +103,11 @@ class ServerFilterSource:
         )
 
     def end_is_proven(self) -> bool:
-        """As the last answer said."""
+        """Return what the last response said."""
         return self._collection.end_is_proven if self.is_answered else self._whole.end_is_proven()
 
     async def read(self) -> None:
-        """What the whole list needs."""
+        """Read what the full list needs."""
         await self._whole.read()
 
     @property

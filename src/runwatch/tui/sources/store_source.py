@@ -1,4 +1,4 @@
-"""Rows of a list from the store, which polls the service."""
+"""Rows of a list from the store, which the pollers fill."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 LEAST_INTERVAL_S = 5.0
-"""A list is not called stale sooner than after twice this, however often it is read."""
+"""A list becomes stale after twice this at the earliest, however often it is read."""
 
 
 class StoreSource:
@@ -27,8 +27,8 @@ class StoreSource:
 
     Args:
         spec: Their resource.
-        store: What is known.
-        profile: Whose records.
+        store: The store.
+        profile: The profile of the records.
         clock: For ages.
         session: The session, or ``None`` before it is open.
     """
@@ -52,7 +52,7 @@ class StoreSource:
         return self._store.collection(self._profile, self._spec.kind)
 
     def items(self) -> Sequence[Any]:
-        """The records; runs with what this console sent for them and their receipts where those are known."""
+        """Return the records; runs with their submitted request and receipt where known."""
         present = self._revision()
         if present != self._made_of:
             self._items = self._make()
@@ -60,7 +60,7 @@ class StoreSource:
         return self._items
 
     def _revision(self) -> object:
-        """What goes up, or is another, with every change of what the items are made of."""
+        """Return a value that differs after every change to the items."""
         if self._spec.record is not Run:
             return self._collection.revision
         receipts = self._store.collection(self._profile, Receipt.KIND)
@@ -87,7 +87,7 @@ class StoreSource:
         ]
 
     def state(self) -> PaneState:
-        """From the collection, the budget and the gate."""
+        """Compute the state from the collection, the poll interval and the rate-limit hold."""
         return pane_state(
             self._collection,
             now=self._clock.now(),
@@ -103,11 +103,11 @@ class StoreSource:
         return max(LEAST_INTERVAL_S, live.sweep_s) if self._spec.record is Run else live.intervals.lists_s
 
     def end_is_proven(self) -> bool:
-        """As the last list said."""
+        """Return what the last list said."""
         return self._collection.end_is_proven
 
     async def read(self) -> None:
-        """Read our own requests for runs and what people wrote about them; the service's records come by themselves."""
+        """Read submitted requests and local notes of runs; pollers read the service's records."""
         if self._session is not None and self._spec.record is Run:
             watched = await self._session.watch_list.list(self._session.scope)
             self._requests = {
@@ -117,7 +117,7 @@ class StoreSource:
             await self.read_notes()
 
     async def read_notes(self) -> None:
-        """Read what people wrote about the records, here or in another console on this machine."""
+        """Read local notes about the records, from this or another console on this machine."""
         if self._session is None:
             return
         notes: dict[tuple[str, str], str] = {

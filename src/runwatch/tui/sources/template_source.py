@@ -1,4 +1,4 @@
-"""Templates with what this machine knows beside them: decisions, earlier versions, applications begun here."""
+"""Templates with local data: decisions, earlier versions, applications begun on this machine."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class TemplateSource:
-    """A source of templates, each with the rest of what is known.
+    """A source of templates with their local data.
 
     Args:
-        inner: Where the templates come from.
-        session: Where the rest is kept; gives ``None`` before there is a service.
+        inner: The source of the templates.
+        session: Returns the session with the local data, or ``None`` before it is open.
     """
 
     def __init__(self, inner: RowSource, session: Callable[[], ServiceSession | None]) -> None:
@@ -37,7 +37,7 @@ class TemplateSource:
         self._items: Sequence[Any] = ()
 
     def items(self) -> Sequence[Any]:
-        """The templates, each with what is known beside it."""
+        """Return the templates with their local data."""
         inner = self._inner.items()
         if inner is not self._made_of:
             self._made_of = inner
@@ -45,15 +45,15 @@ class TemplateSource:
         return self._items
 
     def state(self) -> PaneState:
-        """That of the list."""
+        """Return the state of the list."""
         return self._inner.state()
 
     def end_is_proven(self) -> bool:
-        """As the list says."""
+        """Return whether the list is complete."""
         return self._inner.end_is_proven()
 
     async def read(self) -> None:
-        """Read what is kept here.
+        """Read the local data.
 
         Raises:
             DataError: the database cannot be read.
@@ -67,7 +67,7 @@ class TemplateSource:
         self._made_of = None
 
     async def read_notes(self) -> None:
-        """Read what people decided and began, here or in another console on this machine.
+        """Read decisions and applications made in this or another console on this machine.
 
         Raises:
             DataError: the database cannot be read.

@@ -1,1 +1,1 @@
-"""Terminal driver, input parser, life cycle of the app, clipboard and external editor. Knows no record."""
+"""Terminal driver, input parser, app life cycle, clipboard and external editor. Depends on no record."""

@@ -1,8 +1,8 @@
-"""Copying: by the way the settings name, else by the best one that is there.
+"""Copying text to the clipboard, by the route set in the settings or the best one available.
 
-A tool of this machine when the console runs here; tmux's own buffer inside tmux, because its default drops what a
-program sends to the terminal's clipboard; else the terminal itself, by OSC 52 (DESIGN 4, Terminal). Whoever copies gets
-the name of the way and shows it, since nobody can see whether a terminal obeyed.
+The order is: a clipboard tool when the console runs on this machine; tmux's own buffer inside tmux, which by default
+drops clipboard sequences from programs; otherwise OSC 52 to the terminal (manual: decisions, "Terminal"). The caller
+shows the route's name, because no program can see whether a terminal obeyed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from runwatch.base.text import is_clean
 from runwatch.view.text.copied_text import CopiedText
 
 CopyRoute = Literal["auto", "native", "tmux", "osc52"]
-"""What the settings may say."""
+"""Values of the copy setting."""
 
 TOOL_TIMEOUT_S: Final = 1.0
 OSC52_BYTES: Final = 74_000
-"""What terminals take in one OSC 52, encoded."""
+"""Limit of terminals for one OSC 52 sequence, encoded."""
 
 _PASTEBOARD: Final = ("pbcopy",)
 _WAYLAND: Final = ("wl-copy",)
@@ -34,7 +34,7 @@ _TMUX: Final = ("tmux", "load-buffer", "-w", "-")
 
 
 def run_tool(command: Sequence[str], text: bytes) -> bool:
-    """Run a tool that takes the text on its input; answer whether it succeeded in time."""
+    """Run a tool with the text as its input; return whether it succeeded in time."""
     try:
         done = subprocess.run(  # noqa: S603 - the command is one of the constants above
             command,
@@ -51,13 +51,13 @@ def run_tool(command: Sequence[str], text: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ClipboardEnvironment:
-    """Where the console runs, as far as copying is concerned.
+    """Environment in which the console copies.
 
     Attributes:
         environment: The environment variables.
-        platform: As ``sys.platform`` has it.
-        find: Looks up a program and answers its path, or ``None``.
-        run: Runs a command with the given input; answers whether it succeeded in time.
+        platform: A value of ``sys.platform``.
+        find: Returns the path of a program, or ``None``.
+        run: Runs a command with the given input; returns whether it succeeded in time.
     """
 
     environment: Mapping[str, str]
@@ -67,7 +67,7 @@ class ClipboardEnvironment:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the person sits at another machine."""
+        """Whether the user is connected over SSH."""
         return any(self.environment.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
 
 
@@ -79,17 +79,17 @@ async def copy_text(
     route: CopyRoute = "auto",
     several_lines: bool = False,
 ) -> str:
-    """Copy a text and answer by which way it went: the name of a tool, or ``OSC 52``.
+    """Copy a text and return the route: the name of a tool, or ``OSC 52``.
 
     Args:
-        text: What to copy. Ids are copied exactly, never in the form in which they are shown.
-        around: Where the console runs.
+        text: The text to copy. Ids are copied exactly, not as displayed.
+        around: The environment of the console.
         send: Sends a control sequence to the terminal.
-        route: What the settings say.
+        route: The route set in the settings.
         several_lines: Whether the text may have more than one line.
 
     Raises:
-        RunwatchError: the text holds characters that a paste would act on, no way is there, or it is too long.
+        RunwatchError: the text has characters that a paste would act on, no route is available, or it is too long.
     """
     if not text or not is_clean(text) or ("\n" in text and not several_lines):
         raise RunwatchError(
@@ -138,6 +138,6 @@ def _by_terminal(encoded: bytes, send: Callable[[str], None]) -> str:
             detail=f"{len(encoded):,} bytes are more than a terminal takes",
             hint="Export the record to a file instead.",
         )
-    # Ended by ST, because some terminals ring at the BEL that would do as well.
+    # End with ST; BEL is valid too, but makes some terminals ring.
     send(f"\x1b]52;c;{payload}\x1b\\")
     return "OSC 52"

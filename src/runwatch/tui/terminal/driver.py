@@ -1,10 +1,9 @@
-"""Between Textual and the terminal: reading and writing that outlive what terminals do.
+"""Terminal driver that survives a closed terminal, failed writes, resizing and job control.
 
-Textual's own driver reads a closed terminal for ever, blocks the console when a write fails, may miss the last of many
-sizes, stops for the shell wherever the console is, also where it holds the lock that giving the terminal back needs,
-and takes the terminal twice when it goes on after a stop that it did not notice. This one notices that the terminal is
-gone and ends the console, stops and goes on between two turns of the event loop, and reads keys by
-:mod:`runwatch.tui.terminal.input_parser`.
+Textual's own driver reads a closed terminal forever, blocks the console when a write fails, may miss the last of
+several resizes, stops for the shell even while it holds the lock needed to release the terminal, and takes the terminal
+twice when it resumes after a stop it did not notice. This driver ends the console when the terminal is gone, stops and
+resumes between two iterations of the event loop, and parses keys with :mod:`runwatch.tui.terminal.input_parser`.
 """
 
 from __future__ import annotations
@@ -30,36 +29,37 @@ if TYPE_CHECKING:
     from textual.message import Message
 
 HUNG_UP: Final = 129
-"""Exit code when the terminal went away: that of a process which SIGHUP ended."""
+"""Exit code when the terminal is gone: that of a process ended by SIGHUP."""
 
 READ_BYTES: Final = 4096
 LOOK_UP_S: Final = 0.1
-"""How often the reading thread looks whether a lone escape key is complete, while there is one."""
+"""How often the reading thread checks whether a lone escape is complete, while one is pending."""
 
 MODES_OFF: Final = (
-    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # every kind of mouse report
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # all mouse reports
     "\x1b[?2004l"  # bracketed paste
     "\x1b[?1004l"  # focus reports
     "\x1b[?2048l"  # size reports in the input
-    "\x1b[?2026l"  # held back output
-    "\x1b[?7h"  # long lines wrap again
+    "\x1b[?2026l"  # synchronized output
+    "\x1b[?7h"  # wrap long lines again
     "\x1b[0m"
 )
-"""Switches off what a full-screen program may have switched on; without effect where it is off already."""
+"""Switches off every mode that a full-screen program may have switched on; harmless when off already."""
 
 RESET: Final = f"{MODES_OFF}\x1b[<u\x1b[?1049l\x1b[?25h"
-"""As :data:`MODES_OFF`, and leaves the keyboard protocol and the alternate screen. Only for a terminal still held."""
+""":data:`MODES_OFF`, and leaves the keyboard protocol and the alternate screen. Only while the terminal is still held.
+"""
 
 
 class TerminalWriter:
-    """The terminal as the writing thread sees it: a failed write ends the console, not the thread.
+    """Output stream for Textual's writing thread: a failed write ends the console, not the thread.
 
     Args:
-        stream: The stream that leads to the terminal.
+        stream: The stream of the terminal.
         on_loss: Called once, from the writing thread, when the terminal is gone.
 
     Attributes:
-        taken: How many texts the terminal has taken, or will never take.
+        taken: How many texts were written or will never be written.
     """
 
     def __init__(self, stream: TextIO, on_loss: Callable[[], None]) -> None:
@@ -70,15 +70,15 @@ class TerminalWriter:
         self._is_lost = False
 
     def fileno(self) -> int:
-        """The descriptor of the terminal."""
+        """Return the file descriptor of the terminal."""
         return self._descriptor
 
     def isatty(self) -> bool:
-        """Whether a terminal listens."""
+        """Return whether the terminal is still there."""
         return not self._is_lost and os.isatty(self._descriptor)
 
     def write(self, text: str) -> int:
-        """Send the text, waiting for a slow terminal; without effect once the terminal is gone."""
+        """Write the text, waiting for a slow terminal; do nothing once the terminal is gone."""
         data = memoryview(text.encode(self._encoding, "replace"))
         while data and not self._is_lost:
             try:
@@ -92,17 +92,17 @@ class TerminalWriter:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: writes are unbuffered."""
 
 
 class ConsoleDriver(LinuxDriver):
-    """The terminal of the console, on Linux and macOS.
+    """Terminal driver of the console on Linux and macOS.
 
     Textual has no public way to replace reading, writing or job control alone, so the private methods and attributes
     of its driver are overridden and used here (checked on Textual 8.2.8).
 
     Attributes:
-        holds_terminal: Whether the terminal is in the console's modes right now.
+        holds_terminal: Whether the terminal is currently in the console's modes.
     """
 
     def __init__(
@@ -117,25 +117,25 @@ class ConsoleDriver(LinuxDriver):
         self._output: Final = TerminalWriter(_screen_stream(), self._hang_up)
         self._file = self._output  # type: ignore[assignment]
         self._given = 0
-        # Whatever is written into it wakes the reading thread; both ends are open as long as the process.
+        # A write to this pipe wakes the reading thread. Both ends stay open for the life of the process.
         self._woken, self._wakes = os.pipe()
         self.holds_terminal = False
-        # Whether it was told to go on since it took the terminal last.
+        # Whether SIGCONT arrived since the driver last took the terminal.
         self._goes_on = False
 
     @property
     def is_behind(self) -> bool:
-        """Whether the terminal has not yet taken all that was drawn: it is slow, or somebody holds it with ctrl+s."""
+        """Whether output is waiting because the terminal is slow or paused with ctrl+s."""
         return self._given > self._output.taken
 
     def write(self, data: str) -> None:
-        """Have the writing thread send this, unless another program has the terminal: afterwards all is drawn anew."""
+        """Queue output unless another program has the terminal; after that, everything is redrawn."""
         if self.holds_terminal:
             super().write(data)
             self._given += 1
 
     def start_application_mode(self) -> None:
-        """Take the terminal, as soon as the shell lets this program have it; end the console where it never can."""
+        """Take the terminal once the shell allows it; end the console if it never can."""
         if not self._wait_for_terminal():
             self._hang_up()
             return
@@ -145,22 +145,22 @@ class ConsoleDriver(LinuxDriver):
         self._loop.add_signal_handler(signal.SIGWINCH, self._tell_size)
 
     def _tell_size(self) -> None:
-        """Tell the app how large the window is by now, one signal after the other.
+        """Report the current window size to the app.
 
-        A signal may interrupt Textual's own handler of the one before, which then tells the older size last.
+        Textual's own handler may be interrupted by the next signal, and would then report the older size last.
         """
         if not self._in_band_window_resize:
             size = Size(*self._get_terminal_size())
             self._app.post_message(Resize(size, size))
 
     def stop_application_mode(self) -> None:
-        """Give the terminal back, with every mode off that may have been switched on."""
+        """Release the terminal and switch off every mode that may be on."""
         super().stop_application_mode()
         self.write(MODES_OFF)
         self.holds_terminal = False
 
     def _sigtstp_application(self, *_: object) -> None:
-        """Stop for the shell in the next turn of the loop: this handler runs wherever the console is."""
+        """Stop for the shell in the next iteration of the loop, because this handler can run anywhere."""
         if self.holds_terminal and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._stop_in_turn)
         else:
@@ -173,13 +173,15 @@ class ConsoleDriver(LinuxDriver):
         _stop()
 
     def _sigcont_application(self, *_: object) -> None:
-        """Go on in the next turn of the loop; whoever gave the terminal to another program takes it back himself."""
+        """Resume in the next iteration of the loop, unless the terminal is lent to another program and is taken back
+        later.
+        """
         if self._auto_restart and not self._loop.is_closed():
             self._goes_on = True
             self._loop.call_soon_threadsafe(self._go_on_in_turn)
 
     def _go_on_in_turn(self) -> None:
-        """Take the terminal again, also after a stop that came without a word, in which the shell has used it."""
+        """Take the terminal again, also after a stop without notice (SIGSTOP), during which the shell used it."""
         if not self._goes_on or not self._auto_restart or self._app._exit or not self._output.isatty():
             return
         if self.holds_terminal and self._wait_for_terminal():
@@ -188,15 +190,15 @@ class ConsoleDriver(LinuxDriver):
         self.resume_application_mode()
 
     def _wait_for_terminal(self) -> bool:
-        """Whether this program may change the terminal; in the background the system stops it here until it may.
+        """Return whether this program may change the terminal. In the background, the system stops the process here.
 
-        The answer is no for a program in the background that no shell knows any more: nobody would let it go on.
+        False for a background process without a shell to resume it.
         """
         while os.isatty(self.fileno):
             try:
                 termios.tcsetattr(self.fileno, termios.TCSANOW, termios.tcgetattr(self.fileno))
             except termios.error as error:
-                # It was stopped and goes on, perhaps in the background again.
+                # The process was stopped and resumed, perhaps in the background again.
                 if error.args[0] != errno.EINTR:
                     return False
             else:
@@ -204,12 +206,12 @@ class ConsoleDriver(LinuxDriver):
         return True
 
     def close(self) -> None:
-        """Wait until all that was written has reached the terminal; harmless when called again."""
+        """Wait until all output is written; safe to call twice."""
         if self._writer_thread is not None and self._writer_thread.is_alive():
             super().close()
 
     def disable_input(self) -> None:
-        """Have the reading thread end, and wait for it."""
+        """Stop the reading thread and wait for it."""
         os.write(self._wakes, b"\0")
         super().disable_input()
         os.read(self._woken, 1)
@@ -239,9 +241,9 @@ class ConsoleDriver(LinuxDriver):
                 self.process_message(message)
 
     def _is_outside(self, message: Message) -> bool:
-        """Whether something is said to have happened with the mouse where the window has no cell.
+        """Return whether a mouse event lies outside the window.
 
-        Textual would take a click there for one beside everything, and whatever has the focus would lose it.
+        Textual would treat a click there as one beside every widget, and the focused widget would lose the focus.
         """
         width, height = self._app.size
         return isinstance(message, MouseEvent) and not (message.x < width and message.y < height)
@@ -250,7 +252,7 @@ class ConsoleDriver(LinuxDriver):
         try:
             self.run_input_thread()
         except Exception as error:
-            # Whatever goes wrong while reading ends the console in the way every other fault does.
+            # An error while reading ends the console like any other unhandled exception.
             self._loop.call_soon_threadsafe(self._app._handle_exception, error)
 
     def _hang_up(self) -> None:
@@ -259,12 +261,12 @@ class ConsoleDriver(LinuxDriver):
 
 
 def _stop() -> None:
-    """Stop this process until the shell lets it go on."""
+    """Stop this process until the shell resumes it."""
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def _screen_stream() -> TextIO:
-    """Where to draw: standard error as Textual does, or standard output when that alone leads to a terminal."""
+    """Return standard error, as Textual does, or standard output when it alone is a terminal."""
     error, output = sys.__stderr__, sys.__stdout__
     if output is not None and output.isatty() and (error is None or not error.isatty()):
         return output

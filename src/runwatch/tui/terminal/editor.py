@@ -1,4 +1,4 @@
-"""Writing a text in the editor that the user has chosen for everything: ``$VISUAL``, else ``$EDITOR``."""
+"""Editing text in the user's editor: ``$VISUAL``, otherwise ``$EDITOR``."""
 
 from __future__ import annotations
 
@@ -20,27 +20,24 @@ if TYPE_CHECKING:
     pass
 
 MAX_BYTES: Final = 4 * 1024 * 1024
-"""A larger file is not taken; no field of a form holds as much."""
+"""Larger files are rejected; no form field holds as much."""
 
 _KEYS: Final = ("SIGINT", "SIGQUIT")
-"""Signals that a key sends to everything on the terminal; they are meant for the editor alone."""
+"""Signals that keys send to every process on the terminal; they are meant for the editor alone."""
 
 _OURS: Final = "RUNWATCH_"
-"""What begins variables of ours, the key to a service among them; an editor needs none."""
+"""Prefix of runwatch's own variables, service keys among them. The editor does not get them."""
 
 
 class EditorError(RunwatchError):
-    """The text could not be written in an editor; it is as it was."""
+    """Editing failed; the text is unchanged."""
 
 
 def editor_command(environment: Mapping[str, str]) -> list[str]:
-    """The words of the editor's command.
-
-    Args:
-        environment: The environment variables.
+    """Return the editor's command as words.
 
     Raises:
-        EditorError: none is named, its quotes do not close, or there is no such program.
+        EditorError: no editor is set, its quotes do not close, or the program does not exist.
     """
     name = next((name for name in ("VISUAL", "EDITOR") if environment.get(name, "").strip()), None)
     if name is None:
@@ -56,25 +53,24 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
 
 
 async def edit_text(app: App[None], command: Sequence[str], text: str, environment: Mapping[str, str]) -> str:
-    """Give the terminal to the editor until it ends, and answer what it has written.
+    """Give the terminal to the editor until it exits, and return the edited text.
 
-    Background reads go on meanwhile, and nothing is drawn. The text is in a file that only this user can read; it is
-    gone afterwards.
+    Background reads continue meanwhile; nothing is drawn. The text is in a temporary file that only this user can read.
 
     Args:
-        app: Whose terminal it is.
-        command: The words of the editor's command; the file comes behind them.
-        text: What the editor begins with.
-        environment: The environment variables; the editor gets those that are not ours.
+        app: The app that holds the terminal.
+        command: The words of the editor's command; the file name is added.
+        text: The initial text.
+        environment: The environment variables; the editor gets all but runwatch's own.
 
     Raises:
-        EditorError: the terminal cannot be given away, the editor failed, or what it wrote is no text.
+        EditorError: the terminal cannot be released, the editor failed, or its result is not text.
     """
     directory = Path(tempfile.mkdtemp(prefix="runwatch-"))
     file = directory / "text.txt"
     try:
         file.touch(0o600)
-        # Editors end the last line, and so does the file that they get.
+        # Editors end the last line, so the file they get does too.
         file.write_text(text if not text or text.endswith("\n") else f"{text}\n", "utf-8", newline="")
         variables = {name: value for name, value in environment.items() if not name.startswith(_OURS)}
         with _terminal_given_away(app):
@@ -90,13 +86,13 @@ async def edit_text(app: App[None], command: Sequence[str], text: str, environme
 
 @contextlib.contextmanager
 def _terminal_given_away(app: App[None]) -> Iterator[None]:
-    """Nothing is drawn while the block runs, and keys that interrupt do not end the console."""
+    """Draw nothing while the block runs, and keep interrupt keys from ending the console."""
     before = {}
     try:
         # The outer batch keeps screens from drawing over the editor.
         with app.batch_update(), app.suspend():
             for name in _KEYS:
-                # A handler instead of "ignore", which the editor would inherit.
+                # A handler and not "ignore", which the editor would inherit.
                 before[name] = signal.signal(getattr(signal, name), lambda *_: None)
             try:
                 yield
@@ -113,13 +109,13 @@ async def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
         return await process.wait()
     finally:
         if process.returncode is None:
-            # The console ends under it.
+            # The console ends while the editor runs.
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
 
 
 def _written(file: Path, before: str) -> str:
-    """What stands in the file, without the end of the last line that editors add by themselves."""
+    """Return the file's content without the final newline that editors add."""
     if file.stat().st_size > MAX_BYTES:
         raise EditorError("The text is too large", detail=f"at most {MAX_BYTES} bytes", hint="It was not changed.")
     try:

@@ -1,9 +1,9 @@
-"""What a terminal sends, read so that nothing becomes a key that nobody pressed.
+"""Parser of terminal input that never turns unknown sequences into keys.
 
-Textual's own parser types whatever it does not understand: half a mouse report, the answer to a question of another
-program, the rest of a pasted text behind an escape character. It also ends with an exception on keys that no Unicode
-has. This one knows where every control sequence ends (ECMA-48, 5.4 and 5.6; for the mouse xterm's control sequences),
-hands on those that mean something, and leaves the others out.
+Textual's own parser types whatever it does not understand: half a mouse report, a reply meant for another program, the
+rest of a paste after an escape character. It also raises on keys outside Unicode. This one knows where every control
+sequence ends (ECMA-48, 5.4 and 5.6; xterm's control sequences for the mouse), passes on those with a meaning and drops
+the others.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from textual.keys import Keys
 from textual.message import Message
 
 ESCAPE_TIMEOUT_S: Final = 0.5
-"""How long the rest of a sequence is waited for; a half one is left out then."""
+"""How long to wait for the rest of a sequence; then the incomplete part is dropped."""
 
 PASTE_TIMEOUT_S: Final = 2.0
-"""After such a pause within a paste a single key is the user's: the end of the paste was lost."""
+"""After this pause within a paste, a single key is typed by the user: the end of the paste was lost."""
 
 MAX_SEQUENCE_CHARACTERS: Final = 4096
-"""Bytes of an unfinished sequence that are kept; none that means something is as long."""
+"""Bytes kept of an unfinished sequence; no sequence with a meaning is as long."""
 
 _ESC: Final = b"\x1b"
 _PASTE_START: Final = b"\x1b[200~"
 _PASTE_END: Final = b"\x1b[201~"
 
-# A character that is not of ASCII, and the beginning of one.
+# A non-ASCII character, and the beginning of one.
 _WIDE: Final = rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 _WIDE_BEGUN: Final = rb"[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2}"
 
-# What stands in a mouse report of the oldest form behind its beginning: any value but that of a control character.
+# Payload bytes of an X10 mouse report: any value but a control character.
 _REPORTED: Final = rb"[\x00\x20-\xff]"
-# The parameters of a control sequence, and the inside of a string, which no other control character may interrupt.
+# Parameters of a control sequence, and the inside of a string; no other control character may interrupt either.
 _PARAMETERS: Final = rb"[ -?]*"
 _INSIDE: Final = rb"[^\x00-\x1f\x7f]*"
 
-# One sequence, whole. What comes first is not of the general form of those behind it: mouse reports of the oldest form
-# end in three bytes of any value, the function keys of Linux have a second bracket, and those of rxvt end in a dollar.
+# One complete sequence. The first two forms differ from the general one: X10 mouse reports end in three bytes of any
+# value, function keys of the Linux console have a second bracket, and those of rxvt end in a dollar.
 _WHOLE: Final = re.compile(
     rb"(?P<legacy>\x1b\[M" + _REPORTED + rb"{3})"
     rb"|(?P<key>\x1b\[\[[A-E]|\x1b\[(?:3|7|8|23|24)\$|\x1bO[ -~])"
@@ -55,13 +55,13 @@ _WHOLE: Final = re.compile(
     rb"|(?P<alt>\x1b(?:[^\x1b\[O\]P_^X\x80-\xff]|" + _WIDE + rb"))"
 )
 
-# A sequence that may go on. A string that an escape character ends lacks the second half of its end.
+# A sequence that may continue. A string ending in an escape character lacks the second half of its terminator.
 _BEGUN: Final = re.compile(
     rb"\x1b(?:\[(?:M" + _REPORTED + rb"{0,2}|\[|" + _PARAMETERS + rb")|O|[\]P_^X]" + _INSIDE + rb"\x1b?"
     rb"|" + _WIDE_BEGUN + rb")?\Z"
 )
 
-# What is left of a sequence that something else interrupts.
+# What remains of an interrupted sequence.
 _BROKEN: Final = re.compile(
     rb"\x1b(?:\[(?:M" + _REPORTED + rb"{0,2}|\[|" + _PARAMETERS + rb")|O|[\]P_^X]" + _INSIDE + rb")?"
 )
@@ -76,14 +76,13 @@ _FUNCTION: Final = re.compile(r"\x1b\[(?P<number>\d*)[\d:;]*(?P<end>[~A-Z])")
 _MODE: Final = re.compile(r"\x1b\[\?(?P<mode>\d+);(?P<value>\d)\$y")
 
 _MORE_BUTTONS: Final = 128
-"""From here on a report is of a button that a mouse with three does not have."""
+"""From here on, reports are of buttons beyond the first three."""
 
 
 class InputParser:
-    """Turns the bytes of a terminal into what Textual handles.
+    """Turns terminal bytes into Textual messages.
 
-    Bytes that are no UTF-8 are left out, and within a paste they become U+FFFD. What is pasted is never a key, whatever
-    it holds.
+    Invalid UTF-8 is dropped; within a paste it becomes U+FFFD. Pasted text never becomes keys, whatever it contains.
     """
 
     def __init__(self) -> None:
@@ -94,7 +93,7 @@ class InputParser:
         self._quiet_s = 0.0
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """What these bytes mean; what is unfinished at their end is kept until its rest comes."""
+        """Yield the messages of these bytes; keep an unfinished end until its rest arrives."""
         if self._pasted is not None and self._quiet_s >= PASTE_TIMEOUT_S and _ONE_KEY.fullmatch(data):
             yield self._end_paste()
         self._quiet_s = 0.0
@@ -113,7 +112,7 @@ class InputParser:
                     yield from self._keys(character)
                 data = escape + rest
             else:
-                # No character goes on behind the beginning of a sequence.
+                # A character does not continue after the start of a sequence.
                 self._decoder.reset()
                 found = _WHOLE.match(data)
                 if found is not None:
@@ -131,13 +130,13 @@ class InputParser:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether it counts for how long nothing comes: behind a beginning, and within a paste."""
+        """Whether elapsed time matters: within an unfinished sequence or a paste."""
         return bool(self._held) or self._pasted is not None
 
     def rest(self, waited_s: float) -> Iterator[Message]:
-        """What the bytes that are kept mean now that nothing has come for so many seconds more.
+        """Yield the messages of the kept bytes after this many more seconds without input.
 
-        An escape character is a key of its own when nothing follows it for Textual's ``ESCAPE_DELAY``.
+        An escape character is a key when nothing follows within Textual's ``ESCAPE_DELAY``.
         """
         self._quiet_s += waited_s
         held = self._held
@@ -153,13 +152,13 @@ class InputParser:
             self._held = b""
 
     def _paste(self, data: bytes) -> int:
-        """Take in pasted bytes; where in them the paste ends, and -1 where it goes on."""
+        """Add pasted bytes; return the index after the end of the paste, or -1 if it continues."""
         assert self._pasted is not None
         end = data.find(_PASTE_END)
         if end >= 0:
             self._pasted += data[:end]
             return end + len(_PASTE_END)
-        # The last bytes may be the beginning of the end.
+        # The last bytes may begin the end marker.
         keep = next((size for size in range(len(_PASTE_END) - 1, 0, -1) if data.endswith(_PASTE_END[:size])), 0)
         self._pasted += data[: len(data) - keep]
         self._held = data[len(data) - keep :]
@@ -185,16 +184,16 @@ class InputParser:
             yield from self._control(found["control"].decode("ascii"))
 
     def _keys(self, sequence: str, *, alt: bool = False) -> Iterator[Message]:
-        """The keys of a character or of a sequence; none where it is no key."""
+        """Yield the keys of a character or sequence, if any."""
         try:
             keys = list(self._textual._sequence_to_key_events(sequence, alt=alt))
         except (ValueError, OverflowError):
-            # The number of a character that Unicode does not have.
+            # A code point outside Unicode.
             return
         yield from (key for key in keys if key.key != Keys.Ignore)
 
     def _control(self, sequence: str) -> Iterator[Message]:
-        """What a control sequence means, in the order in which Textual asks."""
+        """Yield the messages of a control sequence, checked in Textual's order."""
         if sequence == "\x1b[I":
             yield events.AppFocus()
         elif sequence == "\x1b[O":
@@ -219,7 +218,7 @@ class InputParser:
         return resize
 
     def _mode(self, mode: str, value: int) -> Iterator[Message]:
-        """What the terminal says of a mode that it was asked about."""
+        """Yield the meaning of a mode report that was requested."""
         if mode == "2026" and value > 0:
             yield messages.TerminalSupportsSynchronizedOutput()
         elif mode == "2048" and constants.SMOOTH_SCROLL and not IS_ITERM:
@@ -227,7 +226,7 @@ class InputParser:
 
 
 def _is_key(sequence: str) -> bool:
-    """Whether a control sequence is a key. Textual takes the number of any other one for that of a character."""
+    """Return whether a control sequence is a key. Textual takes the number of any other one as a code point."""
     function = _FUNCTION.fullmatch(sequence)
     if function is None or sequence in ANSI_SEQUENCES_KEYS:
         return True

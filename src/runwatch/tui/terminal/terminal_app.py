@@ -1,12 +1,12 @@
-"""Running the console so that the terminal is whole on every way out and the exit code says which way it was.
+"""Running the console so that every exit restores the terminal and sets the exit code.
 
 ======================================  =====================================================
-Way out                                 Exit code
+Exit                                    Exit code
 ======================================  =====================================================
 quit                                    0
-an exception in a handler or a worker   1, with the place of the log; never a value of a variable
+an exception in a handler or a worker   1, with the path of the log; never a variable's value
 ctrl+c                                  130
-SIGINT, SIGTERM, SIGHUP, SIGQUIT        128 and the number of the signal
+SIGINT, SIGTERM, SIGHUP, SIGQUIT        128 plus the number of the signal
 the terminal is gone                    129
 ======================================  =====================================================
 """
@@ -43,26 +43,26 @@ INTERRUPTED: Final = 130
 CRASHED: Final = 1
 
 STOP_TIMEOUT_S: Final = 5.0
-"""How long after a signal the console may take to end by itself."""
+"""How long the console may take to exit after a signal."""
 
 _SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)
 )
 
 _log: Final = logging.getLogger(__name__)
-# Where no log was started, nothing may be written over the screen instead.
+# Without a log file, log lines must not be written over the screen.
 _log.addHandler(logging.NullHandler())
 
 
 class TerminalApp(App[None]):
-    """What every full-screen program of runwatch is made from.
+    """Base class of runwatch's full-screen apps.
 
-    Ends in order on signals, on ctrl+c and when the terminal goes away, and tells a crash in two lines: the framework
-    would print the variables of every function on the way, keys to the service among them.
+    Exits cleanly on signals, on ctrl+c and when the terminal is gone. Reports a crash in two lines: Textual would print
+    the variables of every frame, service keys among them.
 
     Attributes:
-        crash: The exception that ended the app, if one did.
-        uses_mouse: Whether the terminal is asked to report the mouse; otherwise its own selection works as in a shell.
+        crash: The exception that ended the app, if any.
+        uses_mouse: Whether to request mouse reports; otherwise the terminal's own selection works as in a shell.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -71,14 +71,14 @@ class TerminalApp(App[None]):
     ]
 
     def __init__(self) -> None:
-        # Without colours the framework has to leave the terminal its own; otherwise it draws in shades of grey.
+        # With NO_COLOR, keep the terminal's own colours; Textual would otherwise draw in grey.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.crash: BaseException | None = None
         self.uses_mouse = True
         self.animation_level = "none"
 
     def get_driver_class(self) -> type[Driver]:
-        """The console's own driver where there is a POSIX terminal; another where the environment names one."""
+        """Return the console's own driver on POSIX, unless the environment names another one."""
         if os.name != "posix" or "TEXTUAL_DRIVER" in os.environ:
             return super().get_driver_class()
         from runwatch.tui.terminal.driver import ConsoleDriver
@@ -95,32 +95,32 @@ class TerminalApp(App[None]):
     # the app on an exception without Textual's traceback, which prints variables.
 
     def exit(self, result: None = None, return_code: int = 0, message: Any = None) -> None:
-        """End the app. The first reason stands: what goes wrong on the way out does not change the exit code."""
+        """Exit the app. The first call sets the exit code; errors during the exit do not change it."""
         if not self._exit:
             super().exit(result, return_code, message)
 
     @on(Driver.SignalResume)
     def draw_again(self) -> None:
-        """Draw everything after the shell brought the program back: the terminal shows nothing of it any more."""
+        """Redraw everything after the shell resumed the program: the terminal's content is lost."""
         self.refresh(layout=True)
 
     def action_interrupt(self) -> None:
-        """End because the user pressed ctrl+c."""
+        """Exit after ctrl+c."""
         self.exit(return_code=INTERRUPTED)
 
     def panic(self, *renderables: Any) -> None:
-        """End without printing what the framework made of the error."""
+        """Exit without printing Textual's report of the error."""
         self._note_crash(RuntimeError("the framework failed"))
 
     def _handle_exception(self, error: Exception) -> None:
-        # Tests that drive the app raise the first of these again.
+        # Tests that drive the app raise this one again.
         if self._exception is None:
             self._exception = error
             self._exception_event.set()
         self._note_crash(error.error if isinstance(error, WorkerFailed) else error)
 
     def _note_crash(self, error: BaseException) -> None:
-        # A screen that was just opening loses its widgets when the console ends; that is no other way of ending.
+        # A screen that is still opening when the console exits loses its widgets. That is not a crash.
         if self._exit and isinstance(error, NoMatches):
             return
         _log.error("the console ended on an exception", exc_info=error)
@@ -142,11 +142,10 @@ def run_app(
     """Run the app on the terminal and return the exit code of the process.
 
     Args:
-        app: What to run.
-        log_file: Named in the message about a crash.
-        patience_s: How long after a signal the app may take to end by itself.
-        at_forced_end: What has to be done yet when it does not and the process is ended under it, because no block of
-            a caller ends then.
+        app: The app to run.
+        log_file: Named in the crash message.
+        patience_s: How long the app may take to exit after a signal.
+        at_forced_end: Called before the process is ended by force, because then no caller's block is left normally.
     """
     with _terminal_kept(app) as give_back:
         ending = _Ending(app, patience_s, give_back, at_forced_end)
@@ -154,7 +153,7 @@ def run_app(
             try:
                 asyncio.run(ending.run())
             except Exception as error:
-                # Something that Textual did not catch, such as a fault while it ends.
+                # An error Textual did not catch, such as one during its exit.
                 app.crash = app.crash or error
                 _log.error("the console ended on an exception", exc_info=error)
     if app.crash is not None:
@@ -164,9 +163,9 @@ def run_app(
 
 
 class _Ending:
-    """Ends the app on a signal, and the process when the app does not end.
+    """Exits the app on a signal, and the process when the app does not exit.
 
-    Python's own handlers are used rather than those of the event loop: they run even while the loop waits for a
+    Uses Python's signal handlers and not those of the event loop, because they run even while the loop waits for a
     terminal that reads nothing.
     """
 
@@ -186,7 +185,7 @@ class _Ending:
         self.code: int | None = None
 
     async def run(self) -> None:
-        """Run the app, unless a signal came before it could start."""
+        """Run the app, unless a signal arrived before it could start."""
         loop = self._loop = asyncio.get_running_loop()
         loop.set_exception_handler(_note_stray)
         try:
@@ -197,7 +196,7 @@ class _Ending:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Have signals end the app while the block runs."""
+        """Exit the app on signals while the block runs."""
         before = {number: signal.signal(number, self._on_signal) for number in _SIGNALS}
         try:
             yield
@@ -213,7 +212,8 @@ class _Ending:
             if self._loop is not None and not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(lambda: self._app.exit(return_code=code))
         elif number == signal.SIGINT:
-            # The user who asks twice does not want to wait. A closing terminal sends its signal twice by itself.
+            # A user who interrupts twice does not want to wait. Only SIGINT counts: a closing terminal repeats its own
+            # signal.
             self._end_now()
 
     def _end_now(self) -> None:
@@ -228,13 +228,13 @@ class _Ending:
 
 
 def _note_stray(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    # Nobody awaits these any more; they are worth a line in the log and must not draw over the screen.
+    # Errors that no code awaits go to the log, not over the screen.
     _log.error("stray exception: %s", context.get("message"), exc_info=context.get("exception"))
 
 
 @contextlib.contextmanager
 def _terminal_kept(app: TerminalApp) -> Iterator[Callable[[], None]]:
-    """Give the terminal back as it was found, whatever happens in the block, which gets the function that does it."""
+    """Restore the terminal after the block, whatever happens; the block gets the function that restores it."""
     if os.name != "posix":
         yield lambda: None
         return
@@ -260,14 +260,14 @@ def _terminal_kept(app: TerminalApp) -> Iterator[Callable[[], None]]:
 
 
 def _reset(app: TerminalApp) -> None:
-    """Leave the full-screen modes by hand, when the app could not do it itself."""
+    """Leave the full-screen modes when the app could not do so itself."""
     if not app.holds_terminal:
         return
     from runwatch.tui.terminal.driver import RESET
 
     descriptor = 2 if os.isatty(2) else 1
     with contextlib.suppress(OSError):
-        # A terminal that takes nothing must not keep the process.
+        # A terminal that accepts no output must not block the process.
         if select.select([], [descriptor], [], 1.0)[1]:
             os.write(descriptor, RESET.encode("ascii"))
 
@@ -283,14 +283,14 @@ def _crash_message(error: BaseException, log_file: Path | None) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """Where in runwatch it happened, or where at all; a file and a line, never a value."""
+    """Return file and line of the innermost frame in runwatch, or of any frame. Never contains a value."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if f"{os.sep}runwatch{os.sep}" in frame.filename] or list(frames)
     return f" at {Path(own[-1].filename).name}:{own[-1].lineno}" if own else ""
 
 
 def _say(message: str) -> None:
-    # The terminal may be gone, and there is nobody left to tell.
+    # The terminal may be gone, and then the message has no other place to go.
     with contextlib.suppress(OSError, ValueError):
         stream = sys.__stderr__
         assert stream is not None
