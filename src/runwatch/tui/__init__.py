@@ -1,1 +1,1 @@
-"""The console on a terminal. Textual lives here and nowhere else."""
+"""Full-screen console. The only package that uses Textual."""
