@@ -149,7 +149,7 @@ async def test_what_the_body_says_of_the_status_is_shown_but_not_trusted(server:
 
 async def test_a_problem_without_a_title_is_named_by_its_status(server: RawServer, client: Client) -> None:
     server.script(answer_bytes(418, b"{}", content_type="application/problem+json"))
-    assert (await failure(client)).title == "The service answered with status 418"
+    assert (await failure(client)).title == "The service responded with status 418"
 
 
 async def test_title_and_detail_of_a_problem_read_as_one_line(server: RawServer, client: Client) -> None:

@@ -211,7 +211,7 @@ def test_a_defect_is_told_shortly_and_its_trace_goes_to_the_log_without_the_key(
     )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "defect" in done.stderr
+    assert "bug" in done.stderr
     log = (tmp_path / "runwatch-data" / "log" / "runwatch.log").read_text()
     assert "ZeroDivisionError" in log
     assert key not in log + done.stderr

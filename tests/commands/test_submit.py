@@ -297,7 +297,7 @@ def test_a_refused_submit_names_no_accepted_run(runwatch: Here, service: Scripte
     service.say("POST", SUBMIT, LIMITED)
     outcome = runwatch(*BASE, "--watch")
     assert "Nothing was accepted" in outcome.errors
-    assert "is accepted and goes on" not in outcome.errors
+    assert "was accepted and continues" not in outcome.errors
 
 
 def test_a_new_key_is_asked_for_only_where_the_user_chose_the_key(runwatch: Here, service: ScriptedService) -> None:

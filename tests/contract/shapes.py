@@ -46,7 +46,7 @@ def flaws(value: Any, shape: Shape, place: str = "body") -> Iterator[str]:
                 yield f"{place}.{name} is missing"
     elif isinstance(shape, list):
         if not isinstance(value, list):
-            yield f"{place} is no list"
+            yield f"{place} is not a list"
             return
         for position, item in enumerate(value):
             yield from flaws(item, shape[0], f"{place}[{position}]")

@@ -148,7 +148,7 @@ def test_html_in_place_of_a_list_is_told_as_what_it_is(service: ScriptedService,
                 "✗ error",
                 "The response cannot be used",
                 "Log in to the guest network",
-                "Check that the base URL",
+                "Check the base URL",
             )
             terminal.type("H")
             says(terminal, "✗ unusable")

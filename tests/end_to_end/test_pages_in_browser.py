@@ -131,7 +131,7 @@ async def test_a_page_is_completed_and_can_be_loaded_again_and_left(
     assert await browser.title() == "Done"
     await browser.open(address)
     assert await browser.title() == OVER
-    assert "used already" in await browser.text()
+    assert "already used" in await browser.text()
 
 
 async def test_a_form_that_is_gone_back_to_takes_nothing_again(service: Local, browser: Browser) -> None:
@@ -229,7 +229,7 @@ FAILURES: Final[dict[str, tuple[Begin, str, str]]] = {
     "no-kind": (path("/connect/nothing?intent=x"), "This address is not valid", "There is no such page"),
     "no-path": (path("/connect/source/more"), "This address is not valid", "There is no such path"),
     "method": (path(f"{PATH}/sign-out"), "The request was refused", "This path takes POST"),
-    "expired": (expired, OVER, "This address is over"),
+    "expired": (expired, OVER, "This address has expired"),
     "revoked": (revoked, OVER, "The API key that asked for this address is not active"),
 }
 """What cannot be opened: its address, and what the page says."""

@@ -103,7 +103,7 @@ async def test_writes_cut_before_and_after_the_service_has_acted_have_no_double_
     assert made.faults["Reset"] > WRITES / 4
     assert made.asked_again > 0
     print(
-        f"{WRITES} writes, {made.faults.total()} faults {dict(made.faults)}, asked again {made.asked_again} times:"
+        f"{WRITES} writes, {made.faults.total()} faults {dict(made.faults)}, retry {made.asked_again} times:"
         " 0 lost, 0 double effects"
     )
 

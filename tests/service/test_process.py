@@ -233,7 +233,7 @@ async def test_a_system_without_unix_sockets_is_told_before_anything_is_made(
     serving: Serving, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(socket, "AF_UNIX")
-    with pytest.raises(LocalServiceError, match="does not run on this system"):
+    with pytest.raises(LocalServiceError, match="cannot run on this system"):
         await serving().__aenter__()
     assert not data_dir.exists()
 

@@ -131,7 +131,7 @@ async def test_a_form_that_is_sent_twice_at_once_is_taken_once(local: Local) -> 
         answers = await asyncio.gather(*posts)
     assert sorted(answer.status_code for answer in answers) == [303, 409]
     (refused,) = [answer for answer in answers if answer.status_code == 409]
-    assert "used already" in refused.text
+    assert "already used" in refused.text
     assert len(list((local.context.options.data_dir / "secrets").iterdir())) == 1
 
 

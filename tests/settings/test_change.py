@@ -167,7 +167,7 @@ def test_a_file_that_cannot_be_read_is_not_touched(path: Path) -> None:
 def test_a_table_that_is_none_is_not_overwritten(path: Path) -> None:
     path.parent.mkdir()
     path.write_text("refresh = 5\n")
-    with pytest.raises(SettingsError, match="'refresh' is no table"):
+    with pytest.raises(SettingsError, match="'refresh' is not a table"):
         write_setting(path, "refresh.runs_s", 7)
     assert path.read_text() == "refresh = 5\n"
 

@@ -277,7 +277,7 @@ class TestKeyFile:
             store_key(Profile("work"), Secret(KEY), key_file)
         with pytest.raises(SettingsError, match="from a command"):
             store_key(profile(key_command="pass work"), Secret(KEY), key_file)
-        with pytest.raises(SettingsError, match="The input does not give an API key"):
+        with pytest.raises(SettingsError, match="The input does not contain an API key"):
             store_key(profile(), Secret(" \n"), key_file)
         assert not key_file.exists()
 

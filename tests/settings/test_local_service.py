@@ -241,7 +241,7 @@ def test_a_child_that_says_nothing_is_ended_after_the_patience(data_dir: Path) -
 
 
 def test_a_child_that_says_something_else_is_an_error_that_does_not_repeat_it(data_dir: Path) -> None:
-    with pytest.raises(LocalServiceError, match="does not say where it listens") as caught:
+    with pytest.raises(LocalServiceError, match="does not report where it listens") as caught:
         start(data_dir, FAKE_SERVICE="says something else")
     assert "no line of ours" not in str(caught.value)
 
@@ -299,7 +299,7 @@ def test_a_service_that_listens_on_its_port_alone_is_not_attached_to(data_dir: P
     path_of(listener).unlink()
     with socket.create_server(("127.0.0.1", 0)) as other:
         lock = held(data_dir, os.getpid(), path_of(listener), other.getsockname()[1])
-        with pytest.raises(LocalServiceError, match="runs and does not answer"):
+        with pytest.raises(LocalServiceError, match="is running but does not respond"):
             find_running(data_dir, pace=FakeTime().pace())
         lock.release()
         other.settimeout(0)
@@ -332,7 +332,7 @@ def test_a_service_whose_socket_others_can_reach_is_not_attached_to_and_can_be_e
 
 def test_a_system_without_unix_sockets_is_told_what_to_use(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(socket, "AF_UNIX")
-    with pytest.raises(LocalServiceError, match="does not run on this system") as caught:
+    with pytest.raises(LocalServiceError, match="cannot run on this system") as caught:
         ensure_running(data_dir)
     assert "RUNWATCH_BASE_URL" in (caught.value.hint or "")
     assert not data_dir.exists()
@@ -359,9 +359,9 @@ def test_a_service_that_never_answers_is_an_error_after_the_patience(
     lock = held(data_dir, pid, path_of(listener))
     time = FakeTime()
     try:
-        with pytest.raises(LocalServiceError, match="runs and does not answer"):
+        with pytest.raises(LocalServiceError, match="is running but does not respond"):
             find_running(data_dir, pace=time.pace())
-        with pytest.raises(LocalServiceError, match="runs and does not answer"):
+        with pytest.raises(LocalServiceError, match="is running but does not respond"):
             stop_running(data_dir, pace=time.pace())
     finally:
         lock.release()
@@ -440,7 +440,7 @@ def test_a_service_file_that_leads_elsewhere_is_not_followed(data_dir: Path, lis
 
 def test_a_service_that_does_not_end_is_an_error_after_the_patience(data_dir: Path) -> None:
     service = start(data_dir, FAKE_SERVICE="does not end")
-    with pytest.raises(LocalServiceError, match="has not ended"):
+    with pytest.raises(LocalServiceError, match="has not stopped"):
         stop_running(data_dir, pace=FakeTime().pace())
     os.kill(service.pid, signal.SIGKILL)
 
@@ -454,6 +454,6 @@ def test_a_service_of_somebody_else_may_not_be_ended(
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "kill", refuse)
-    with pytest.raises(LocalServiceError, match="may not be ended from here"):
+    with pytest.raises(LocalServiceError, match="cannot be stopped from here"):
         stop_running(data_dir)
     lock.release()

@@ -180,7 +180,7 @@ def test_an_unknown_profile_is_refused_with_the_known_ones_and_the_nearest(
 ) -> None:
     machine.settings(TWO)
     said = refused(machine, options, environment)
-    assert f"There is no profile 'wrok', which {where} names" in said
+    assert f"There is no profile 'wrok', set by {where}" in said
     assert "eu, work" in said
     assert "Did you mean 'work'?" in said
     assert refused(machine, options, {**environment, **URL, **KEY}) == said, "an address and a key change nothing"

@@ -74,7 +74,7 @@ async def on_held_dialog(driven: Driven) -> None:
     driven.session.client.gate.close(driven.session.target.origin, None, 23)
     await driven.press("tab", "enter")
     await driven.shows("[ Do not start it ]")
-    await driven.shows("held by a 429")
+    await driven.shows("rate limited (429)")
 
 
 # Looking.
@@ -457,7 +457,7 @@ async def test_a_silence_is_drawn_where_it_was(tmp_path: Path) -> None:
         await driven.pass_time(2)
         service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
         await driven.pass_time(20)
-        await driven.shows("no answer:")
+        await driven.shows("no response:")
         service._said.clear()
         growing.add(9)
         await driven.comes("nothing lost", within_s=60)
@@ -562,7 +562,7 @@ async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path
         await driven.press("tab", "enter")
         await driven.shows("insufficient_credit · HTTP 402")
         assert _SOME_KEY in driven.text
-        assert "Nothing was accepted, nothing was charged" in driven.text
+        assert "Nothing was accepted or charged" in driven.text
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunFormScreen), "the sheet to close")
         assert "Say hello." in driven.text
@@ -572,7 +572,7 @@ async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: 
     service = noon.service()
     async with console(service, tmp_path, size=(120, 36)) as driven:
         await on_held_dialog(driven)
-        assert re.search(r"held by a 429; it goes at \d\d:\d\d:\d\d ", driven.text)
+        assert re.search(r"rate limited (429); it goes at \d\d:\d\d:\d\d ", driven.text)
         await driven.pass_time(15)
         assert service.requests("POST") == []
         await driven.pass_time(15)
@@ -606,7 +606,7 @@ async def test_a_lost_answer_is_told_as_unknown_and_asked_for_again_with_the_sam
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         await driven.press("tab", "enter")
         await driven.pass_time(5)
-        await driven.shows("asks again with the same key and body")
+        await driven.shows("retries with the same key and body")
         assert len(await driven.session.outbox.unconfirmed(driven.session.scope)) == 1
         service.say("POST", "/v1/executions", Said(200, dict(noon.runs()[0].raw, execution_id="ex_new")))
         await driven.press("r")

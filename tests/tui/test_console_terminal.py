@@ -62,7 +62,7 @@ def test_an_exception_is_told_in_two_lines_without_the_key(tmp_path: Path, servi
         terminal.type(key)
         assert terminal.wait_exit() == 1
         assert_whole(terminal, tmp_path)
-        assert "Something unforeseen ended the console" in terminal.screen.text
+        assert "Unexpected error, the console ended" in terminal.screen.text
         assert "Traceback" not in terminal.screen.text
     assert "Error" in (tmp_path / "runwatch-data" / "log" / "runwatch.log").read_text()
 

@@ -167,7 +167,7 @@ async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_i
         assert sent(service, case) == []
         await driven.press("tab", "enter")
         await driven.pass_time(5)
-        await driven.shows("asks again with the same key and body")
+        await driven.shows("retries with the same key and body")
         lost = len(sent(service, case))
         service.say(operation.method, path_of(operation), Said(200, answer_of(case)))
         await driven.press("r")

@@ -67,8 +67,8 @@ async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedServ
     settings = '[keys]\n"screen.add" = "f8"\n"screen.refresh" = "f9"\n'
     async with console(service, tmp_path, settings=settings) as driven:
         await driven.press("question_mark", "slash")
-        await driven.type("also pasted ones")
-        assert "f8 adds ids, also pasted ones." in driven.text
+        await driven.type("also from pasted text")
+        assert "f8 adds ids, also from pasted text." in driven.text
         await driven.press("escape", "slash")
         await driven.type("no response")
         assert "f9 reads now." in driven.text

@@ -118,7 +118,7 @@ def validate(call: Invocation) -> int:
     print_rows(call.output, rows)
     if not rows:
         exists = call.paths.settings_file.exists()
-        call.output.note("valid" if exists else "there is not a settings file; defaults apply")
+        call.output.note("valid" if exists else "there is no settings file; defaults apply")
     return USAGE if any(not problem.is_warning for problem in loaded.problems) else SUCCESS
 
 

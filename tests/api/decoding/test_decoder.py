@@ -78,8 +78,8 @@ def test_a_broken_record_is_unreadable_and_never_a_crash(body: bytes) -> None:
     [
         (b"{}", "has no member 'executions'"),
         (b'{"runs": []}', "has no member 'executions'"),
-        (b'{"executions": null}', "member 'executions' is no list"),
-        (b'{"executions": {"a": 1}}', "member 'executions' is no list"),
+        (b'{"executions": null}', "member 'executions' is not a list"),
+        (b'{"executions": {"a": 1}}', "member 'executions' is not a list"),
         (b'{"executions": [1], "executions": []}', "member 'executions' twice"),
         (b'"executions"', "neither an object nor a list"),
         (b"null", "neither an object nor a list"),
@@ -181,7 +181,7 @@ def test_a_record_is_an_object_and_keeps_what_nobody_knows() -> None:
     run = decode_record(b'{"execution_id": "ex_1", "status": "reticulating", "x": {"y": 1.10}}', Run)
     assert (run.id, run.status, run.is_final) == ("ex_1", "reticulating", False)
     assert dumps(run.unknown()) == '{"x":{"y":1.10}}'
-    with pytest.raises(UnreadableBodyError, match="no object"):
+    with pytest.raises(UnreadableBodyError, match="not an object"):
         decode_record(b"[]", Run)
 
 

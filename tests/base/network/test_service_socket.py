@@ -137,7 +137,7 @@ PLANTED = [
     pytest.param(open_to_others, "open to other users", id="mode"),
     pytest.param(as_a_link, "is a link", id="link"),
     pytest.param(as_a_dangling_link, "is a link", id="dangling link"),
-    pytest.param(as_a_file, "is no directory", id="file"),
+    pytest.param(as_a_file, "is not a directory", id="file"),
     pytest.param(of_another_user, f"belongs to user {NOBODY}", id="owner", marks=needs_root),
 ]
 

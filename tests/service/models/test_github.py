@@ -87,7 +87,7 @@ async def test_the_page_works_once(local: Local) -> None:
     async with browser(local) as person:
         gone = await person.get(intent["continue_url"])
         assert gone.status_code == 409
-        assert "used already" in gone.text
+        assert "already used" in gone.text
         assert "Id of this occurrence" in gone.text
 
 

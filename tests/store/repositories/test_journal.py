@@ -90,7 +90,9 @@ async def test_each_attempt_is_a_line_with_its_own_instance(journal: Journal) ->
 
 
 async def test_a_problem_that_this_client_worded_has_no_instance(journal: Journal) -> None:
-    journal.note(failed(said=synthetic_problem("not_a_problem", "The answer was not a Problem", 502, "it is HTML")))
+    journal.note(
+        failed(said=synthetic_problem("not_a_problem", "The answer did not come from the API", 502, "it is HTML"))
+    )
     [line] = await journal.problems()
     assert (line.instance, line.status, line.detail) == (None, 502, "it is HTML")
     assert await journal.find("") == []

@@ -111,7 +111,7 @@ async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
         await driven.until(lambda: isinstance(driven.app.screen, ProblemCodesScreen), "the codes")
         await driven.shows("Problems by code   2")
         await driven.press("at")
-        await driven.shows("A file has no journal to look through")
+        await driven.shows("A file has no journal")
 
 
 async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown
         screen = driven.app.screen
         assert isinstance(screen, TemplatesScreen)
         open_plan(screen, "tpl")
-        await driven.shows("A file is open in the place of a service")
+        await driven.shows("A file is open instead of a service")
         assert driven.app.screen is screen
 
 
@@ -192,7 +192,7 @@ async def test_what_of_a_file_is_not_shown_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [(b"", "The file is empty"), (b"a,b\n1,2\n", "A table of CSV"), (b'{"a": 1}', "The file has no record"),
-     (b"\xff\xff", "no text in UTF-8")],
+     (b"\xff\xff", "not UTF-8 text")],
 )  # fmt: skip
 async def test_a_file_without_records_says_why_and_is_read_again_on_demand(
     tmp_path: Path, content: bytes, said: str

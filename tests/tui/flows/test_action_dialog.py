@@ -145,7 +145,7 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
         made.say("GET", "/v1/api-keys", Said(200, {"api_keys": listed}))
         await driven.press("tab", "enter")
         await driven.shows(secret)
-        assert "It is shown this once" in driven.text
+        assert "It is shown only once" in driven.text
         known = driven.session.store.get(driven.session.scope.profile, "api_key", "key_new")
         assert known is not None
         assert "key" not in known.record.raw
@@ -288,7 +288,7 @@ async def test_a_lost_write_of_any_kind_is_settled_from_the_list_of_kept_writes(
         await driven.shows("Disable it")
         await driven.press("tab", "enter")
         await driven.pass_time(5)
-        await driven.shows("asks again with the same key and body")
+        await driven.shows("retries with the same key and body")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the sheet to close")
         made.say("DELETE", "/v1/arms/arm_1", Said(200, dict(resources.arm("arm_1", "disabled").raw)))

@@ -77,7 +77,7 @@ async def test_the_address_is_shown_in_full_and_opened_by_a_person_alone(tmp_pat
         assert opened == []
         await press_button(driven, "page-open")
         await driven.until(lambda: opened == [ADDRESS], "the browser to be asked")
-        await driven.comes("If it shows none, copy the address into it.")
+        await driven.comes("If no page opens, copy the address into it.")
         await driven.shows(ADDRESS)
 
 
@@ -134,7 +134,7 @@ async def test_the_address_goes_into_no_file_no_store_and_no_other_screen(tmp_pa
 async def test_a_repeated_answer_names_no_address_and_says_so(tmp_path: Path) -> None:
     async with console(check_service(None), tmp_path, size=SIZE, open_at="verifiers") as driven:
         await ask_for_page(driven)
-        await driven.shows("The answer names no address, which is told once.")
+        await driven.shows("The response has no address;")
         assert not driven.app.screen.query("#page-open")
 
 
@@ -144,7 +144,7 @@ async def test_an_address_that_is_neither_secure_nor_local_is_not_opened_from_he
 ) -> None:
     async with console(check_service(address), tmp_path, size=SIZE, open_at="verifiers") as driven:
         await ask_for_page(driven)
-        await driven.shows("It is not opened from here")
+        await driven.shows("Not opened from here")
         assert not driven.app.screen.query("#page-open")
         assert driven.app.screen.query("#page-copy")
 
@@ -166,7 +166,7 @@ async def test_how_far_it_is_is_looked_for_again_after_a_failure(tmp_path: Path)
     made.say("GET", f"{CHECK}/connection", Said(404, problem("not_found")))
     async with console(made, tmp_path, size=SIZE, open_at="verifiers") as driven:
         await ask_for_page(driven)
-        await driven.shows("how far it is could not be read")
+        await driven.shows("cannot read the progress")
         made.say("GET", f"{CHECK}/connection", Said(200, dict(resources.key_connection(pending_key=None).raw)))
         await driven.comes("waiting until the key is entered")
 
@@ -222,8 +222,8 @@ async def test_a_source_without_a_key_is_connected_without_a_page_or_a_word_of_a
         await driven.shows("done")
         await driven.press("enter")
         await driven.shows("the source takes no key, so none is entered")
-        assert "Nothing is left to enter, so there is no page to open." in driven.text
-        assert "names no address" not in driven.text
+        assert "Nothing left to enter, so there is no page to open." in driven.text
+        assert "has no address" not in driven.text
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "page-then", "the next step")
         await driven.press("enter")
         opened = await form(driven)
@@ -249,7 +249,7 @@ async def test_an_intent_to_connect_a_repository_is_listed_until_it_is_over(tmp_
         await driven.press("tab", "enter")
         await driven.shows("done")
         await driven.press("enter")
-        await driven.shows("this console cannot see when it is done")
+        await driven.shows("the console cannot see when this is done")
         await driven.press("escape")
         await driven.comes("begun here")
         assert "acme/widgets" in driven.text

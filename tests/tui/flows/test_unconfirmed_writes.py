@@ -45,7 +45,7 @@ async def lose_a_cancel(driven: Driven) -> None:
     await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
     await driven.press("tab", "enter")
     await driven.pass_time(5)
-    await driven.shows("asks again with the same key and body")
+    await driven.shows("retries with the same key and body")
     await driven.press("escape")
     await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the sheet to close")
 
@@ -107,7 +107,7 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         await driven.press("tab", "enter")
         await driven.pass_time(5)
-        await driven.shows("asks again with the same key and body")
+        await driven.shows("retries with the same key and body")
     service.runs.insert(0, dict(noon.runs()[0].raw, execution_id="ex_first"))
     service.say("POST", "/v1/executions", Said(200, service.runs[0]))
     async with console(service, tmp_path, size=SIZE) as driven:
@@ -150,7 +150,7 @@ async def test_a_cancel_settles_itself_once_the_run_is_read_as_ended(service: Sc
         service.runs[1]["status"] = "completed"
         await driven.pass_time(16)
         await driven.press("O")
-        await driven.shows("Nothing is kept")
+        await driven.shows("No unconfirmed writes")
         assert await kept(driven) == []
         await driven.hides(TOLD)
         assert len(service.requests("POST")) == 3
@@ -238,7 +238,7 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(service: Scrip
         await driven.type(noon.LIVE[-6:])
         await driven.press("enter", "enter")
         await driven.pass_time(5)
-        await driven.shows("asks again with the same key and body")
+        await driven.shows("retries with the same key and body")
         await driven.press("escape")
         await open_list(driven)
         await choose(driven)

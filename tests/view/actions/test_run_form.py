@@ -77,7 +77,7 @@ def test_a_run_of_somebody_else_gives_its_mode_and_its_policy() -> None:
 def test_a_policy_without_a_member_had_none() -> None:
     policy = request_body()["policy"]
     known = prefill_from_run(RunFacts(open_run(policy=policy, mode="live")))
-    assert "cost weight" not in known.unknown
+    assert "price vs quality" not in known.unknown
     assert known.values["cost_coefficient"] == known.values["on_eval"] == ""
 
 

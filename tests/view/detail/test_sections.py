@@ -141,7 +141,7 @@ def test_a_problem_puts_the_instance_first_and_tells_effect_and_next_step() -> N
         ({"type": "about:blank", "status": 422}, 422, True),
         ({"title": "Over the limit", "status": 400}, 422, False),
         ({"status": 422}, 422, False),
-        (synthetic_problem(NOT_A_PROBLEM, "The answer was not a Problem", 422).raw, 422, False),
+        (synthetic_problem(NOT_A_PROBLEM, "The answer did not come from the API", 422).raw, 422, False),
     ],
 )
 def test_the_list_of_problems_tells_a_refusal_by_what_the_service_said(

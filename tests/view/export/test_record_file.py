@@ -104,7 +104,7 @@ def test_what_has_no_id_or_an_earlier_one_is_told() -> None:
     found = read(lines([run("ex_1").raw, run("ex_1", "completed").raw, {"a": 1}]) + "[]\n")
     assert found.records["run"]["ex_1"].raw["status"] == "completed"
     assert (
-        found.flaws() == "2 are no record that runwatch knows; 1 came again with the same id, and the last one counts"
+        found.flaws() == "2 are not records that runwatch knows; 1 came again with the same id, and the last one counts"
     )
 
 

@@ -54,7 +54,7 @@ def test_the_local_service_gets_its_key_through_its_socket_alone() -> None:
 
 @pytest.mark.parametrize("method", ["GET;touch pwned;#", "get", "TRACE", "", None, "-K", "GET\n", ALL_AT_ONCE.text])
 def test_a_method_that_is_not_on_the_list_has_no_command(method: str | None) -> None:
-    with pytest.raises(RunwatchError, match="none of DELETE, GET"):
+    with pytest.raises(RunwatchError, match="not one of DELETE, GET"):
         build_curl_command(request(method=method), is_foreign=True)
 
 

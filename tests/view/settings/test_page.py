@@ -221,7 +221,7 @@ def test_rows_are_found_by_every_word_below_their_headings(tmp_path: Path) -> No
     every = list(rows(tmp_path).values())
     assert search_rows(every, "  ") == every
     assert [row.key for row in search_rows(every, "COPY main")] == ["part Keys", "keys.screen.copy"]
-    assert [row.key for row in search_rows(every, "destroyed work")] == ["part Profiles", "profiles.work.production"]
+    assert [row.key for row in search_rows(every, "destructive work")] == ["part Profiles", "profiles.work.production"]
     assert search_rows(every, "thme")[0].key == "problem 0"
     assert search_rows(every, "nothing holds this") == []
 

@@ -77,7 +77,9 @@ class RecordFile:
             lines = "line is" if self.broken == 1 else "lines are"
             parts.append(f"{self.broken} {lines} no JSON, the first is line {self.first_broken}")
         if self.unknown:
-            parts.append(f"{self.unknown} {'is' if self.unknown == 1 else 'are'} not a record that runwatch knows")
+            parts.append(
+                f"{self.unknown} {'is not a record' if self.unknown == 1 else 'are not records'} that runwatch knows"
+            )
         if self.repeated:
             parts.append(f"{self.repeated} came again with the same id, and the last one counts")
         return "; ".join(parts)

@@ -53,7 +53,7 @@ async def test_a_facet_is_a_filter_of_one_key_and_goes_the_same_way(tmp_path: Pa
         await driven.shows("filter lane=millwork_pool")
         assert len(driven.table.rows) == 1
         await driven.press("F")
-        await driven.shows("on; takes it away")
+        await driven.shows("on; removes it")
         await driven.press("down", "enter")
         await driven.until(lambda: len(driven.table.rows) == 3, "all rows")
 

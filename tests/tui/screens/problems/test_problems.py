@@ -107,7 +107,7 @@ async def test_a_mail_pasted_into_the_list_finds_what_it_names(service: Scripted
         await driven.shows("Problems   1 ")
         assert INSTANCE in driven.text
         await paste(driven, "no id here\nat all")
-        await driven.shows("holds no id")
+        await driven.shows("has no id")
         assert "Problems   1 " in driven.text, "what was found stays"
 
 
@@ -143,7 +143,7 @@ async def test_a_text_that_names_nothing_says_so(service: ScriptedService, tmp_p
         await driven.press("slash")
         await driven.type("ffffff")
         await driven.shows("0 found by its id")
-        await driven.shows("No problem met from this machine has an id")
+        await driven.shows("No problem seen on this machine has an id")
 
 
 async def test_a_filter_is_still_a_filter(service: ScriptedService, tmp_path: Path) -> None:
@@ -178,17 +178,17 @@ async def test_an_answer_without_an_instance_says_that_there_is_none_to_copy(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with console(service, tmp_path) as driven:
-        met(driven, Problem({"title": "The answer was not a Problem", "status": 502}))
+        met(driven, Problem({"title": "The answer did not come from the API", "status": 502}))
         await driven.press("0")
         await driven.shows("Problems   1 ")
         await driven.press("y")
-        await driven.shows("This answer has no instance")
+        await driven.shows("No instance")
 
 
 async def test_enter_on_a_refused_submit_leads_to_its_first_field(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await three(driven)
-        await driven.shows("enter puts you on")
+        await driven.shows("enter goes to the first on")
         await driven.press("enter")
         await driven.pilot.pause()
         await driven.press("enter")

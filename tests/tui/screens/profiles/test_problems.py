@@ -153,9 +153,9 @@ async def test_a_refused_submit_of_another_profile_leads_to_no_form_of_this_one(
         for minutes, profile in enumerate(("work", "home")):
             met(driven, profile, refused, minutes=minutes, operation="postExecutions", method="POST")
         await across(driven, "all", 2)
-        await driven.shows("enter puts you on the first")
+        await driven.shows("enter goes to the first on the first")
         await driven.press("down")
-        await driven.until(lambda: "enter puts you" not in driven.text, "another next step")
+        await driven.until(lambda: "enter goes to the first" not in driven.text, "another next step")
 
 
 async def test_the_way_back_leads_to_all_problems(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ async def test_the_period_of_all_is_chosen_by_key_or_typed(tmp_path: Path) -> No
         await driven.press("slash")
         await driven.type("2026-13")
         await driven.press("enter")
-        await driven.shows("names a day that no calendar has")
+        await driven.shows("names a day that does not exist")
         await driven.press(*["backspace"] * 2)
         await driven.type("10")
         await driven.press("enter")

@@ -115,7 +115,7 @@ async def test_a_period_of_ones_own_is_typed(tmp_path: Path) -> None:
         await driven.press("slash")
         await driven.type("2026-13")
         await driven.press("enter")
-        await driven.shows("names a day that no calendar has")
+        await driven.shows("names a day that does not exist")
         await driven.press(*["backspace"] * 2)
         await driven.type("10")
         await driven.press("enter")

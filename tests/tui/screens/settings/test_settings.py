@@ -122,7 +122,7 @@ async def test_what_stands_in_the_file_is_taken_out_after_a_question(service: Sc
         assert "mine =" not in text_of_file(tmp_path)
         await go_to(driven, "mouse")
         await driven.press("X")
-        await driven.shows("The file holds nothing here")
+        await driven.shows("The file sets nothing here")
 
 
 async def test_a_filter_that_no_list_takes_is_not_written(service: ScriptedService, tmp_path: Path) -> None:

@@ -70,11 +70,11 @@ def test_a_line_is_a_name_and_what_stands_behind_it(text: str, name: str, argume
     ("text", "reason"),
     [
         ("recepits", "unknown command recepits; did you mean receipts?"),
-        ("xyzzy", "there is no command xyzzy"),
+        ("xyzzy", "unknown command xyzzy"),
         ("open", "open needs ID"),
         ("theme nope", "theme takes dark, light, Half dark"),
         ("view: cancel now", "view: cancel takes nothing behind it"),
-        ("", "there is no command "),
+        ("", "unknown command "),
     ],
 )
 def test_what_is_no_command_is_refused_with_the_nearest_one(text: str, reason: str) -> None:
@@ -212,10 +212,10 @@ async def test_only_what_works_where_the_focus_was_is_offered(service: ScriptedS
 async def test_an_unknown_command_says_so_and_the_line_stays(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await say(driven, "xyzzy")
-        assert "there is no command xyzzy" in driven.text
+        assert "unknown command xyzzy" in driven.text
         assert lines(driven) == 1
         await driven.press("backspace")
-        assert "there is no command" not in driven.text
+        assert "unknown command" not in driven.text
 
 
 async def test_tab_completes_and_arrows_choose(service: ScriptedService, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def entry(**members: Any) -> ProblemEntry:
 async def test_the_whole_panel() -> None:
     app = Stage(panel := ProblemPanel())
     async with app.run_test(size=(100, 20)) as pilot:
-        panel.show(samples.refused(), next_step=line("enter puts you on the first field"), attempts=1)
+        panel.show(samples.refused(), next_step=line("enter goes to the first field"), attempts=1)
         await pilot.pause()
         rows = [row.strip("│┃▸ ") for row in lines_of(app)]
         assert rows[0].startswith("┏━ ✗ validation_failed · HTTP 400 · The request is invalid. ━")
@@ -37,7 +37,7 @@ async def test_the_whole_panel() -> None:
         assert rows[4] == "effect     Nothing was accepted or charged."
         assert rows[6] == "fields     policy.budget.max_cost_usd   Must be greater than 0."
         assert rows[7] == "task.objective               Required."
-        assert rows[9] == "next       enter puts you on the first field"
+        assert rows[9] == "next       enter goes to the first field"
         assert rows[-1].startswith("┗━ local · 127.0.0.1:40213 ━")
 
 
