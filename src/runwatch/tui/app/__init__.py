@@ -1,1 +1,1 @@
-"""The console app and what only it uses: navigation, launch, palette commands and profiles. Only cli imports it."""
+"""The console app and what only it uses: navigation, launch, palette commands and profiles. Imported by cli alone."""

@@ -1,4 +1,4 @@
-"""The commands of the command line: screens, actions, named filters and what concerns the whole console."""
+"""Palette commands: screens, key actions, named filters and commands of the whole console."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from runwatch.tui.app.navigation import NavigatingApp
 
 SCOPE_LABELS: Final = {"app": "console", "screen": "view", "list": "list", "tail": "events", "detail": "details"}
-"""What the actions of a scope are called here: ``view: refresh``."""
+"""Prefix of a scope's key actions as commands: ``view: refresh``."""
 
 ALIASES: Final = {"requests": ("http",)}
 
 _MOVES: Final = ("move", "go(", "follow_end", "focus_", "app.focus_")
-"""Actions that are nothing to say in words: the cursor's, and screens, which are commands of their own."""
+"""Key actions without a command: cursor moves, and screens, which have commands of their own."""
 
 _SAID_OTHERWISE: Final = frozenset(
     {
@@ -50,7 +50,7 @@ _SAID_OTHERWISE: Final = frozenset(
 
 
 def open_command_line(console: NavigatingApp) -> None:
-    """Put the command line in front."""
+    """Open the command line."""
     from runwatch.tui.widgets.panes.command_line import CommandLine
 
     screen = console.console_screen
@@ -58,7 +58,7 @@ def open_command_line(console: NavigatingApp) -> None:
 
 
 def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
-    """Everything that can be said now, the most wanted first."""
+    """Yield all commands available now, the most common first."""
     for spec in RESOURCES:
         if spec.name == "account":
             yield _report(console, "account", "Go to Account and usage, optionally for a period.", "usage")
@@ -119,7 +119,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
         yield PaletteCommand(
             f"filter: {said}", f"Filter by {line(text, 200)}", _named_filter(console, name), aliases=(said,)
         )
-    # Short names first: of several that hold what is typed, the plainest is meant.
+    # Shortest names first: of several themes containing the typed text, the plainest is likely meant.
     themes = tuple(sorted(theme_names(console.theme_directories), key=len))
     yield PaletteCommand("theme", "Use another theme for this session.", partial(use_theme, console),
                   argument_name="NAME", needs_argument=True, known=themes)  # fmt: skip
@@ -137,7 +137,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
 
 
 async def open_run(console: NavigatingApp, text: str) -> None:
-    """Go to a run by its id, or by a part of it that only one known run has; one that is not known is read first."""
+    """Open a run by its id or by a part of one known id; load it first if unknown."""
     session, before = console.console_screen.connected_session(), console.screen
     if session is None:
         return
@@ -152,7 +152,7 @@ async def open_run(console: NavigatingApp, text: str) -> None:
         outcome = await add_to_watch_list(session, text)
 
         async def tell() -> None:
-            # Whoever went elsewhere meanwhile is not taken away from there.
+            # Do not navigate if the user has left this screen in the meantime.
             if outcome.is_found and console.screen is before:
                 await console.open_run(text)
             console.console_screen.notify_user(f"{text}: {outcome.words}", Role.PLAIN if outcome.is_found else Role.BAD)
@@ -171,7 +171,7 @@ def _find(text: str, known: list[str]) -> str | None:
 
 
 async def tail_runs(console: NavigatingApp, which: str) -> None:
-    """Follow the marked runs of the list in front in one list; all live ones where none is marked, or with ``all``."""
+    """Follow the marked runs of the front list in one list; all live ones if none is marked, or with ``all``."""
     from runwatch.tui.screens.runs.merged_tail import tail_view
 
     screen, marked = console.screen, []
@@ -181,14 +181,14 @@ async def tail_runs(console: NavigatingApp, which: str) -> None:
 
 
 async def open_activity_command(console: NavigatingApp, question: str) -> None:
-    """Show what happened around a moment."""
+    """Show the activity around a time."""
     from runwatch.tui.flows.activity import open_activity
 
     await open_activity(console, question)
 
 
 async def filter_view(console: NavigatingApp, text: str) -> None:
-    """Filter the list in front; where there is none, the runs."""
+    """Filter the front list; on other screens, the list of runs."""
     if not isinstance(console.screen, ResourceScreen):
         await console.go_to("runs")
     screen = console.screen
@@ -197,7 +197,7 @@ async def filter_view(console: NavigatingApp, text: str) -> None:
 
 
 async def export_command(console: NavigatingApp, name: str) -> None:
-    """Write the rows of the list in front to a file."""
+    """Export the rows of the front list to a file."""
     from runwatch.tui.flows.exports import export_to_named_file
 
     if isinstance(console.screen, ListScreen):
@@ -205,7 +205,7 @@ async def export_command(console: NavigatingApp, name: str) -> None:
 
 
 async def use_theme(console: NavigatingApp, name: str) -> None:
-    """Draw everything in another theme."""
+    """Use another theme."""
     try:
         console.apply_theme(name)
     except RunwatchError as error:
@@ -215,7 +215,7 @@ async def use_theme(console: NavigatingApp, name: str) -> None:
 
 
 async def show_times(console: NavigatingApp, mode: str) -> None:
-    """Show times in one way, or in the next."""
+    """Set the time mode, or switch to the next one."""
     console.next_time_mode(cast(TimeMode, mode) if mode else None)
 
 
@@ -258,7 +258,7 @@ def _report(console: NavigatingApp, name: str, help: str, alias: str) -> Palette
 
 
 def _actions(console: NavigatingApp) -> Iterator[PaletteCommand]:
-    """What can be done here and now with a key."""
+    """Yield the key actions available now."""
     seen: set[str] = set()
     for _, binding, is_enabled, _ in console.screen.active_bindings.values():
         action = BY_ID.get(binding.id or "")

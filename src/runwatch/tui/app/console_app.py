@@ -1,4 +1,4 @@
-"""The console: wiring of settings, service, store and screens; nothing is decided here that a room below decides."""
+"""The console app. Connects settings, service session, store and screens; contains no business rules."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ if TYPE_CHECKING:
     from runwatch.view.spec.action import ResourceAction
 
 GATHER_S: Final = 0.1
-"""Changes of the store that come within this time are drawn together."""
+"""Store changes within this time are drawn together."""
 
 _log: Final = logging.getLogger(__name__)
 
 MAX_ID_CELLS: Final = 64
-"""A copied text without a blank up to this width, such as an id, is shown whole."""
+"""A copied text without spaces up to this width, such as an id, is shown in full."""
 
 _TIMES: Final[tuple[TimeMode, ...]] = get_args(TimeMode)
 
@@ -77,12 +77,12 @@ class ConsoleApp(NavigatingApp):
     """The console.
 
     Args:
-        launch: How it is opened.
-        clock: Time.
+        launch: Launch options.
+        clock: The clock.
 
     Attributes:
-        unconfirmed_writes: The writes of unknown outcome.
-        notices: What stands above the hints for a while.
+        unconfirmed_writes: Writes with unknown outcome.
+        notices: Temporary notices above the hints.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("app")
@@ -127,45 +127,45 @@ class ConsoleApp(NavigatingApp):
 
     @cached_property
     def unconfirmed_writes(self) -> UnconfirmedWrites:
-        """The writes of this console, or of an earlier one, whose answer never came."""
+        """Unconfirmed writes of this console or an earlier one."""
         from runwatch.tui.flows.unconfirmed_writes import UnconfirmedWrites
 
         return UnconfirmedWrites(self)
 
     @cached_property
     def profiles(self) -> ProfileManager:
-        """The other profiles of the settings file, for lists over several of them."""
+        """The profiles of the settings file, for lists over several of them."""
         from runwatch.tui.app.profiles import ProfileManager
 
         return ProfileManager(self)
 
-    # What screens ask.
+    # Called by screens.
 
     @property
     def has_file(self) -> bool:
-        """Whether a file is open in the place of a service."""
+        """Whether an opened file replaces the service."""
         return self.launch.file is not None
 
     @property
     def local_socket(self) -> Path | None:
-        """The socket of the local service that other commands of this user find, ``None`` for any other service.
+        """The socket of the local service that this user's other commands use; ``None`` for any other service.
 
         The demo's service has a socket too, but ``--local`` means another service.
         """
         return None if self.session is None or self.launch.demo else self.session.target.socket
 
     def render_context(self) -> RenderContext:
-        """What everything is drawn with now."""
+        """Return the current render context."""
         return RenderContext(self.clock.now(), self.glyphs, self.time_mode)
 
     def header_info(self) -> HeaderInfo:
-        """What the bar above says of the service and the connection."""
+        """Return the header bar's data about the service and the connection."""
         return build_header_info(self)
 
     async def copy_text(
         self, text: CopiedText, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
     ) -> None:
-        """Copy, and say by which way and what; a secret itself is not said."""
+        """Copy, and show the route and the text; a secret is not shown."""
         from runwatch.tui.terminal.clipboard import ClipboardEnvironment, copy_text
 
         try:
@@ -183,13 +183,13 @@ class ConsoleApp(NavigatingApp):
         if is_secret:
             self._say_in_front(f"copied {what} by {route}")
         elif " " not in shown and cell_width(shown) <= MAX_ID_CELLS:
-            # An id comes first, so that a narrow window cuts what is said of it and not the id.
+            # An id comes first, so that a narrow window truncates the rest and not the id.
             self._say_in_front(f"copied {shown} {self.glyphs.dot} {what} by {route}")
         else:
             self._say_in_front(f"copied {what} by {route}: {truncate(shown, 80, self.glyphs.ellipsis)}")
 
     def _say_in_front(self, notice: str, role: str = Role.PLAIN) -> None:
-        """Say it on the screen, and in the frame of a dialog that covers the screen's status line."""
+        """Show a notice on the screen, and in a dialog that covers the status bar."""
         from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 
         self.console_screen.notify_user(notice, role)
@@ -197,11 +197,11 @@ class ConsoleApp(NavigatingApp):
             self.screen.tell(((line(notice), role),))
 
     def ring_bell(self) -> None:
-        """Ring the bell for an error that is shown, if the settings want it."""
+        """Ring the bell for a displayed error, if enabled in the settings."""
         self._bell.ring()
 
     def refresh_resource(self, spec: ResourceSpec[Any]) -> None:
-        """Read a list now, also one that was given up; and open the session again where that failed."""
+        """Read a list now, even one no longer polled after a failure; reopen the session if that failed."""
         if self.session is None:
             if self.failure is not None:
                 self.failure = None
@@ -210,21 +210,21 @@ class ConsoleApp(NavigatingApp):
             self.session.live.refresh(spec.record)
 
     def next_time_mode(self, mode: TimeMode | None = None) -> None:
-        """Show times in another way, or in the next, everywhere."""
+        """Set the time mode everywhere, or switch to the next one."""
         self.time_mode = mode or _TIMES[(_TIMES.index(self.time_mode) + 1) % len(_TIMES)]
         self.console_screen.notify_user(f"times are shown as {self.time_mode}")
         self.console_screen.data_changed(frozenset())
 
     @property
     def profile_name(self) -> str:
-        """The profile that the console works with, or is about to."""
+        """The current profile, or the one being opened."""
         return self._profile
 
     def apply_settings(self, loaded: LoadedSettings) -> None:
-        """Let what the settings file says now hold, as far as that needs no new start.
+        """Apply changed settings, as far as possible without a restart.
 
         Raises:
-            SettingsError: the theme is not usable, or a profile that a flag or a variable names has gone.
+            SettingsError: the theme is invalid, or a profile named by a flag or a variable no longer exists.
         """
         before = self.settings
         self.resolver = SettingsResolver(self.launch.options, self.launch.environment, loaded, self.launch.paths)
@@ -236,14 +236,14 @@ class ConsoleApp(NavigatingApp):
             self.apply_theme(self.settings.theme)
 
     def apply_theme(self, name: str) -> None:
-        """Draw everything in another theme from now on.
+        """Switch to another theme.
 
         Raises:
-            SettingsError: there is none of that name, or its file does not hold to the form.
+            SettingsError: no theme has that name, or its file is invalid.
         """
         self.apply_palette(load_theme(name, self.theme_directories))
 
-    # What people do.
+    # Key actions.
 
     def action_command(self) -> None:
         """Open the command line."""
@@ -252,34 +252,34 @@ class ConsoleApp(NavigatingApp):
         open_command_line(self)
 
     async def on_command_line_submitted(self, message: CommandLine.Submitted) -> None:
-        """Do what was typed, on the screen that was in front."""
+        """Run the submitted command on the screen that was in front."""
         message.stop()
         await message.command.do(message.argument)
 
     def action_outbox(self) -> None:
-        """Show the writes whose answer never came, to settle them."""
+        """Show unconfirmed writes, to retry or discard them."""
         self.unconfirmed_writes.open(self.console_screen)
 
     def action_find_servers(self) -> None:
-        """Look for model servers on this machine."""
+        """Search for model servers on this machine."""
         from runwatch.tui.flows.model_servers import search_model_servers
 
         search_model_servers(self.console_screen)
 
     def action_around(self) -> None:
-        """Show what happened around the moment of the row under the cursor, or ask for a moment."""
+        """Show the activity around the time of the row at the cursor, or ask for a time."""
         from runwatch.tui.flows.activity import open_activity_at_cursor
 
         open_activity_at_cursor(self)
 
     def action_help(self) -> None:
-        """Show the keys that work now, and everything else there is to know."""
+        """Open the help."""
         from runwatch.tui.screens.help import open_help
 
         open_help(self)
 
     def open_run_form(self, like: RunFacts | None = None, *, field: str = "") -> None:
-        """Start a run, like an earlier one or from what was typed last, beginning in a field."""
+        """Open the form for a run, filled in from an earlier run or the last draft, and focus a field."""
         from runwatch.tui.screens.runs.run_form import RunFormScreen
         from runwatch.view.actions.run_form import prefill_from_run
 
@@ -292,7 +292,7 @@ class ConsoleApp(NavigatingApp):
             self.push_screen(RunFormScreen(known.values, field, like=known))
 
     def load_when_connected(self, kind: str, record_id: str) -> None:
-        """Read a record that the user has named, now or as soon as there is a service."""
+        """Read a record that the user has named, now or once connected."""
         self._sought = (kind, record_id)
         self._seek()
 
@@ -306,16 +306,16 @@ class ConsoleApp(NavigatingApp):
             self._sought = None
 
     def warn(self, warning: str) -> None:
-        """Say something above the hints that stays there until the user has seen it."""
+        """Show a warning above the hints until the user hides it."""
         self.warnings.append(warning)
         self.show_warnings()
 
     def show_warnings(self) -> None:
-        """Have the screen in front say the warnings as they are now."""
+        """Show the current warnings on the front screen."""
         self.notices.put(self.console_screen)
 
     def open_add_runs(self) -> None:
-        """Add ids to the watch list."""
+        """Open the dialog that adds ids to the watch list."""
         from runwatch.tui.screens.runs.add_runs import AddRunsDialog
 
         session = self.console_screen.connected_session()
@@ -323,7 +323,7 @@ class ConsoleApp(NavigatingApp):
             self.push_screen(AddRunsDialog(session), lambda found: None if found is None else self.show_run(found))
 
     def open_cancel(self, runs: list[RunFacts]) -> None:
-        """Cancel runs through the dialog; what is final is left out."""
+        """Open the dialog that cancels runs; final runs are left out."""
         live = [run for run in runs if not run.is_final]
         screen = self.console_screen
         session = screen.connected_session()
@@ -346,20 +346,20 @@ class ConsoleApp(NavigatingApp):
         *,
         values: Mapping[str, str] | None = None,
     ) -> None:
-        """Do what an action declares with a record, or without one; why it cannot be done now is said on the screen."""
+        """Perform a resource action, with or without a record; show the reason if it is unavailable."""
         from runwatch.tui.screens.action_form import perform_action
 
         assert isinstance(screen, ConsoleScreen)
         perform_action(screen, subject, action, values=values)
 
     async def report_unconfirmed_writes(self) -> None:
-        """Say above the hints how many writes are of unknown outcome, and no longer once there are none."""
+        """Update the notice about unconfirmed writes."""
         await self.unconfirmed_writes.tell()
 
-    # Its life.
+    # Life cycle.
 
     def on_mount(self) -> None:
-        """Begin as soon as the framework draws: what is laid out before then it draws twice, and shows once."""
+        """Begin once Textual draws: it draws anything laid out earlier twice, and shows it once."""
         self.call_later(self._begin)
 
     async def _begin(self) -> None:
@@ -375,7 +375,7 @@ class ConsoleApp(NavigatingApp):
         self.call_after_refresh(self._painted)
 
     async def _show_first(self) -> None:
-        """The screen that was asked for, else the one of the last session, else the home screen."""
+        """Show the requested screen, otherwise the last session's, otherwise the home screen."""
         view = self.launch.first_view(self.settings, self.warnings)
         if not has_screen(view.screen):
             self.warnings.append(f"There is no screen named {line(view.screen, 60)}.")
@@ -387,20 +387,20 @@ class ConsoleApp(NavigatingApp):
             self.load_when_connected(resource_named(view.screen).kind, view.selected)
 
     async def guard_size(self) -> None:
-        """Wait for the first screen: the message stands in front of it."""
+        """Wait for the first screen, because the message is shown in front of it."""
         if self._has_begun:
             await super().guard_size()
 
     def _painted(self) -> None:
-        """Open the service now that there is something to look at."""
+        """Open the service after the first paint."""
         resume_collection()
         shorten_switch_interval()
         start_worker(self, self._open(), "opening")
 
     async def on_event(self, event: events.Event) -> None:
-        """Give what the user does its turn, and let the notes know of a key before it does what it does."""
+        """Queue user input, and pass a key to the notices before it is handled."""
         is_done = isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded
-        # What is typed while the window is too small opens nothing, and must not wait until there is room again.
+        # Keys typed while the window is too small open nothing, and must not wait until it is large again.
         if is_done and not (self._has_begun and self.is_too_small):
             await self.key_queue.take(event)
         else:
@@ -411,22 +411,22 @@ class ConsoleApp(NavigatingApp):
             await super().on_event(event)
 
     async def on_key_handled(self, message: KeyHandled) -> None:
-        """The next key has its turn."""
+        """Hand on the next key."""
         await self.key_queue.taken(message)
 
     def exit(self, result: None = None, return_code: int = 0, message: Any = None) -> None:
-        """End the console; what is in front then is where it was left."""
+        """Exit the console and remember the front view."""
         if not self._exit:
             self._left = self.present_view
         super().exit(result, return_code, message)
 
     async def on_unmount(self) -> None:
-        """Close what is open, and keep where it was."""
+        """Close everything and save the view."""
         if self._left is not None and self.launch.keeps_session(self.settings):
             try:
                 await asyncio.to_thread(save_view_state, self.launch.paths.session_file, self._left)
             except RunwatchError as error:
-                # Nothing is drawn any more; the log is where the user finds it.
+                # Nothing is drawn any more, so the warning goes to the log.
                 _log.warning("%s", error)
         if "profiles" in self.__dict__:
             await self.profiles.close()
@@ -441,7 +441,7 @@ class ConsoleApp(NavigatingApp):
 
                 await load_file(self, self.launch.file)
                 return
-            # Beside the loop and after the first paint: it brings the client and the database.
+            # In a thread and after the first paint, because it imports the client and the database.
             from runwatch.tui.app.session_opening import CACHED_KINDS, open_service_session, resolve_startup_target
 
             target = await resolve_startup_target(self, self.notices.welcome)
@@ -449,13 +449,13 @@ class ConsoleApp(NavigatingApp):
             self.session = await open_service_session(self, target)
             await self.session.start(CACHED_KINDS)
             if self.notices.is_welcoming and not self.launch.demo:
-                # Only now, because the key does something from now on.
+                # Only now, because the key works from now on.
                 self.notices.welcome(welcome_text(is_running=True, find=self.keys.shown("app.find_servers")))
             await self.report_unconfirmed_writes()
         except RunwatchError as error:
             self.failure = error
         shown = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
-        # A form that stands before the first of them reads no list and leaves that of the screen below alone.
+        # A form in front reads no list and keeps those of the screen below.
         for screen in shown[:1]:
             self._read_lists_of(screen)
         for screen in shown:
@@ -466,7 +466,7 @@ class ConsoleApp(NavigatingApp):
         self._tick()
 
     def switch_session(self, session: ServiceSession) -> None:
-        """Work with another service from now on; the screens that come show what it has."""
+        """Switch to another service; screens opened from now on show its data."""
         if self.session is not None:
             for record in self._listed:
                 self.session.live.stop_list(record)
@@ -474,7 +474,7 @@ class ConsoleApp(NavigatingApp):
         start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes")
 
     def make_screen(self, name: str) -> ConsoleScreen:
-        """A new screen, with what it shows being read from now on."""
+        """Create a screen and start polling its lists."""
         screen = (
             make_page(name)
             if is_page(name)
@@ -484,11 +484,11 @@ class ConsoleApp(NavigatingApp):
         return screen
 
     def screen_came(self, screen: ConsoleScreen) -> None:
-        """Say on it what is still to be said."""
+        """Show pending notices on a screen."""
         self.notices.put(screen)
 
     def _read_lists_of(self, screen: ConsoleScreen) -> None:
-        """Have the lists of the screen in front read, and those of the screen before no longer."""
+        """Poll the lists of this screen and stop polling those of the previous one."""
         if self.session is None:
             return
         wanted = screen.polled_lists()
@@ -510,7 +510,7 @@ class ConsoleApp(NavigatingApp):
 
     @property
     def terminal_is_behind(self) -> bool:
-        """Whether the terminal has not yet taken what was drawn last."""
+        """Whether the terminal has not yet received the last drawing."""
         return bool(getattr(self._driver, "is_behind", False))
 
     def _write_to_terminal(self, data: str) -> None:
@@ -519,7 +519,7 @@ class ConsoleApp(NavigatingApp):
             driver.write(data)
             driver.flush()
 
-    # What comes from below.
+    # Called by lower layers.
 
     def _note_delta(self, delta: CollectionDelta) -> None:
         self._bell.note(delta)
@@ -536,13 +536,13 @@ class ConsoleApp(NavigatingApp):
             screen.data_changed(changed)
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Something about a followed run's events changed."""
+        """Pass on a change of a followed run's events."""
         screen = self.mounted_screen
         if isinstance(screen, ConsoleScreen):
             screen.tail_moved(news)
 
     def exchanged(self, exchange: RequestAttempt) -> None:
-        """A request was answered, or failed."""
+        """Update local lists after a request attempt."""
         screen = self.mounted_screen
         if isinstance(screen, ResourceScreen) and screen.spec.is_local:
             if exchange.method == "GET" and exchange.problem is None and exchange.error is None:
@@ -551,7 +551,7 @@ class ConsoleApp(NavigatingApp):
                 screen.read_source()
 
     def _second(self) -> None:
-        # Where the bar and the lower edge of a list change at once, all that stands between them is drawn with them.
+        # A header and a list border that change together make Textual redraw everything between them.
         self._seconds += 1
         self._tick(recount=self._seconds % AGE_REFRESH_S == 0)
 

@@ -1,4 +1,4 @@
-"""A file in the place of a service: its records in the same screens, without a session, so that nothing can be sent."""
+"""Opening a file instead of a service: its records on the same screens, without a session or requests."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from runwatch.view.export.record_file import RecordFile
 
 MAX_FILE_BYTES: Final = 1 << 29
-"""The largest file that is opened, in bytes."""
+"""Size limit of files, in bytes."""
 
 SLICE_S: Final = 0.010
-"""How long a step of reading holds the event loop."""
+"""How long a step of reading may hold the event loop."""
 
 
 def check_openable(path: Path) -> None:
-    """Make sure that a file can be opened, before the screen is taken.
+    """Check that a file can be opened, before taking the terminal.
 
     Raises:
-        UsageError: there is none, it is no file, may not be read, or is too large.
+        UsageError: it does not exist, is not a file, is not readable, or is too large.
     """
     try:
         if not path.is_file():
@@ -46,10 +46,10 @@ def check_openable(path: Path) -> None:
 
 
 async def load_file(console: NavigatingApp, path: Path) -> None:
-    """Read a file into the store, and show what it holds.
+    """Read a file into the store and show its records.
 
     Raises:
-        RunwatchError: it cannot be read, or holds nothing that runwatch knows.
+        RunwatchError: it cannot be read, or has no known records.
     """
     name = file_label(path)
     console.startup_status = f"reading {name}{console.glyphs.ellipsis}"
@@ -77,9 +77,9 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
         view = ViewState(main.name, selected=only, is_open=bool(only))
 
         async def show() -> None:
-            # Whoever went elsewhere meanwhile is not taken away from there.
+            # Do not navigate if the user has left this screen in the meantime.
             if console.console_screen is console.first_screen:
-                # In the place of the screen that said how far the reading is: going back does not lead there.
+                # Replace the screen that showed the progress, so that "back" does not lead there.
                 console.history.keep(view)
                 await console.go_to_view(view)
             console.first_screen = None
@@ -88,19 +88,19 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
 
 
 async def read_in_slices(content: bytes, clock: Clock, told: Callable[[float], None]) -> RecordFile:
-    """Read a file, giving the event loop a turn after every :data:`SLICE_S` of work.
+    """Parse a file, yielding to the event loop after every :data:`SLICE_S` of work.
 
-    A thread would not help: decoding holds the interpreter (DESIGN 4, Events).
+    A thread would not help: decoding holds the interpreter (manual: decisions, "Event storage").
 
     Args:
         content: The file.
-        clock: What slices are measured with.
-        told: Is told at each turn how much is done, from 0 to 1.
+        clock: Measures slices.
+        told: Called at every yield with the progress, from 0 to 1.
 
     Raises:
-        UsageError: nothing in it is a record that runwatch knows.
+        UsageError: it has no known records.
     """
-    # Only now, because it knows every kind of record, and the first paint waits for none of them.
+    # Imported here because it imports every kind of record, which the first paint does not need.
     from runwatch.view.export.record_file import read_records
 
     steps = read_records(content)
@@ -118,5 +118,5 @@ async def read_in_slices(content: bytes, clock: Clock, told: Callable[[float], N
 
 
 def file_label(path: Path) -> SafeText:
-    """A file's name for the bar above and for messages."""
+    """Return a file's name for the header bar and messages."""
     return line(path.name, 40)

@@ -1,4 +1,4 @@
-"""What the bar above says of the service and the connection to it."""
+"""The header bar's data about the service and the connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROFILE_COLOURS: Final = {
     "red": "#c62828", "yellow": "#f2c14e", "green": "#2e7d32", "cyan": "#00838f", "blue": "#1565c0",
     "magenta": "#ad1457",
 }  # fmt: skip
-"""Colours that a profile may name; the same in every theme, because people learn them by heart."""
+"""Colours a profile may have; the same in every theme, because users learn them by heart."""
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def build_header_info(console: Console) -> HeaderInfo:
-    """The service that a console works with, or is about to, and how that goes."""
+    """Describe the console's current or pending service and the connection."""
     session = console.session
     if console.launch.file is not None:
         return _place_of_file(console, console.launch.file)
@@ -51,7 +51,7 @@ def build_header_info(console: Console) -> HeaderInfo:
         line(session.target.profile),
         colour=_colour(console, session),
         read_only=session.client.read_only,
-        # The port of a local service changes with its next start, and nothing here goes to it.
+        # A local service has no host to show: no request uses its port, which changes with every start.
         host=line(session.target.host if session.target.socket is None else ""),
         key=line(f"key {session.target.key_source} {key_id}".strip()) if session.target.key else line("no key"),
         connection=_connection(console, session),
@@ -61,14 +61,14 @@ def build_header_info(console: Console) -> HeaderInfo:
 
 
 def _place_of_file(console: Console, path: Path) -> HeaderInfo:
-    """A file in the place of a service: nothing can be sent."""
+    """Describe a file opened instead of a service."""
     failed = console.failure is not None
     how = (label_span(f"{console.glyphs.bad} not opened", Role.BAD),) if failed else (label_span("offline"),)
     return HeaderInfo(line(f"file {line(path.name, 40)}"), read_only=True, connection=how)
 
 
 def _colour(console: Console, session: ServiceSession) -> str | None:
-    """What the profile's name stands on: the colour that its settings name, else red where harm hurts."""
+    """Return the profile's background colour: the configured one, otherwise red for production."""
     profile = console.settings.profiles.get(session.target.profile)
     named = PROFILE_COLOURS.get(profile.colour) if profile is not None else None
     return named or (console.palette.text.get("bad") if session.target.production else None)

@@ -1,4 +1,4 @@
-"""How the console is started, for the command line."""
+"""Starting the console, for the command line."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.terminal.terminal_app import run_app
 
 DEMO_PACE: Final = 60
-"""How much slower than usual the demo's test runs are: each takes about eight seconds, which eyes can follow."""
+"""Slow-down of the demo's test runs: each takes about eight seconds, slow enough to watch."""
 
 DEMO_RUNS: Final = 60
-"""Finished runs that the demo's sample organization begins with: a month of them, and quickly made."""
+"""Finished runs of the demo's sample organization: a month of them, created quickly."""
 
 _SERVICE: Final = ("--sample", "--sample-runs", str(DEMO_RUNS), "--pace", str(DEMO_PACE))
 _FOREIGN: Final = ("RUNWATCH_BASE_URL", "RUNWATCH_API_KEY", "RUNWATCH_PROFILE")
 
 
 def run_console(paths: Paths, environment: Mapping[str, str], options: SettingOptions, *, open_at: str = "") -> int:
-    """Run the console on this terminal, and answer the process's exit code.
+    """Run the console on this terminal and return the exit code.
 
     Args:
-        paths: Where settings and data are.
-        environment: The process's environment.
-        options: What the command line says about settings.
-        open_at: The screen to begin with and, behind a stroke, an id; empty for the one of the settings.
+        paths: Paths of settings and data.
+        environment: The environment variables.
+        options: Settings given as command line options.
+        open_at: The first screen and, after a slash, an id; empty for the one of the settings.
 
     Raises:
-        SettingsError: a flag or a variable holds what its setting does not take.
-        DataError: others own the data directory or may change it.
+        SettingsError: a flag or a variable has an invalid value.
+        DataError: other users own the data directory or may write to it.
     """
     check_data_dir(paths.data_dir)
     return run_app(ConsoleApp(LaunchOptions(paths, environment, options, open_at)), log_file=paths.log_file)
 
 
 def run_console_on_file(paths: Paths, environment: Mapping[str, str], file: Path) -> int:
-    """Run the console on the records of a file, without any service, and answer the process's exit code.
+    """Run the console on a file's records, without a service, and return the exit code.
 
     Raises:
         UsageError: the file cannot be opened.
-        SettingsError: a variable holds what its setting does not take.
-        DataError: others own the data directory or may change it.
+        SettingsError: a variable has an invalid value.
+        DataError: other users own the data directory or may write to it.
     """
     from runwatch.tui.app.file_opening import check_openable
 
@@ -56,7 +56,7 @@ def run_console_on_file(paths: Paths, environment: Mapping[str, str], file: Path
 
 
 def run_demo(environment: Mapping[str, str]) -> int:
-    """Run the console on a local service of its own with a sample organization, and leave nothing behind.
+    """Run the console on a temporary local service with a sample organization, and delete its data afterwards.
 
     Raises:
         LocalServiceError: the service could not be stopped.

@@ -1,4 +1,4 @@
-"""Going from screen to screen: the one in front, the way back, and views that come back as they were left."""
+"""Navigation between screens: the front screen, the way back, and views restored as the user left them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class NavigatingApp(Console):
-    """An app whose screens are known by their names. Subclasses make the screens and fill them with data.
+    """An app whose screens have names. Subclasses create the screens and fill them.
 
     Attributes:
-        first_screen: The screen that is in front while a file is read, as long as the user goes nowhere else.
+        first_screen: The screen shown while a file is read, until the user leaves it.
     """
 
     first_screen: ConsoleScreen | None
@@ -36,52 +36,52 @@ class NavigatingApp(Console):
         super().__init__(**kit)
         self.history = ViewHistory()
 
-    # What subclasses do.
+    # Implemented by subclasses.
 
     def make_screen(self, name: str) -> ConsoleScreen:
-        """A new screen, with what it shows being read from now on."""
+        """Create a screen and start polling its lists."""
         raise NotImplementedError
 
     def screen_came(self, screen: ConsoleScreen) -> None:
-        """A screen came to the front."""
+        """Called when a screen has come to the front."""
 
     def load_when_connected(self, kind: str, record_id: str) -> None:
-        """Read a record that the user has named: no list may ever show it."""
+        """Read a record that the user has named, because it may not be in any list."""
 
     def switch_session(self, session: ServiceSession) -> None:
-        """Work with another service from now on; the screens that come show what it has."""
+        """Switch to another service; screens opened from now on show its data."""
         raise NotImplementedError
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Something about a followed run's events changed."""
+        """Called when a followed run's events changed."""
 
     def exchanged(self, exchange: RequestAttempt) -> None:
-        """A request was answered, or failed."""
+        """Called after a request attempt."""
 
-    # What screens ask. Going somewhere takes place in a turn of the app, and work beside a screen has it done by
-    # ``call_later``: of two screens that change at once the framework cancels one, and the app's turns with it.
+    # Called by screens. Navigation runs in the app's message loop; workers use ``call_later``: if two screens change at
+    # once, Textual cancels one, and the app's message loop with it.
 
     @property
     def console_screen(self) -> ConsoleScreen:
-        """The screen of ours that is in front, below anything modal."""
+        """The front console screen, below any modal dialog."""
         for screen in reversed(self.screen_stack):
             if isinstance(screen, ConsoleScreen):
                 return screen
         raise LookupError("no screen is open")
 
     def notify_user(self, notice: str, role: str = Role.PLAIN) -> None:
-        """Say something for a while on the screen in front, in place of its hints."""
+        """Show a notice on the front screen for a while, in place of its hints."""
         self.console_screen.notify_user(notice, role)
 
     @property
     def mounted_screen(self) -> Screen[Any] | None:
-        """The screen in front, once its parts are there; none while the console ends, when answers may still come."""
+        """The front screen once mounted; ``None`` while the console exits, when responses may still arrive."""
         screen = self.screen_stack[-1] if self.is_running and self.screen_stack else None
         return screen if screen is not None and screen.is_mounted else None
 
     @property
     def present_view(self) -> ViewState | None:
-        """The view in front as it looks now: of the screen below a form, a dialog or the help."""
+        """The current state of the front view: that of the screen below a form, a dialog or the help."""
         present = self.history.present
         screen = next((screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)), None)
         if present is None or screen is None or not screen.is_mounted:
@@ -89,35 +89,35 @@ class NavigatingApp(Console):
         try:
             return screen.view_state(present.screen)
         except NoMatches:
-            # It is just coming or going, and nobody has done anything to it.
+            # The screen is opening or closing, so its state is unchanged.
             return present
 
     async def go_to(self, name: str) -> None:
-        """Go to a screen, and wait until it is there."""
+        """Go to a screen, and wait until it is shown."""
         if not has_screen(name):
             self.console_screen.notify_user(f"There is no screen named {name}.", Role.WARN)
             return
         await self.go_to_view(ViewState(name))
 
     async def go_to_view(self, view: ViewState) -> None:
-        """Go to a screen, have it look as it did, and wait until it is there."""
+        """Go to a screen, restore its state, and wait until it is shown."""
         self._keep_present()
         self.history.go(view)
         await self._show(view)
 
     def go_back(self) -> None:
-        """One view back; from the first one to the overview, which is the root of all."""
+        """Go one view back; from the first one, to the overview as the root."""
         if self.history.has_earlier:
             self.action_history(-1)
         else:
             self.call_later(self._go_to_root)
 
     async def open_run(self, run_id: str) -> None:
-        """Go to the list of runs and open one, now or as soon as it is there."""
+        """Go to the list of runs and open one, now or once it is listed."""
         await self.open_record(Run.KIND, run_id)
 
     async def open_record(self, kind: str, record_id: str) -> None:
-        """Go to the list of a kind and open one of its records, now or as soon as it is there."""
+        """Go to the list of a kind and open one of its records, now or once it is listed."""
         spec = resource_for_kind(kind)
         if not (isinstance(self.screen, ResourceScreen) and self.screen.spec is spec):
             await self.go_to(spec.name)
@@ -126,29 +126,29 @@ class NavigatingApp(Console):
             self.load_when_connected(kind, record_id)
 
     def show_run(self, run_id: str) -> None:
-        """Put the cursor of the list of runs on a run, now or when the list is in front again."""
+        """Select a run in the list of runs, now or when the list is in front again."""
         for screen in self.screen_stack:
             if isinstance(screen, RunsScreen):
                 screen.select_record(run_id)
-                # What was sent for it is on the watch list by now.
+                # The run's submitted request is on the watch list by now.
                 screen.read_source()
 
-    # What people do.
+    # Key actions.
 
     def action_go(self, name: str) -> None:
-        """Go to a screen, once everything that was typed before has been done: what is typed next is for that one."""
+        """Go to a screen after all earlier keys were handled, so that later keys go to that screen."""
         self.call_later(self.go_to, name)
 
     def action_history(self, steps: int) -> None:
-        """Go back or forward among the views that were there before, each as it was left."""
+        """Go back or forward in the view history, restoring each view."""
         self.call_later(self._move, steps)
 
     def action_last_view(self) -> None:
-        """Go to the view that was in front before this one; the same again leads back."""
+        """Go to the previous view; a second call returns."""
         self.call_later(self._swap)
 
     def action_back_or_quit(self) -> None:
-        """Back one level; at the root, quit."""
+        """Go back one level; at the root, quit."""
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and not screen.is_at_root:
             screen.action_back()
@@ -157,11 +157,11 @@ class NavigatingApp(Console):
         else:
             self.exit()
 
-    # Inside.
+    # Internals.
 
     async def _go_to_root(self) -> None:
         present = self.history.present
-        # Another key may have led elsewhere meanwhile.
+        # Another key may have navigated in the meantime.
         if present is not None and not self.history.has_earlier and present.screen != OVERVIEW:
             self._keep_present()
             root = ViewState(OVERVIEW)
@@ -191,10 +191,10 @@ class NavigatingApp(Console):
 
     async def _show(self, view: ViewState) -> None:
         if self._exit:
-            # Screens that were asked for before the console ended would come up without any widget.
+            # A screen requested before the exit would open without widgets.
             return
         screen = self.make_screen(view.screen)
-        # The help and the form stand in front of a screen; both go with it.
+        # Help and forms close together with the screen below them.
         while len(self.screen_stack) > 2:
             await self.pop_screen()
         if isinstance(self.screen, ConsoleScreen):

@@ -1,4 +1,4 @@
-"""Bell and notice, where the settings want them: a run that somebody waits for has ended, or an error is shown."""
+"""Bell and notice, if enabled, for a run the user waits for and for displayed errors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
 
 BAD_ENDS: Final = frozenset({"failed", "expired"})
-"""Final statuses that nobody wanted; ours."""
+"""Final statuses that ring the bell. Not in the specification."""
 
 
 class RunNotifier:
-    """Rings and tells of the runs that are followed, or were submitted or added here.
+    """Reports ends of runs that are followed, or that were submitted or added on this machine.
 
-    The bell is for those that ended badly, the notice for all. A run is told of once, when it ends: it has to be known
-    as live before, so that opening a list of old failures is quiet.
+    Runs that ended badly ring the bell; all of them show a notice. A run is reported once, and only if it was known as
+    live before, so that opening a list of old failures is quiet.
 
     Args:
-        console: The app, whose settings say whether anything rings at all.
+        console: The app, whose settings enable bell and notice.
     """
 
     def __init__(self, console: Console) -> None:
@@ -34,12 +34,12 @@ class RunNotifier:
         self._live: set[str] = set()
 
     def ring(self) -> None:
-        """Ring, if the settings want it."""
+        """Ring the bell, if enabled."""
         if self._console.settings.bell:
             self._console.bell()
 
     def note(self, delta: CollectionDelta) -> None:
-        """Take note of a change of the store, and find out whether somebody waits for what ended in it."""
+        """Process a change of the store, and report the ended runs the user waits for."""
         if delta.kind != Run.KIND:
             return
         ended = []
@@ -63,14 +63,14 @@ class RunNotifier:
             return
         waited_for = [run for run in ended if session.live.tails.follows(run.id)]
         if len(waited_for) < len(ended):
-            # The list is on the disk, and asked only now, because most runs are other people's.
+            # The watch list is on disk. Read it only now, because most runs belong to others.
             watched = {entry.run_id for entry in await session.watch_list.list(session.scope)}
             waited_for = [run for run in ended if run in waited_for or run.id in watched]
         if not waited_for:
             return
         is_bad = any(run.status in BAD_ENDS for run in waited_for)
         if self._console.settings.notice:
-            # What is bad rings by itself.
+            # A notice in the bad role rings the bell itself.
             notice = ended_runs_text(waited_for, self._console.glyphs)
             self._console.notify_user(notice, Role.BAD if is_bad else Role.PLAIN)
         elif is_bad:
@@ -78,7 +78,7 @@ class RunNotifier:
 
 
 def ended_runs_text(ended: Sequence[Run], glyphs: Glyphs = UNICODE) -> str:
-    """What is said of runs that have just ended: of one which, how and why; of several how many ended how."""
+    """Describe ended runs: one with status and reason, several by count."""
     if len(ended) == 1:
         run = ended[0]
         why = f" {glyphs.dot} {line(run.reason)}" if run.reason else ""

@@ -1,4 +1,4 @@
-"""The screens of several profiles, and the menu that chooses among the profiles."""
+"""Multi-profile screens, and the menu that chooses their profiles."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 ALL: Final = "all"
 
 SUPPORTED_SCREENS_TEXT: Final = ":templates, :receipts, :account or :problems"
-"""The screens of one profile that have one of several."""
+"""Screens that have a multi-profile version."""
 
 
 def can_switch_profiles(console: NavigatingApp) -> bool:
-    """Whether the console works with a service; a file that was opened belongs to no profile."""
+    """Whether the console uses a service; an opened file belongs to no profile."""
     return console.session is not None and not console.has_file
 
 
 async def show_multi_profile(console: NavigatingApp, text: str) -> None:
-    """Show several profiles together, in front of the screen that shows the present one."""
+    """Open the multi-profile version of the front screen."""
     screen, profiles = console.console_screen, console.profiles
     together = screen if isinstance(screen, MultiProfileScreen) else _together(screen)
     if together is None:
@@ -56,7 +56,7 @@ async def show_multi_profile(console: NavigatingApp, text: str) -> None:
 
 
 def _together(screen: ConsoleScreen) -> ConsoleScreen | None:
-    """The screen of several profiles that belongs to the screen of one; ``None`` where there is none."""
+    """Return the multi-profile version of a screen, or ``None``."""
     from runwatch.tui.screens.base.report_screen import ReportScreen
 
     if isinstance(screen, ReportScreen):
@@ -76,7 +76,7 @@ def _together(screen: ConsoleScreen) -> ConsoleScreen | None:
 
 
 def open_menu(console: NavigatingApp) -> None:
-    """Mark the profiles whose records are listed together."""
+    """Open the menu that marks the profiles to list together."""
     items = partial(_items, console)
     title = (label_span("Profiles   ", Role.PLAIN), label_span("enter marks and unmarks, esc closes"))
     console.console_screen.open_overlay(Menu(title, items(), again=items, id="profile-menu"))

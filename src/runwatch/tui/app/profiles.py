@@ -1,8 +1,8 @@
-"""The other profiles of the settings file: a session for each that is shown beside the present one.
+"""Sessions of the other profiles, for multi-profile lists.
 
-Each has its own client, key, scope, budget and reading, is opened when it is first wanted, and is closed with the
-console. Nothing is ever written by the session of a profile that the console does not work with: whoever wants to act
-on a record goes to its profile first, and the bar above says so from then on.
+Each has its own client, key, scope, request budget and pollers, is opened on first use, and is closed with the console.
+The session of a profile other than the current one never writes: to act on a record, the user switches to its profile
+first, and the header bar shows that.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class ProfileManager:
-    """What a console knows of the other profiles.
+    """Sessions of the profiles in the settings file.
 
     Args:
         console: The app.
 
     Attributes:
-        failures: Why the session of a profile could not be opened.
+        failures: Errors of sessions that could not be opened, by profile.
     """
 
     def __init__(self, console: NavigatingApp) -> None:
@@ -40,36 +40,36 @@ class ProfileManager:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Every profile, the present one first."""
+        """All profiles, the current one first."""
         return tuple(dict.fromkeys((self._console.profile_name, *self._console.loaded.settings.profiles)))
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Those whose records are listed together: all until the user chooses."""
+        """The profiles listed together: all until the user chooses."""
         return self.known if self._chosen is None else tuple(name for name in self.known if name in self._chosen)
 
     @property
     def are_all_shown(self) -> bool:
-        """Whether nobody has chosen among them; what belongs to no profile of the settings file is shown then too."""
+        """Whether the user has not chosen; records of profiles missing from the settings file are shown then too."""
         return self._chosen is None
 
     def choose(self, names: tuple[str, ...] | None) -> None:
-        """List the records of these from now on; ``None`` for all."""
+        """Choose the profiles listed together; ``None`` for all."""
         self._chosen = names
 
     def session(self, name: str) -> ServiceSession | None:
-        """The session of a profile, once it is open."""
+        """Return the session of a profile if it is open."""
         console = self._console
         return console.session if name == console.profile_name else self._sessions.get(name)
 
     async def open(self, name: str) -> None:
-        """Open the session of a profile, unless it is open or being opened; a failure is kept in :attr:`failures`."""
+        """Open the session of a profile unless that was done or begun; keep a failure in :attr:`failures`."""
         if self.session(name) is not None or name in self._opening or name == self._console.profile_name:
             return
         self._opening.add(name)
         self.failures.pop(name, None)
         console = self._console
-        # What the environment says of a service is meant for the one that the console was started with.
+        # Service variables of the environment apply only to the console's first profile.
         environment = {
             variable: text
             for variable, text in console.launch.environment.items()
@@ -92,7 +92,7 @@ class ProfileManager:
         await session.start(CACHED_KINDS)
 
     def go_to(self, name: str) -> bool:
-        """Have the console work with a profile from now on; answer whether its session is open."""
+        """Switch the console to a profile; return whether its session is open."""
         console, session = self._console, self.session(name)
         if session is None:
             return False
@@ -104,7 +104,7 @@ class ProfileManager:
         return True
 
     async def close(self) -> None:
-        """Close every session that was opened here."""
+        """Close all sessions opened here."""
         self._is_closed = True
         sessions = list(self._sessions.values())
         self._sessions.clear()

@@ -1,4 +1,4 @@
-"""From settings to an open session: which service it is, and the store, client and live reading that belong to it."""
+"""Finding the service from the settings and opening its session."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from runwatch.tui.core.rendering import StyledSpans
 
 CACHED_KINDS: Final = (Run, Receipt)
-"""Kinds whose lists are kept for the next session."""
+"""Kinds whose lists are cached for the next session."""
 
 
 async def resolve_startup_target(console: NavigatingApp, welcome: Callable[[Sequence[StyledSpans]], None]) -> Target:
-    """The configured service; with nothing configured, the local one, which is started when it does not run.
+    """Return the configured service; without one, the local service, started if necessary.
 
     Args:
         console: The console.
-        welcome: Says above the hints which service this is.
+        welcome: Shows above the hints which service this is.
 
     Raises:
-        RunwatchError: the settings name none that can be used, or the local service does not start.
+        RunwatchError: the configured service is unusable, or the local service does not start.
     """
 
     def start_local(directory: Path) -> LocalService:
@@ -51,18 +51,18 @@ async def resolve_startup_target(console: NavigatingApp, welcome: Callable[[Sequ
 async def open_service_session(
     console: NavigatingApp, target: Target, settings: Settings | None = None
 ) -> ServiceSession:
-    """A session for a service; :meth:`ServiceSession.start` begins its work.
+    """Open a session for a service; :meth:`ServiceSession.start` starts its pollers.
 
     Args:
         console: The console.
         target: The service.
-        settings: What holds for it, where that is not what holds for the console.
+        settings: Its settings, if they differ from the console's.
 
     Raises:
-        RunwatchError: what is kept on this machine cannot be opened.
+        RunwatchError: the local database cannot be opened.
     """
     console.startup_status = "connecting…"
-    # Importing the client and the database takes longer than a frame, so that it happens beside the loop.
+    # Importing the client and the database takes longer than a frame, so do it in a thread.
     await asyncio.to_thread(__import__, "runwatch.store.session")
     from runwatch.store.live.poller import PollIntervals
     from runwatch.store.repositories.event_retention import RetentionPolicy

@@ -1,4 +1,4 @@
-"""What is said once, above the hints, and then gets out of the way: where one is, what is wrong with the settings."""
+"""Notices at startup, above the hints: which service is used, and problems of the settings."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from runwatch.tui.app.navigation import NavigatingApp
 
 WELCOME_S: Final = 10.0
-"""How long the welcome stands when nobody presses a key."""
+"""How long the welcome stays without a key press."""
 
 SHOWN_WARNINGS: Final = 3
-"""How many of the warnings are written out; the others are counted."""
+"""How many warnings are shown; the others are counted."""
 
 
 class StartupNotices:
-    """The notes of a console: the welcome, gone with the first key or after a while, and warnings that stay until esc.
+    """The welcome, hidden by the first key or after a while, and warnings, which stay until esc.
 
     Args:
         console: The app.
@@ -37,11 +37,11 @@ class StartupNotices:
 
     @property
     def is_welcoming(self) -> bool:
-        """Whether the welcome is said now."""
+        """Whether the welcome is shown."""
         return bool(self._welcome)
 
     def welcome(self, words: Sequence[StyledSpans]) -> None:
-        """Say where one is, or say it in other words; nothing once the user has begun to work."""
+        """Show or replace the welcome; do nothing once the user has pressed a key."""
         if self._is_over:
             return
         if not self._welcome:
@@ -50,13 +50,13 @@ class StartupNotices:
         self.put(self._console.console_screen)
 
     def put(self, screen: ConsoleScreen) -> None:
-        """Have a screen say what is to be said now."""
+        """Show the current notices on a screen."""
         warnings = self._console.warnings
         self._show(screen, "warnings", warnings_text(warnings, self._console.glyphs.warn) if warnings else ())
         self._show(screen, "welcome", self._welcome)
 
     def pressed(self, key: str) -> bool:
-        """Take note of a key; answer whether it was for the notes alone, as the ``esc`` is that hides the warnings."""
+        """Process a key; return whether it only hid the warnings."""
         self._end_welcome()
         screen = self._console.screen
         if not (key == "escape" and isinstance(screen, ConsoleScreen) and screen.is_at_root):
@@ -83,11 +83,11 @@ class StartupNotices:
 
 
 def welcome_text(*, is_running: bool, find: str = "") -> tuple[StyledSpans, ...]:
-    """What the console says when nothing is configured.
+    """Return the welcome shown when no service is configured.
 
     Args:
-        is_running: Whether the local service answers already.
-        find: The key that has it look for model servers; empty while it cannot.
+        is_running: Whether the local service is running.
+        find: The key that searches for model servers; empty while unavailable.
     """
     does = "is used" if is_running else "is starting"
     offer = (line(f"For live runs: {find} looks for model servers on this machine."),) if find else ()
@@ -100,7 +100,7 @@ def welcome_text(*, is_running: bool, find: str = "") -> tuple[StyledSpans, ...]
 
 
 def demo_text(start: str) -> tuple[StyledSpans, ...]:
-    """What the demo says of itself.
+    """Return the demo's welcome.
 
     Args:
         start: The key that starts a run.
@@ -112,10 +112,10 @@ def demo_text(start: str) -> tuple[StyledSpans, ...]:
 
 
 def warnings_text(warnings: Sequence[str], glyph: str) -> tuple[StyledSpans, ...]:
-    """What is wrong with the settings, and what to do about it.
+    """Return the problems of the settings and how to hide them.
 
     Args:
-        warnings: One sentence each, of any origin; they are cleaned here.
+        warnings: One sentence each, from any source; they are cleaned here.
         glyph: The sign before them.
     """
     told: list[StyledSpans] = [

@@ -1,7 +1,7 @@
-"""What screens, and all that they call, may ask of the app, so that none of them imports the app itself.
+"""Interface of the app for screens and the code they call, so that none of them imports the app itself.
 
-:class:`Console` is a class and no protocol, because workers, ``push_screen`` and ``call_later`` need a real Textual
-app. Whatever is no Textual node is a protocol.
+:class:`Console` is a class and not a protocol, because workers, ``push_screen`` and ``call_later`` need a real Textual
+app. Interfaces of anything but Textual nodes are protocols.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class DialogWriter(Protocol):
-    """A dialog and what it sends."""
+    """A dialog and the writes it sends."""
 
     @property
     def dialog(self) -> ConfirmDialog:
@@ -46,73 +46,73 @@ class DialogWriter(Protocol):
         ...
 
     def send(self) -> None:
-        """Send what the dialog says, or the same once more where the outcome is unknown."""
+        """Send the writes, or retry those with unknown outcome."""
         ...
 
     def leave(self) -> None:
-        """The dialog is gone; what is under way goes on."""
+        """Called when the dialog has closed; requests under way continue."""
         ...
 
 
 class ProfileSessions(Protocol):
-    """The profiles of the settings file, with a session for each that is open."""
+    """The profiles of the settings file, with a session for each open one."""
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Every profile, the present one first."""
+        """All profiles, the current one first."""
         ...
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Those whose records are listed together."""
+        """The profiles listed together."""
         ...
 
     @property
     def are_all_shown(self) -> bool:
-        """Whether the user has chosen none of them; what belongs to no profile is shown then too."""
+        """Whether the user has not chosen; records of profiles missing from the settings file are shown then too."""
         ...
 
     @property
     def failures(self) -> dict[str, RunwatchError]:
-        """Why the session of a profile could not be opened; without an entry that profile is tried again."""
+        """Errors of sessions that could not be opened; removing an entry makes the profile be tried again."""
         ...
 
     def choose(self, names: tuple[str, ...] | None) -> None:
-        """List the records of these from now on; ``None`` for all."""
+        """Choose the profiles listed together; ``None`` for all."""
         ...
 
     def session(self, name: str) -> ServiceSession | None:
-        """The session of a profile, once it is open."""
+        """Return the session of a profile if it is open."""
         ...
 
     async def open(self, name: str) -> None:
-        """Open the session of a profile, unless it is open or being opened; a failure is in :attr:`failures`."""
+        """Open the session of a profile unless that was done or begun; keep a failure in :attr:`failures`."""
         ...
 
     def go_to(self, name: str) -> bool:
-        """Have the console work with a profile from now on; answer whether its session is open."""
+        """Switch the console to a profile; return whether its session is open."""
         ...
 
 
 class Console(WidgetApp):
-    """The console, as everything below the app knows it. Subclasses implement it.
+    """The console as seen by everything below the app. Subclasses implement it.
 
     Attributes:
-        settings: What holds now.
-        loaded: The settings file as it was read.
-        resolver: Where each setting comes from.
-        launch: How the console was opened.
-        theme_directories: Where themes are looked for.
-        warnings: What is said above the hints until the user hides it.
+        settings: The current settings.
+        loaded: The settings file as read.
+        resolver: The source of each setting.
+        launch: Launch options.
+        theme_directories: Directories of themes.
+        warnings: Texts shown above the hints until the user hides them.
         store: The records in memory.
-        session: What reaches the service; ``None`` until it is open, and for a file.
+        session: The service session; ``None`` until it is open, and for a file.
         failure: Why the session could not be opened.
-        startup_status: How far the opening of the session is.
+        startup_status: Progress of opening the session.
         time_mode: How times are shown.
-        row_cache: The rows of the long list that was left last.
-        run_draft: What was typed into the form for runs and not submitted yet, by field.
-        history: The views that the user has been to.
-        key_queue: The queue of keys.
+        row_cache: The rows of the last long list.
+        run_draft: Unsubmitted input of the run form, by field.
+        history: The view history.
+        key_queue: The key queue.
     """
 
     settings: Settings
@@ -133,114 +133,114 @@ class Console(WidgetApp):
 
     @property
     def has_file(self) -> bool:
-        """Whether a file is open in the place of a service."""
+        """Whether an opened file replaces the service."""
         raise NotImplementedError
 
     @property
     def local_socket(self) -> Path | None:
-        """The socket of the local service that other commands of this user find, ``None`` for any other service."""
+        """The socket of the local service that this user's other commands use; ``None`` for any other service."""
         raise NotImplementedError
 
     @property
     def profile_name(self) -> str:
-        """The profile that the console works with, or is about to."""
+        """The current profile, or the one being opened."""
         raise NotImplementedError
 
     @property
     def profiles(self) -> ProfileSessions:
-        """The other profiles of the settings file, for lists over several of them."""
+        """The profiles of the settings file, for lists over several of them."""
         raise NotImplementedError
 
     @property
     def terminal_is_behind(self) -> bool:
-        """Whether the terminal has not yet taken what was drawn last."""
+        """Whether the terminal has not yet received the last drawing."""
         raise NotImplementedError
 
     # Drawing and settings.
 
     def render_context(self) -> RenderContext:
-        """What everything is drawn with now."""
+        """Return the current render context."""
         raise NotImplementedError
 
     def header_info(self) -> HeaderInfo:
-        """What the bar above says of the service and the connection."""
+        """Return the header bar's data about the service and the connection."""
         raise NotImplementedError
 
     def next_time_mode(self, mode: TimeMode | None = None) -> None:
-        """Show times in another way, or in the next, everywhere."""
+        """Set the time mode everywhere, or switch to the next one."""
         raise NotImplementedError
 
     def apply_settings(self, loaded: LoadedSettings) -> None:
-        """Let what the settings file says now hold, as far as that needs no new start.
+        """Apply changed settings, as far as possible without a restart.
 
         Raises:
-            SettingsError: the theme is not usable, or a profile that a flag or a variable names has gone.
+            SettingsError: the theme is invalid, or a profile named by a flag or a variable no longer exists.
         """
         raise NotImplementedError
 
     def apply_theme(self, name: str) -> None:
-        """Draw everything in another theme from now on.
+        """Switch to another theme.
 
         Raises:
-            SettingsError: there is none of that name, or its file does not hold to the form.
+            SettingsError: no theme has that name, or its file is invalid.
         """
         raise NotImplementedError
 
-    # Telling the user.
+    # Messages to the user.
 
     def notify_user(self, notice: str, role: str = Role.PLAIN) -> None:
-        """Say something for a while on the screen in front, in place of its hints."""
+        """Show a notice on the front screen for a while, in place of its hints."""
         raise NotImplementedError
 
     def warn(self, warning: str) -> None:
-        """Say something above the hints that stays there until the user hides it."""
+        """Show a warning above the hints until the user hides it."""
         raise NotImplementedError
 
     def show_warnings(self) -> None:
-        """Have the screen in front say the warnings as they are now."""
+        """Show the current warnings on the front screen."""
         raise NotImplementedError
 
     def ring_bell(self) -> None:
-        """Ring the bell for an error that is shown, if the settings want it."""
+        """Ring the bell for a displayed error, if enabled in the settings."""
         raise NotImplementedError
 
     async def copy_text(
         self, text: CopiedText, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
     ) -> None:
-        """Copy, and say by which way and what; a secret itself is not said."""
+        """Copy, and show the route and the text; a secret is not shown."""
         raise NotImplementedError
 
-    # Going somewhere.
+    # Navigation.
 
     async def go_to(self, name: str) -> None:
-        """Go to a screen, and wait until it is there."""
+        """Go to a screen, and wait until it is shown."""
         raise NotImplementedError
 
     async def go_to_view(self, view: ViewState) -> None:
-        """Go to a screen, have it look as it did, and wait until it is there."""
+        """Go to a screen, restore its state, and wait until it is shown."""
         raise NotImplementedError
 
     async def open_record(self, kind: str, record_id: str) -> None:
-        """Go to the list of a kind and open one of its records, now or as soon as it is there."""
+        """Go to the list of a kind and open one of its records, now or once it is listed."""
         raise NotImplementedError
 
     async def open_run(self, run_id: str) -> None:
-        """Go to the list of runs and open one, now or as soon as it is there."""
+        """Go to the list of runs and open one, now or once it is listed."""
         raise NotImplementedError
 
     def show_run(self, run_id: str) -> None:
-        """Put the cursor of the list of runs on a run, now or when the list is in front again."""
+        """Select a run in the list of runs, now or when the list is in front again."""
         raise NotImplementedError
 
     def go_back(self) -> None:
-        """One view back; from the first one to the overview, which is the root of all."""
+        """Go one view back; from the first one, to the overview as the root."""
         raise NotImplementedError
 
     def action_go(self, name: str) -> None:
-        """Go to a screen, once everything that was typed before has been done."""
+        """Go to a screen after all earlier keys were handled."""
         raise NotImplementedError
 
-    # Doing something.
+    # Actions.
 
     def perform(
         self,
@@ -250,37 +250,37 @@ class Console(WidgetApp):
         *,
         values: Mapping[str, str] | None = None,
     ) -> None:
-        """Do what an action declares with a record, or without one; why it cannot be done now is said on the screen.
+        """Perform a resource action, with or without a record; show the reason if it is unavailable.
 
         Args:
-            screen: The screen of the console that asks for it; when it is done and the screen lists such records, its
-                cursor goes there.
-            subject: The record; ``None`` for what is done without one.
-            action: What is to be done.
-            values: What the form holds at first where that is not what the action says, by the id of the ask.
+            screen: The console screen that starts it. Afterwards, its cursor moves to the record if the screen lists
+                it.
+            subject: The record, or ``None``.
+            action: The resource action.
+            values: Initial values of form fields by id, in place of the action's own.
         """
         raise NotImplementedError
 
     def open_run_form(self, like: RunFacts | None = None, *, field: str = "") -> None:
-        """Start a run, like an earlier one or from what was typed last, beginning in a field."""
+        """Open the form for a run, filled in from an earlier run or the last draft, and focus a field."""
         raise NotImplementedError
 
     def open_cancel(self, runs: list[RunFacts]) -> None:
-        """Cancel runs through the dialog; what is final is left out."""
+        """Open the dialog that cancels runs; final runs are left out."""
         raise NotImplementedError
 
     def open_add_runs(self) -> None:
-        """Add ids to the watch list."""
+        """Open the dialog that adds ids to the watch list."""
         raise NotImplementedError
 
     def refresh_resource(self, spec: ResourceSpec[Any]) -> None:
-        """Read a list now, also one that was given up; and open the session again where that failed."""
+        """Read a list now, even one no longer polled after a failure; reopen the session if that failed."""
         raise NotImplementedError
 
     async def report_unconfirmed_writes(self) -> None:
-        """Say above the hints how many writes are of unknown outcome, and no longer once there are none.
+        """Update the notice about unconfirmed writes.
 
         Raises:
-            DataError: the database is not usable.
+            DataError: the database is unusable.
         """
         raise NotImplementedError

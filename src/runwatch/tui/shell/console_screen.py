@@ -1,4 +1,4 @@
-"""What every screen of the console has: the line that says where one is, and the line that says what can be done."""
+"""Base class of all console screens: header bar and breadcrumbs above, status bar below."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _NOT_CONNECTED: Final = "The service is not connected yet."
 _ON_A_FILE: Final = "A file is open instead of a service; nothing can be sent or saved."
 
 AGE_REFRESH_S: Final = 4
-"""Seconds between two drawings, for its ages alone, of what is drawn anew as a whole."""
+"""Seconds between redraws of whole sections when only ages have changed."""
 
 NOTES_REFRESH_S: Final = 4
-"""Seconds between two looks at what other consoles on this machine wrote."""
+"""Seconds between checks for notes written by other consoles on this machine."""
 
 
 class ConsoleScreen(Screen[None]):
-    """A screen between its bars. Subclasses give the part in between and say what the bars say."""
+    """A screen between its bars. Subclasses provide the body and the texts of the bars."""
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
         "screen", only=("screen.back", "screen.next_pane", "screen.previous_pane", "screen.refresh", "screen.time")
@@ -72,14 +72,14 @@ class ConsoleScreen(Screen[None]):
         self._sending: DialogWriter | None = None
 
     def compose(self) -> ComposeResult:
-        """Context, path, the screen's own part, hints."""
+        """Create header bar, breadcrumbs, body and status bar."""
         yield HeaderBar(id="context")
         yield Breadcrumbs(id="crumbs")
         yield from self.body()
         yield StatusBar(id="status")
 
     def body(self) -> Iterable[Widget]:
-        """The part between the bars."""
+        """Return the widgets between the bars."""
         raise NotImplementedError
 
     @property
@@ -89,17 +89,17 @@ class ConsoleScreen(Screen[None]):
         return self.app
 
     def on_mount(self) -> None:
-        """Say where this is."""
+        """Fill header bar and breadcrumbs."""
         self.update_header()
         self.show_crumbs()
 
-    # Textual handles all messages of a screen that are there in one turn of the event loop. What comes to the front is
-    # brought up to date, styled, drawn, and then told its size and drawn again: each of these has a turn of its own, so
-    # that a key or an answer that comes meanwhile need not wait for all of them.
+    # Textual handles all pending messages of a screen in one iteration of the event loop. A screen that comes to the
+    # front is updated, styled, drawn, resized and drawn again. Each step gets its own iteration here, so that a key or
+    # response in between does not wait for all of them.
 
     @on(events.ScreenResume)
     async def _catch_up(self) -> None:
-        """Be up to date when this comes to the front again."""
+        """Update the screen when it comes to the front again."""
         self.update_header()
         self.show_hints()
         self.data_changed(frozenset())
@@ -107,80 +107,81 @@ class ConsoleScreen(Screen[None]):
 
     @on(events.Resize)
     async def _let_others_go_first(self) -> None:
-        """Lay everything out in another turn."""
+        """Lay out in a separate iteration of the loop."""
         await asyncio.sleep(0)
 
     def _on_timer_update(self) -> None:
-        """Draw once the terminal has taken what was drawn before.
+        """Draw once the terminal has received the last drawing.
 
-        Over a slow link pictures would otherwise stand in line, each of them old by the time it is seen, and a key
-        would be answered behind them all. Nothing is lost: what has changed meanwhile is drawn together. The method is
-        private, because Textual offers no other place to delay drawing (checked on 8.2.8).
+        Over a slow link, outdated drawings would otherwise queue up and delay the response to a key. Nothing is lost:
+        later changes are drawn together. The method is private, because Textual offers no other place to delay drawing
+        (checked on 8.2.8).
         """
         if not self.console.terminal_is_behind:
             super()._on_timer_update()
 
-    # What subclasses say.
+    # For subclasses to override.
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """Kinds whose lists are read while this screen is in front."""
+        """Return the kinds whose lists are polled while this screen is in front."""
         return ()
 
     def breadcrumbs(self) -> Sequence[str]:
-        """The way to what is shown; texts of any origin, they are cleaned here."""
+        """Return the breadcrumbs; unsafe texts are allowed, they are cleaned here."""
         raise NotImplementedError
 
     def hints(self) -> Sequence[KeyHint]:
-        """What the status line offers."""
+        """Return the hints of the status bar."""
         return ()
 
     def view_state(self, name: str) -> ViewState:
-        """How this looks now, for coming back to it.
+        """Return the current view state, to restore it later.
 
         Args:
-            name: What the screen is called.
+            name: The screen's name.
         """
         return ViewState(name)
 
     def restore_view(self, view: ViewState) -> None:
-        """Look as it did when the user left it; called once the screen has its parts."""
+        """Restore a view state; called once the screen has its widgets."""
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Records of these kinds changed; empty when nothing is known to have."""
+        """Called when records of these kinds changed; empty if no change is known."""
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Something about a followed run's events changed."""
+        """Called when a followed run's events changed."""
 
     def session_opened(self) -> None:
-        """The service can be reached from now on, or could not be opened."""
+        """Called when the session is open or could not be opened."""
 
     def after_write_succeeded(self, operation: str, answer: Any) -> None:
-        """What was done from this screen was answered well, with this JSON and without its secrets."""
+        """Called after a successful write from this screen, with the response's JSON without secrets."""
 
     def dialog_closed(self, dialog: ConfirmDialog) -> None:
-        """A dialog that this screen opened is gone."""
+        """Called when a dialog opened by this screen has closed."""
 
     def tick(self) -> None:
-        """A second went by: ages grow."""
+        """Called every second, because ages grow."""
 
     @property
     def is_at_root(self) -> bool:
         """Whether going back one level would leave this screen."""
         return True
 
-    # What the app and subclasses ask.
+    # Called by the app and subclasses.
 
     def update_header(self, *, recount: bool = True) -> None:
-        """Say which service this is and how the connection is.
+        """Update service and connection in the header bar.
 
         Args:
-            recount: Whether requests are counted anew, which alone would have much drawn again with each of them.
+            recount: Whether to update the request count, which changes with every request and would redraw much each
+                time.
         """
         bar, place = self.query_one(HeaderBar), self.console.header_info()
         bar.show(place if recount else place._replace(requests=bar.place.requests))
 
     def show_crumbs(self, filter: StyledSpans | None = None) -> None:
-        """Say the way to what is shown, and what can be done there."""
+        """Update breadcrumbs and hints."""
         self.query_one(Breadcrumbs).show([line(crumb, 60) for crumb in self.breadcrumbs()], filter)
         self.show_hints()
 
@@ -190,7 +191,7 @@ class ConsoleScreen(Screen[None]):
         self.show_hints()
 
     def show_hints(self) -> None:
-        """Offer what can be done here; the key that quits leads back where something is open, or a view came before."""
+        """Update the hints; the quit key means "back" if something is open or the history has an earlier view."""
         hints = [hint for hint in self.hints() if not self.console.has_file or _action_of(hint) not in SERVICE_ONLY]
         if _QUIT in hints and (self.console.history.has_earlier or not self.is_at_root):
             place = hints.index(_QUIT)
@@ -198,15 +199,15 @@ class ConsoleScreen(Screen[None]):
         self.query_one(StatusBar).show_hints(hints)
 
     def notify_user(self, notice: str, role: str = Role.PLAIN) -> None:
-        """Say something for a while in place of the hints; an error rings, if the settings want it."""
+        """Show a notice in place of the hints for a while; an error rings the bell if enabled."""
         if role == Role.BAD:
             self.console.ring_bell()
-        # A screen that is just coming or going has no status line.
+        # A screen that is opening or closing has no status bar.
         for status in self.query(StatusBar):
             status.say(((line(notice), role),))
 
     def connected_session(self) -> ServiceSession | None:
-        """What reaches the service; where nothing does, this says why."""
+        """Return the session; without one, show the reason."""
         session = self.console.session
         if session is None:
             self.notify_user(_ON_A_FILE if self.console.has_file else _NOT_CONNECTED, Role.WARN)
@@ -214,22 +215,23 @@ class ConsoleScreen(Screen[None]):
 
     @property
     def is_in_front(self) -> bool:
-        """Whether this is the screen in front, below anything modal."""
+        """Whether this is the front screen, below any modal dialog."""
         return next((each for each in reversed(self.app.screen_stack) if isinstance(each, ConsoleScreen)), None) is self
 
     @property
     def has_overlay(self) -> bool:
-        """Whether a menu or the command line stands over the lower part."""
+        """Whether a menu or the command line is open over the lower part."""
         from runwatch.tui.widgets.panes.overlay import Overlay
 
         return any(not overlay.is_leaving for overlay in self.query(Overlay))
 
     def open_overlay(self, overlay: Overlay) -> None:
-        """Put a menu or the command line over the lower part, in place of one that is there."""
+        """Open a menu or the command line over the lower part, replacing one that is open."""
         from runwatch.tui.widgets.panes.overlay import Overlay
 
         others = list(self.query(Overlay))
-        # No two children have the same id, not even while one of them leaves: keys typed at once open it once.
+        # Two children must not have the same id, not even while one is closing. So a key typed twice opens the overlay
+        # once.
         if overlay.id is not None and any(other.id == overlay.id for other in others):
             return
         for other in others:
@@ -239,11 +241,11 @@ class ConsoleScreen(Screen[None]):
         self.mount(overlay)
 
     def open_overlay_when_loaded(self, make: Callable[[], Awaitable[Overlay]], name: str) -> None:
-        """Put something over the lower part once it is read what it shows; what is typed from now on is for it.
+        """Open an overlay once its content is loaded; keys typed from now on go to it.
 
         Args:
-            make: Reads it and makes the overlay.
-            name: Names the reading in the message of a failure.
+            make: Loads the content and creates the overlay.
+            name: Names the work in an error message.
         """
         keyboard = self.console.key_queue
 
@@ -259,31 +261,31 @@ class ConsoleScreen(Screen[None]):
         start_worker(self, put(), name, group="overlay", exclusive=True)
 
     def on_overlay_ready(self, message: Overlay.Ready) -> None:
-        """What is typed goes on, into what was opened."""
+        """Pass the waiting keys to the overlay."""
         message.stop()
         self.console.key_queue.resume_for(message.overlay)
 
     def open_dialog(self, sending: DialogWriter) -> None:
-        """Put a dialog in front; what it sends is sent when the user confirms it."""
+        """Open a dialog; its writes are sent on confirmation."""
         self._sending = sending
         self.app.push_screen(sending.dialog)
 
-    # What people do.
+    # Messages and key actions.
 
     def on_confirm_dialog_confirmed(self, message: ConfirmDialog.Confirmed) -> None:
-        """Send what the dialog says."""
+        """Send the dialog's writes."""
         message.stop()
         if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.send()
 
     def on_confirm_dialog_retry_requested(self, message: ConfirmDialog.RetryRequested) -> None:
-        """Send the same once more."""
+        """Send the same writes again."""
         message.stop()
         if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.send()
 
     def on_confirm_dialog_closed(self, message: ConfirmDialog.Closed) -> None:
-        """What was sent goes on; the screen shows what came of it."""
+        """Update the screen; requests under way continue."""
         message.stop()
         if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.leave()
@@ -291,12 +293,12 @@ class ConsoleScreen(Screen[None]):
         self.dialog_closed(message.dialog)
 
     async def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:
-        """Do what was chosen."""
+        """Run the chosen menu item."""
         message.stop()
         await self.take_choice(message.item.target)
 
     async def take_choice(self, target: object) -> None:
-        """Do what was chosen in a menu that any screen may have; subclasses know those of their own."""
+        """Run an item of a menu common to all screens; subclasses handle their own."""
         from runwatch.view.problems.copy_options import CopyOption
 
         if isinstance(target, CopyOption):
@@ -305,19 +307,19 @@ class ConsoleScreen(Screen[None]):
             target()
 
     async def on_copy_requested(self, message: CopyRequested) -> None:
-        """Copy what a widget offers."""
+        """Copy the text that a widget offers."""
         message.stop()
         await self.console.copy_text(
             message.text, message.what, several_lines=message.several_lines, is_secret=message.is_secret
         )
 
     def on_breadcrumbs_level_clicked(self, message: Breadcrumbs.LevelClicked) -> None:
-        """Go to a level of the path: every one but the last leads back."""
+        """Go to a breadcrumb: all but the last lead back."""
         if message.level < len(self.breadcrumbs()) - 1:
             self.action_back()
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
-        """Tell what went wrong beside the screen."""
+        """Show a worker's error."""
         message.stop()
         self.notify_user(f"{message.name}: {message.error}", Role.BAD)
 
@@ -326,19 +328,19 @@ class ConsoleScreen(Screen[None]):
         self.console.go_back()
 
     def action_refresh(self) -> None:
-        """Read what is shown again."""
+        """Read the content again."""
 
     def action_time(self) -> None:
-        """Show times in the next way."""
+        """Switch to the next time mode."""
         self.console.next_time_mode()
 
 
 class RowScreen(ConsoleScreen):
-    """A screen that lists records, as what is started from it knows it.
+    """Abstract screen that lists records, for flows started from it.
 
     Attributes:
-        spec: What the resource looks like.
-        compared: The row that was chosen as the left side of a comparison.
+        spec: The resource.
+        compared: The row chosen as the left side of a comparison.
     """
 
     spec: ResourceSpec[Any]
@@ -351,39 +353,39 @@ class RowScreen(ConsoleScreen):
 
     @property
     def row(self) -> RecordRow[Any] | None:
-        """The row under the cursor."""
+        """The row at the cursor."""
         raise NotImplementedError
 
     def selected_rows(self) -> list[RecordRow[Any]]:
-        """The marked rows, or the one under the cursor where none is marked."""
+        """Return the marked rows, or the one at the cursor if none is marked."""
         raise NotImplementedError
 
     def rows_to_export(self) -> list[RecordRow[Any]]:
-        """The marked rows, or all that are shown where none is marked."""
+        """Return the marked rows, or all visible rows if none is marked."""
         raise NotImplementedError
 
     def export_pieces(self, form: FileFormat, rows: Sequence[RecordRow[Any]]) -> Iterator[str]:
-        """Rows as the text of a file, piece by piece."""
+        """Yield the text of an export file in pieces."""
         raise NotImplementedError
 
     def read_source(self) -> None:
-        """Get what the source has to fetch, and draw it."""
+        """Read the source and update the list."""
         raise NotImplementedError
 
 
 class RecordScreen(RowScreen):
-    """A list of records beside the record under the cursor, as what is started from it knows it."""
+    """Abstract screen with a list and the record at the cursor, for flows started from it."""
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
-        """What of the pane that has the focus can be copied beside the record."""
+        """Return what can be copied from the focused pane in addition to the record."""
         raise NotImplementedError
 
     async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        """Do something with a record."""
+        """Run a resource action on a record."""
         raise NotImplementedError
 
     def select_record(self, key: str, *, opened: bool = False) -> None:
-        """Put the cursor on a row, as soon as it is there, and open it if asked to; a filter that hides it goes."""
+        """Select a row once it is listed, and open it if requested; a filter that hides it is removed."""
         raise NotImplementedError
 
 

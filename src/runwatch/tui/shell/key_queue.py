@@ -1,7 +1,7 @@
-"""What is typed, one key after the other: each is given to the widgets once the one before has done all that it does.
+"""Key queue: each key is passed on only after all effects of the previous one.
 
-The framework hands keys on as they come, and what a key opens has the focus only some messages later. Of keys that come
-in a burst, those behind it would go to the list below, where letters are commands.
+Textual passes keys on as they arrive, but what a key opens gets the focus only a few messages later. The rest of a
+burst of keys would go to the list below, where letters are commands.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 MAX_WAIT_S: Final = 1.0
-"""The longest that a key waits for the one before: a widget that is gone never tells that it has taken its own."""
+"""Longest wait for the previous key: a removed widget never reports that it handled its own."""
 
 MAX_ROUNDS: Final = 4
-"""How often the queues are gone through behind a key: a widget tells its pane, the pane its screen, and that moves the
-focus."""
+"""How many times the message queues are passed after a key: a widget messages its pane, the pane its screen, and that
+moves the focus.
+"""
 
 _INTERRUPT: Final = "ctrl+c"
 
 
 @dataclass(eq=False)
 class KeyHandled(Message, bubble=True, verbose=True):
-    """Follows a key from queue to queue, and so tells the app when everybody has seen it.
+    """Follows a key through the message queues, and tells the app when every widget has handled it.
 
     Attributes:
-        turn: Which key it follows.
-        rounds: How often it goes round again.
+        turn: The number of the key.
+        rounds: How many more rounds to pass.
     """
 
     turn: int
@@ -41,11 +42,11 @@ class KeyHandled(Message, bubble=True, verbose=True):
 
 
 class KeyQueue:
-    """The line that keys and pastes wait in.
+    """Queue of keys and pastes.
 
     Args:
-        app: Whose keys they are.
-        hand_on: Gives an event to the widgets, as the framework does.
+        app: The app.
+        hand_on: Passes an event to the widgets as Textual does.
     """
 
     def __init__(self, app: App[Any], hand_on: Callable[[events.Event], Awaitable[None]]) -> None:
@@ -58,11 +59,11 @@ class KeyQueue:
         self._deadline: asyncio.TimerHandle | None = None
 
     async def begin(self) -> None:
-        """There is a screen now; until then everything that the user does waits for it."""
+        """Start passing on events; until the first screen exists, all input waits."""
         await self._let_go(self)
 
     async def take(self, event: events.Event) -> None:
-        """Give an event its turn. Only keys and pastes wait for each other, and an interruption waits for nothing."""
+        """Queue an event. Only keys and pastes wait for each other; an interrupt waits for nothing."""
         has_begun = self not in self._holders
         waits = isinstance(event, events.Key | events.Paste)
         if has_begun and (not waits or (isinstance(event, events.Key) and event.key == _INTERRUPT)):
@@ -72,16 +73,16 @@ class KeyQueue:
         await self._next()
 
     def pause_for(self, opening: object) -> None:
-        """Something opens that takes the keyboard: what is typed from now on is for it."""
+        """Hold keys for something that is opening and will take the keyboard."""
         self._holders.add(opening)
         self._expect(self._turn)
 
     def resume_for(self, opening: object) -> None:
-        """It stands, or is gone again; harmless when nothing was held for it."""
+        """Release the keys held for it; harmless if none are."""
         self._app.call_later(self._let_go, opening)
 
     async def taken(self, message: KeyHandled) -> None:
-        """Everybody has seen a key; what they tell each other because of it comes before the next one."""
+        """Pass on the next key once all messages caused by this one are handled."""
         if message.turn != self._turn:
             return
         if message.rounds:

@@ -1,4 +1,4 @@
-"""How the console is opened: on a service, on a file, as a demo, and at which screen."""
+"""Launch options of the console: a service, a file or the demo, and the first screen."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class LaunchOptions(NamedTuple):
-    """How the console is opened.
+    """Launch options of the console.
 
     Attributes:
-        paths: Where settings and data are.
-        environment: The process's environment.
-        options: What the command line says about settings.
-        open_at: The screen to begin with and, behind a stroke, an id; empty for the one of the settings.
+        paths: Paths of settings and data.
+        environment: The environment variables.
+        options: Settings given as command line options.
+        open_at: The first screen and, after a slash, an id; empty for the one of the settings.
         start_local: Starts the local service of a data directory, or finds it running.
-        demo: Whether test runs are submitted all the time, so that something moves.
-        file: A file whose records are shown in the place of a service's; nothing is sent then.
+        demo: Whether test runs are submitted continuously, to have something to watch.
+        file: A file whose records replace those of a service; no requests are sent then.
     """
 
     paths: Paths
@@ -38,15 +38,15 @@ class LaunchOptions(NamedTuple):
     file: Path | None = None
 
     def keeps_session(self, settings: Settings) -> bool:
-        """Whether where the console is left is kept for the next start; a file is looked at once."""
+        """Return whether to save the view for the next start; never for a file."""
         return settings.restore and self.file is None
 
     def first_view(self, settings: Settings, warnings: list[str]) -> ViewState:
-        """The view that was asked for, else that of the last session, else the home screen.
+        """Return the requested view, otherwise the last session's, otherwise the home screen.
 
         Args:
-            settings: What holds.
-            warnings: Gets what is wrong with the file of the last session.
+            settings: The current settings.
+            warnings: Receives problems of the saved view's file.
         """
         if not self.open_at and self.keeps_session(settings):
             try:

@@ -1,4 +1,4 @@
-"""The views that the user has been to, in order, and the way back and forth between them."""
+"""The history of visited views."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 from runwatch.settings.view_state import ViewState
 
 MAX_VIEWS: Final = 100
-"""Views that are kept; the oldest go first."""
+"""Views kept; the oldest are dropped first."""
 
 
 class ViewHistory:
-    """Where the user has been. Going somewhere new forgets what lay ahead, as in a browser."""
+    """Visited views with a current position. Going to a new view drops the later ones, as in a browser."""
 
     def __init__(self) -> None:
         self._views: list[ViewState] = []
@@ -20,16 +20,16 @@ class ViewHistory:
 
     @property
     def present(self) -> ViewState | None:
-        """The view in front; ``None`` before there is one."""
+        """The current view; ``None`` before the first."""
         return self._views[self._here] if self._views else None
 
     @property
     def has_earlier(self) -> bool:
-        """Whether there is a view before the present one."""
+        """Whether there is an earlier view."""
         return self._here > 0
 
     def go(self, view: ViewState) -> None:
-        """Go to a view; to the screen that is in front already means in its place."""
+        """Go to a view; one of the current screen replaces the current view."""
         present = self.present
         if present is not None and present.screen == view.screen:
             self._views[self._here] = view
@@ -42,22 +42,22 @@ class ViewHistory:
         self._here = len(self._views) - 1
 
     def begin_with(self, view: ViewState) -> None:
-        """Go to a view that from now on stands before all others; what was in front lies ahead."""
+        """Go to a view inserted before all others; the previous view becomes the next one."""
         self._views.insert(0, view)
         del self._views[MAX_VIEWS:]
         self._last, self._here = self._here + 1, 0
 
     def keep(self, view: ViewState) -> None:
-        """Note how the present view looks before it is left."""
+        """Save the state of the current view before leaving it."""
         if self._views:
             self._views[self._here] = view
 
     def move(self, steps: int) -> ViewState | None:
-        """Go some views forward, or back when negative; ``None``, and nowhere, when there is none so far."""
+        """Move by some views, back if negative; return ``None`` and stay if there are not as many."""
         return self._move_to(self._here + steps)
 
     def swap(self) -> ViewState | None:
-        """Go to the view that was in front before the present one; ``None``, and nowhere, when there is none."""
+        """Go to the previously shown view; return ``None`` and stay if there is none."""
         return None if self._last is None else self._move_to(self._last)
 
     def _move_to(self, place: int) -> ViewState | None:
