@@ -1,1 +1,1 @@
-"""Dialogs and menus that any screen starts, and the writes behind them. No screen class is imported here."""
+"""Dialogs and menus started from any screen, and the writes behind them. Imports no screen class."""

@@ -1,7 +1,7 @@
-"""The dialog of an action, and what comes of its answer: what is told, what is read again, and where the cursor goes.
+"""The dialog of a resource action, and the effects of its response: text, reloaded lists and the new selection.
 
-Lost answers, refused fields and production profiles are handled here once for every action there is
-(:mod:`runwatch.view.spec.action`); :mod:`runwatch.tui.screens.action_form` opens the form and the dialog.
+Unknown outcomes, rejected fields and production profiles are handled here for all actions
+(:mod:`runwatch.view.spec.action`); :mod:`runwatch.tui.screens.action_form` opens form and dialog.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ def build_action_dialog(
     key: str,
     refused: Callable[[RunwatchError], SafeText | None] = no_extra_step,
 ) -> WriteDialog:
-    """The dialog of an action and the write behind it.
+    """Build the dialog of an action and the write it sends.
 
     Args:
         owner: The screen that opens the dialog.
-        behind: The screen that shows what came of it.
-        session: Where it goes.
-        subject: The record; ``None`` for none.
-        action: What is done.
+        behind: The screen that shows the result.
+        session: Sends the write.
+        subject: The record, or ``None``.
+        action: The resource action.
         body: The exact bytes; ``None`` sends no body.
-        shown: The same as a value, for the preview.
+        shown: The body as a value, for the preview.
         key: The idempotency key.
-        refused: Called when it was refused; what it answers is the next step that the problem names.
+        refused: Called with the error of a rejected request; returns the next step for the problem, if any.
     """
     mutation = action.mutation
     assert mutation is not None
@@ -112,7 +112,7 @@ def build_action_dialog(
 
 
 async def describe_success(session: ServiceSession, mutation: Mutation[Any], subject: Any, answer: Any) -> StyledSpans:
-    """What the dialog says of a good answer: id and status, what the action tells of it, and whether it took effect."""
+    """Describe a successful response: id, status, the action's summary, and whether it took effect."""
     said: list[StyledSpan] = [
         *to_spans(describe_created_record(answer, find_id_member(OPERATIONS[mutation.operation])))
     ]
@@ -135,14 +135,14 @@ async def describe_success(session: ServiceSession, mutation: Mutation[Any], sub
 def make_retry_callbacks(
     screen: ConsoleScreen, session: ServiceSession, kept: Write
 ) -> tuple[Callable[[Any], Awaitable[StyledSpans]], Callable[[Any], None], Callable[[Any], None]] | None:
-    """What is told, taken and done after the good answer to a write that is asked for again.
+    """Return the callbacks for the successful retry of a write: text, effects, and what follows the dialog.
 
-    The record that it was about is known by its id alone. ``None`` where no action declares the operation.
+    Only the id of its record is known. ``None`` if no action declares the operation.
 
     Args:
-        screen: The screen that shows what came of it.
-        session: Where it goes.
-        kept: What was sent.
+        screen: The screen that shows the result.
+        session: Sends the write.
+        kept: The write request.
     """
     from runwatch.view.resources.registry import mutation_for_operation
 
@@ -176,14 +176,14 @@ def _loaded(body: bytes | None) -> dict[str, Any]:
 def apply_response(
     behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], answer: Any, *, about: str
 ) -> None:
-    """Have the store know what came, read the lists that it changes, and go to what was made.
+    """Store the response, reload the lists it changes, and select a new record.
 
     Args:
-        behind: The screen that shows what came of it.
-        session: Where it was sent.
-        mutation: What was sent.
-        answer: The decoded answer.
-        about: The id of the record that it was done with; empty where one was made, to which the cursor goes.
+        behind: The screen that shows the result.
+        session: The session that sent the mutation.
+        mutation: The mutation.
+        answer: The decoded response.
+        about: The id of the changed record; empty for a new one, which is then selected.
     """
     facts = OPERATIONS[mutation.operation]
     value = strip_secrets(facts, answer)
@@ -192,13 +192,13 @@ def apply_response(
         now, monotonic = session.clock.now(), session.clock.monotonic()
         session.store.apply(RecordRead(session.scope.profile, record.KIND, now, monotonic, record))
     elif about and facts.record is not None and isinstance(value, dict) and not is_listable(facts.record):
-        # What no list ever tells, such as what a test found, is kept for the screen of that record.
+        # Responses that no list contains, such as test results, are kept for the record's screen.
         now, monotonic = session.clock.now(), session.clock.monotonic()
         kind, told = name_response_collection(facts.record, about), (facts.record(value),)
         session.store.apply(
             ListRead(session.scope.profile, kind, now, monotonic, told, complete=True, end_is_proven=True)
         )
-    # A replayed answer may be old, so that the lists are read again.
+    # A replayed response may be old, so reload the lists.
     changed = {*mutation.invalidates, *behind.polled_lists(), *(kind for kind in (facts.record,) if kind is not None)}
     reload_lists(behind, session, [kind for kind in changed if is_listable(kind)])
     behind.after_write_succeeded(mutation.operation, value)
@@ -210,7 +210,7 @@ def apply_response(
 
 
 def _record(session: ServiceSession, facts: Operation, value: Any) -> Record | None:
-    """The record that an answer is, over what is known of it: an answer may tell of it in part."""
+    """Return the record of a response, merged into the known one, because a response may be partial."""
     kind = facts.record
     if kind is None or facts.lists or not is_listable(kind) or not isinstance(value, dict):
         return None
@@ -220,7 +220,7 @@ def _record(session: ServiceSession, facts: Operation, value: Any) -> Record | N
 
 
 def _age(session: ServiceSession, kind: type[Record] | None) -> SafeText | None:
-    """How old the list is that this is decided on."""
+    """Return the age of the list that the user decides on."""
     read_at = None if kind is None else session.store.collection(session.scope.profile, kind.KIND).read_at
     return (
         None
@@ -230,11 +230,11 @@ def _age(session: ServiceSession, kind: type[Record] | None) -> SafeText | None:
 
 
 async def show_dependents(session: ServiceSession, dialog: ConfirmDialog, subject: Any) -> None:
-    """Name on the dialog what hangs on a record; lists that nobody has read yet are read first.
+    """Show a record's dependents on a dialog, after reading lists not read yet.
 
     Args:
-        session: Whose records.
-        dialog: The dialog that destroys it.
+        session: The session of the records.
+        dialog: The dialog that deletes the record.
         subject: The record.
     """
     wanted = find_dependent_kinds(subject)

@@ -1,4 +1,4 @@
-"""Ways to look back from any screen: around a moment, and a problem with everything around it as a bundle."""
+"""Opening the activity around a time, and exporting a problem with its activity as a support bundle."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from runwatch.view.problems.activity import ActivityEntry
 
 ACTIVITY_SCREEN: Final = "around"
-"""The name of the screen around a moment."""
+"""Name of the activity screen."""
 
 _MOMENTS: Final = ("time", "completed_at", "last", "created_at", "at")
-"""Members of a record that say when it happened, the best of them first."""
+"""Attributes with the time of a record, in order of preference."""
 
 
 def open_activity_at_cursor(console: Console) -> None:
-    """Look around the moment of the row under the cursor; where there is none, ask for one."""
+    """Open the activity around the time of the row at the cursor, or ask for a time."""
     moment = _moment_of(console)
     question = "" if moment is None else format_iso(moment)
-    # Later, because a screen cannot wait for its own end.
+    # Later, because a screen cannot wait for its own removal.
     console.call_later(console.go_to_view, ViewState(ACTIVITY_SCREEN, filter=question))
 
 
 async def open_activity(console: Console, question: str) -> None:
-    """Look around a moment that was typed, with what may stand behind it."""
+    """Open the activity for a typed time query."""
     await console.go_to_view(ViewState(ACTIVITY_SCREEN, filter=question.strip()))
 
 
 def export_bundle(screen: RowScreen, entry: ProblemEntry) -> None:
-    """Write the support bundle of a problem into the folder of exports, and say where it is."""
+    """Write a problem's support bundle to the export directory and show its path."""
 
     async def write() -> None:
         from runwatch.tui.flows.exports import write_export
@@ -56,7 +56,7 @@ def export_bundle(screen: RowScreen, entry: ProblemEntry) -> None:
 
 
 async def _near(console: Console, entry: ProblemEntry) -> list[ActivityEntry]:
-    """What happened around a problem on this machine; nothing of a file, which has no journal."""
+    """Return the activity around a problem; empty for a file, which has no journal."""
     if console.session is None or entry.time is None:
         return []
     from runwatch.store.repositories.activity import find_activity as look

@@ -1,6 +1,6 @@
-"""Comparing two records of a list, or any two pieces of JSON: the left side is chosen first, then the right one.
+"""Comparing two records of a list, or any two JSON objects: the user chooses the left side, then the right.
 
-They are shown beside each other on a screen: what differs, or everything.
+A screen shows them side by side: differences only, or everything.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ComparisonSide:
     """One side of a comparison.
 
     Attributes:
-        title: What it is, for the head of its column.
+        title: The column heading.
         raw: Its decoded JSON.
     """
 
@@ -47,9 +47,9 @@ class CompareScreen(ConsoleScreen):
     """The comparison.
 
     Args:
-        left: The side that was chosen first.
-        right: The other one.
-        place: The way to the screen it was opened from.
+        left: The side chosen first.
+        right: The other side.
+        place: Breadcrumbs of the screen it was opened from.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.raw", "screen.copy"))
@@ -71,25 +71,25 @@ class CompareScreen(ConsoleScreen):
         self._shows_all = False
 
     def body(self) -> Iterable[Widget]:
-        """One pane."""
+        """Create one pane."""
         yield Pane(DiffView(self._left.title, self._right.title, id="compare-view"), id="compare")
 
     def breadcrumbs(self) -> Sequence[str]:
-        """Below the place it was opened from."""
+        """Return breadcrumbs below the screen it was opened from."""
         return (*self._place[:1], "Compare")
 
     def hints(self) -> Sequence[KeyHint]:
-        """What can be done here."""
+        """Return the hints."""
         other = "differences only" if self._shows_all else "everything"
         return (("screen.raw", other), ("screen.copy", "copy value"), "screen.back")
 
     @property
     def is_at_root(self) -> bool:
-        """Never: it stands in front of another screen."""
+        """Always false: it covers another screen."""
         return False
 
     def on_mount(self) -> None:
-        """Compare beside the screen: a record may be as large as an answer."""
+        """Compare in a worker, because a record may be as large as a response."""
 
         async def compare() -> None:
             self._values = await asyncio.to_thread(compare_records, self._left.raw, self._right.raw)
@@ -99,20 +99,20 @@ class CompareScreen(ConsoleScreen):
         self._show()
 
     def action_raw(self) -> None:
-        """Show what differs, or everything."""
+        """Switch between differences and everything."""
         self._shows_all = not self._shows_all
         self._show()
         self.show_hints()
 
     async def action_copy(self) -> None:
-        """Copy the path and both values under the cursor."""
+        """Copy path and both values at the cursor."""
         value = self.query_one(DiffView).value
         if value is not None:
             text = copied_fields({"path": value.path, "left": value.left, "right": value.right})
             await self.console.copy_text(text, line("both values"), several_lines=True)
 
     def action_back(self) -> None:
-        """Back to the screen it was opened from."""
+        """Go back to the screen it was opened from."""
         self.app.pop_screen()
 
     def _show(self) -> None:
@@ -131,9 +131,9 @@ class CompareScreen(ConsoleScreen):
 
 
 def compare_rows(screen: RowScreen) -> None:
-    """Choose the row under the cursor as the left side; on another row, compare the two.
+    """Choose the row at the cursor as the left side; on another row, compare the two.
 
-    Two marked rows are compared at once, and the same row a second time is taken back.
+    Two marked rows are compared at once. Choosing the same row again cancels the comparison.
     """
     row, left = screen.row, screen.compared
     marked = [one for one in screen.selected_rows() if one.key in screen.table.marks]
@@ -154,14 +154,14 @@ def compare_rows(screen: RowScreen) -> None:
 
 
 def cancel_comparison(screen: RowScreen) -> None:
-    """Choose no left side any more."""
+    """Clear the left side."""
     screen.compared = None
     screen.show_hints()
     screen.notify_user("Comparison cancelled.")
 
 
 def open_comparison(screen: ConsoleScreen, left: ComparisonSide, right: ComparisonSide) -> None:
-    """Show two pieces of JSON beside each other, in front of a screen."""
+    """Open the comparison of two JSON objects in front of a screen."""
     screen.app.push_screen(CompareScreen(left, right, screen.breadcrumbs()))
 
 

@@ -1,4 +1,4 @@
-"""Trying the connection of a profile: its account is read with a client of its own, with the profile's own key."""
+"""Connection test of a profile: reads its account with a separate client and the profile's own key."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 async def resolve_profile_target(console: Console, name: str) -> Target:
-    """The service of a profile with the key of its own; of what is in use without a profile, as it is in use.
+    """Return the target of a profile with its own key; without a profile, the current target.
 
     Raises:
-        RunwatchError: the profile has no usable address, or its key cannot be had.
+        RunwatchError: the profile has no valid address, or its key is unavailable.
     """
     if name not in console.loaded.settings.profiles and console.session is not None:
         return console.session.target
@@ -36,12 +36,12 @@ async def resolve_profile_target(console: Console, name: str) -> Target:
 
 
 async def account_text(target: Target) -> str:
-    """Read the account and say whose it is.
+    """Read the account and describe whose it is.
 
     Raises:
-        ApiError: the service cannot be reached, or refuses.
+        ApiError: the service is unreachable or rejects the request.
     """
-    # Importing the HTTP library takes longer than a frame, so that it happens beside the loop.
+    # Importing the HTTP library takes longer than a frame, so do it in a thread.
     await asyncio.to_thread(__import__, "httpx")
     from runwatch.api.client import Client
 
@@ -54,13 +54,13 @@ async def account_text(target: Target) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionTest:
-    """What came of trying a connection.
+    """Result of a connection test.
 
     Attributes:
-        word: What stands beside the profile.
-        problem: What the service answered instead; ``None`` where it answered well or was not asked.
+        word: Text beside the profile.
+        problem: The problem returned; ``None`` after a success or if no request was sent.
         next_step: What to do about the problem.
-        refused: Why it was not asked; empty where it was.
+        refused: Why no request was sent; empty otherwise.
     """
 
     word: StyledText
@@ -70,7 +70,7 @@ class ConnectionTest:
 
 
 async def run_connection_test(console: Console, name: str) -> ConnectionTest:
-    """Read the account of a profile, and say how long it took or what went wrong."""
+    """Read the account of a profile; return how long it took or why it failed."""
     glyphs, clock = console.glyphs, console.clock
     began = clock.monotonic()
     target: Target | None = None
@@ -88,7 +88,7 @@ async def run_connection_test(console: Console, name: str) -> ConnectionTest:
 
 
 async def key_sources_text(console: Console) -> dict[str, str]:
-    """Where the key of each profile comes from, never the key itself; a key command is named and not run."""
+    """Return the source of each profile's key, never the key; key commands are named but not run."""
 
     def source(profile: Profile) -> str:
         if profile.key_command:

@@ -1,7 +1,7 @@
-"""Writing the rows of a list to a file: the marked ones, or all that are shown.
+"""Export of a list's rows to a file: the marked rows, or all visible ones.
 
-A file is written whole or not at all, for this user alone, beside the screen; a file that is there already is left as
-it is. Nothing is sent, so that a read-only profile exports like any other.
+A file is written completely or not at all, readable by this user alone, in a worker. Existing files are never
+overwritten. Nothing is sent, so exports work in read-only profiles too.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen, RowScreen
 
 _BESIDE: Final = 26
-"""Cells of the line of hints that a notice cannot take."""
+"""Width of the status bar not available to a notice."""
 
 
 def open_export_menu(screen: RowScreen, more: Sequence[MenuItem] = ()) -> None:
-    """Let the user choose how the rows are written.
+    """Open the menu of file formats.
 
     Args:
         screen: The list.
-        more: What else can be written there, offered first; a target without arguments is called.
+        more: Additional items, shown first; a target without arguments is called.
     """
     count = len(screen.rows_to_export())
     if not count and not more:
@@ -65,14 +65,14 @@ def open_export_menu(screen: RowScreen, more: Sequence[MenuItem] = ()) -> None:
 
 
 def export_rows(screen: RowScreen, form: FileFormat, path: Path | None = None) -> None:
-    """Write the rows of a list, and say where they are.
+    """Export the rows of a list, and show the path.
 
     Args:
         screen: The list.
-        form: How they are written.
-        path: The file; a new one in the folder of exports when left out.
+        form: The file format.
+        path: The file; by default a new one in the export directory.
     """
-    # The rows as they are now: what comes while the file is written is not in it.
+    # A snapshot: rows that arrive during the export are not included.
     rows = screen.rows_to_export()
     spec = screen.spec
     pieces = (encode_for_file(text) for text in screen.export_pieces(form, rows))
@@ -81,7 +81,7 @@ def export_rows(screen: RowScreen, form: FileFormat, path: Path | None = None) -
 
 
 def export_to_named_file(screen: RowScreen, name: str) -> None:
-    """Write the rows to a file that the user names; its ending says how."""
+    """Export the rows to a file named by the user; its extension selects the format."""
     form = format_from_name(name)
     if form is None:
         screen.notify_user(f"A file to export to ends in .{', .'.join(FILE_FORMATS)}.", Role.WARN)
@@ -92,12 +92,12 @@ def export_to_named_file(screen: RowScreen, name: str) -> None:
 
 
 def choose_export_path(console: Console, noun: str, form: FileFormat) -> Path:
-    """A file in the folder of exports that is not there yet."""
+    """Return an unused path in the export directory."""
     return free_name(console.launch.paths.exports_dir / build_export_name(noun, console.clock.now(), form))
 
 
 def free_name(first: Path) -> Path:
-    """The path itself, or with a number behind its stem where something is there already, such as a link to nothing."""
+    """Return the path, with a number after its stem if it exists, even as a dangling link."""
     path, number = first, 1
     while os.path.lexists(path):
         number += 1
@@ -106,17 +106,17 @@ def free_name(first: Path) -> Path:
 
 
 def write_export(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], what: str) -> None:
-    """Write a file beside the screen, and say its whole name; an error is said too.
+    """Write a file in a worker, and show its full path or an error.
 
     Args:
-        screen: Where it is said.
-        path: The file, which must not be there yet.
+        screen: The screen that shows it.
+        path: The file; must not exist.
         pieces: Its content.
-        what: What is in it.
+        what: Name of the content.
     """
 
     async def write() -> None:
-        # A long table is thousands of objects that are no garbage until its end.
+        # A long table creates thousands of objects that stay alive until the end.
         with pause_collection():
             await asyncio.to_thread(_write, path, pieces)
         _tell(screen, line(path, None), line(what))
@@ -125,7 +125,7 @@ def write_export(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], wha
 
 
 def _tell(screen: ConsoleScreen, path: SafeText, what: SafeText) -> None:
-    """Say the whole name of a file: in place of the hints, or above them where it is longer than they."""
+    """Show a file's full path in place of the hints, or above them if it is longer."""
     if cell_width(path) + cell_width(what) <= screen.size.width - _BESIDE:
         screen.notify_user(f"{path}   {what}")
         return
@@ -140,7 +140,7 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
     """Write the file.
 
     Raises:
-        RunwatchError: it is there already, or cannot be written.
+        RunwatchError: it exists, or cannot be written.
     """
     try:
         write_file(path, pieces)

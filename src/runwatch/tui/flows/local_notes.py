@@ -1,6 +1,6 @@
-"""Write what stays on this machine about a record: labels and notes of runs, a reviewer's decision on a template.
+"""Local notes about a record: labels and notes of runs, a reviewer's decision on a template.
 
-Another console may write about the same record meanwhile; its text stays until the user has seen it.
+Another console may write about the same record; its text is not overwritten until the user has seen it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _PURPOSES: Final[tuple[NotePurpose, ...]] = ("label", "note")
 
 
 def open_run_notes(screen: RowScreen, run_ids: Sequence[str]) -> None:
-    """Let the user write about one run, or give several the same label; why that cannot be is said on the screen.
+    """Open the editor for one run's label and note, or for one label of several runs; show why that fails.
 
     Args:
         screen: The list of runs.
-        run_ids: Which of them.
+        run_ids: The runs.
     """
     session = screen.connected_session()
     if session is None:
@@ -55,12 +55,12 @@ async def _editor(screen: RowScreen, session: ServiceSession, run_ids: Sequence[
 
 
 class _Labelling:
-    """What the user is about to write about runs.
+    """An edit of run labels and notes.
 
     Args:
-        screen: The list that shows it.
-        session: What keeps it.
-        seen: The texts about each run that the person has seen, by its id and what they are for.
+        screen: The list that shows them.
+        session: Stores them.
+        seen: The texts about each run as shown to the user, by run id and purpose.
     """
 
     def __init__(self, screen: RowScreen, session: ServiceSession, seen: dict[str, dict[NotePurpose, str]]) -> None:
@@ -70,22 +70,22 @@ class _Labelling:
 
     @property
     def about(self) -> SafeText:
-        """The run, or how many they are."""
+        """The run's id, or the number of runs."""
         if len(self._seen) == 1:
             return short_id(next(iter(self._seen)), self._screen.console.glyphs)
         return line(f"{len(self._seen)} runs")
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """What stands there at first; several runs get one label, and their notes stay."""
+        """Initial texts; several runs share one label and keep their notes."""
         first = next(iter(self._seen.values()))
         return {purpose: text for purpose, text in first.items() if purpose == "label" or len(self._seen) == 1}
 
     async def keep(self, typed: Mapping[str, str]) -> SaveResult:
-        """Write what the user changed. What another console wrote meanwhile stays until the person has seen it.
+        """Save the user's changes; do not overwrite another console's text the user has not seen.
 
         Raises:
-            DataError: it cannot be written; what was written before that stands.
+            DataError: the write failed; texts written before that stay.
         """
         others: list[str] = []
         try:
@@ -111,12 +111,12 @@ class _Labelling:
 
 
 def open_decision_menu(screen: ConsoleScreen, record: Record, kept: Callable[[], None]) -> None:
-    """Let the user decide on a record.
+    """Open the menu for a decision on a record.
 
     Args:
-        screen: Where.
-        record: What is decided on, as it is shown.
-        kept: Called when the decision was written.
+        screen: The screen.
+        record: The record as shown.
+        kept: Called after the decision was saved.
     """
     session = screen.connected_session()
     if session is None:
@@ -134,14 +134,14 @@ async def _menu(screen: ConsoleScreen, session: ServiceSession, record: Record, 
 
 
 class _Deciding:
-    """A decision that the user is about to make.
+    """An edit of a decision.
 
     Args:
-        screen: Where.
-        session: What keeps it.
-        record: What is decided on, as it is shown.
-        seen: The decision as it stands, in the form in which it is kept; empty for none.
-        kept: Called when the decision was written.
+        screen: The screen.
+        session: Stores the decision.
+        record: The record as shown.
+        seen: The current decision as stored; empty for none.
+        kept: Called after the decision was saved.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class _Deciding:
         return parse_decision(self._seen, self._session.clock.now()) if self._seen else None
 
     def choices(self) -> list[MenuItem]:
-        """What can be decided now."""
+        """Return the available decisions."""
         items = [
             MenuItem(line("Go"), partial(self._ask, "go"), line("then give a reason")),
             MenuItem(line("No-go"), partial(self._ask, "no-go"), line("then give a reason")),
@@ -193,10 +193,10 @@ class _Deciding:
         start_worker(self._screen, take_back(), "deciding")
 
     async def _write(self, text: str, told: str) -> SaveResult:
-        """Write the decision, or none; what another console decided meanwhile stays until the user has seen it.
+        """Save the decision, or remove it; do not overwrite another console's decision the user has not seen.
 
         Raises:
-            DataError: it cannot be written.
+            DataError: the write failed.
         """
         other = await self._session.notes.write(
             self._session.scope, self._record.KIND, self._record.id, "decision", text, seen=self._seen

@@ -1,7 +1,6 @@
-"""Looking for model servers on this machine, when the user asks for it and never by itself.
+"""Search for model servers on this machine, only on the user's request.
 
-The local service looks; the console asks it, shows what was found, and copies the command that connects what the user
-chooses.
+The local service searches; the console shows the results and copies the command that connects the chosen server.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ _WORK: Final = "looking for model servers"
 
 
 def can_search(console: Console) -> bool:
-    """Whether the console can look: on the local service that keeps what is connected to it.
+    """Return whether the console can search: only with the user's own local service, which keeps connections.
 
-    The demo's service is local too, but no other command finds it, and it is gone when the demo is left.
+    The demo's service is local too, but no other command finds it, and its data is deleted with the demo.
     """
     return console.session is not None and console.session.target.profile == LOCAL and not console.launch.demo
 
 
 def search_model_servers(screen: ConsoleScreen) -> None:
-    """Ask the local service to look, and show on a screen what it found; or say why not."""
+    """Have the local service search and show the results on a screen; otherwise show why it cannot."""
     console = screen.console
     session = screen.connected_session()
     if session is None:
@@ -60,7 +59,7 @@ async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen
     servers = [server for server in found if server.base_url]
     said = f"Model servers found: {len(servers)}"
     if console.screen is not screen or screen.has_overlay:
-        # Whoever has begun something else meanwhile is not interrupted.
+        # Do not interrupt a user who has moved on to something else.
         key = console.keys.shown("app.find_servers")
         console.notify_user(f"{said}. {key} searches again.")
         return
@@ -72,23 +71,23 @@ async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen
 
 
 def _item(label: SafeText, command: str) -> MenuItem:
-    """What copies a command, with the command beside it."""
+    """Return an item that copies a command."""
     return MenuItem(label, CopyOption(line("command"), copied_command(command)), line(command))
 
 
 CONNECT_OTHER: Final = "runwatch sources connect --local --openai-compatible URL"
-"""How a server is connected that was not found; the user puts its address in."""
+"""The command for a server that was not found; the user inserts its address."""
 
 
 def connect_command(server: ModelServer) -> str:
-    """The exact command that connects a server to the local service; it asks for the key where one is needed."""
+    """Return the exact command that connects a server; it asks for a key if required."""
     scheme = "api_key" if server.needs_key else None
     address = server.base_url or ""
     return runwatch_command("sources connect", local=True, openai_compatible=address, auth_scheme=scheme)
 
 
 def server_label(server: ModelServer, glyphs: Glyphs = UNICODE) -> SafeText:
-    """Which server it may be, its port, and how many models it serves."""
+    """Return the server's likely name, its port and number of models."""
     port = (server.base_url or "").removesuffix("/v1").rpartition(":")[2]
     if server.needs_key:
         offer = "wants a key"

@@ -1,4 +1,4 @@
-"""Following a next action: the operation that does it, on the record that it means, or a copy of what it says."""
+"""Following a next action: performing its operation on the right record, or copying its text."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def follow_next_action(
     template: Template | None,
     open_plan: Callable[[ConsoleScreen, str], None],
 ) -> None:
-    """Do what a next action of a template asks for; what belongs to an application is done by its own screen.
+    """Perform a template's next action; those of an application are performed on the plan screen.
 
     Args:
-        screen: The screen on which the user stands on it.
+        screen: The screen that shows it.
         wanted: The next action.
         template: The template whose blocker it clears.
-        open_plan: Shows the plan of a template, by its id, in front of a screen.
+        open_plan: Opens the plan of a template, by id, in front of a screen.
     """
     step = wanted.step
     if step is None or step.kind not in {"plan", "record", "make"}:
@@ -55,7 +55,7 @@ async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, t
         making = _action(spec.create_actions, step.operation)
         subject: Record | None = None
         if making is None:
-            # What is made of an account stands among what can be done with it.
+            # Actions that create something from an account are declared as actions on the account.
             making = _action(spec.actions, step.operation)
             subject = next(iter(await load_records(session, Account)), None)
         if making is None:
@@ -80,7 +80,7 @@ def _action(actions: tuple[ResourceAction[Any], ...], operation: str) -> Resourc
 
 
 def _leave_it_to(screen: ConsoleScreen, spec: ResourceSpec[Any], record_id: str | None) -> None:
-    """Go to the list where the user finds the record, because it is not clear which one is meant."""
+    """Go to the list where the user can choose the record, because the right one is not known."""
     console = screen.console
     if record_id is not None:
         console.call_later(console.open_record, spec.kind, record_id)

@@ -1,8 +1,7 @@
-"""Going to a private page: its address shown in full, opened or copied by the user, and waiting until it is completed.
+"""Dialog of a private page: shows its address, lets the user open or copy it, and waits until the page is completed.
 
-The address is a secret that works once. It stands on this dialog alone: no log, no journal, no cache and no other
-screen gets it, and no key is ever typed here (specification, What the service does, 7;
-:mod:`runwatch.view.actions.private_page`).
+The address is a one-time secret. Only this dialog shows it: it is not logged, cached or shown elsewhere, and no key is
+ever typed here (manual: interface, "What the service does"; :mod:`runwatch.view.actions.private_page`).
 """
 
 from __future__ import annotations
@@ -56,15 +55,15 @@ def open_private_page(
     answer: Any,
     body: Mapping[str, Any] | None,
 ) -> None:
-    """Show what the user does next on a private page.
+    """Open the dialog of a private page.
 
     Args:
-        behind: The screen that shows what comes of it.
-        session: Where the page was asked for.
-        subject: The record that it is for; ``None`` for none.
-        entry: What goes on there.
-        answer: The decoded answer that names the page.
-        body: What was asked for.
+        behind: The screen that shows the result.
+        session: The session that requested the page.
+        subject: Its record, or ``None``.
+        entry: The declaration of the page.
+        answer: The decoded response with the address.
+        body: The request body.
     """
     named = answer if isinstance(answer, Mapping) else {}
     public = {name: value for name, value in named.items() if name != "continue_url"}
@@ -81,15 +80,15 @@ def open_private_page(
 
 
 class PrivatePageDialog(Dialog):
-    """The dialog of one private page.
+    """Dialog of one private page.
 
     Args:
-        behind: The screen that shows what comes of it.
-        session: Where the page was asked for.
-        subject: The record that it is for; ``None`` for none.
-        entry: What goes on there.
-        answer: The answer that named the page, without its address.
-        address: The address; ``None`` where the answer named none, as that of a repeated request does.
+        behind: The screen that shows the result.
+        session: The session that requested the page.
+        subject: Its record, or ``None``.
+        entry: The declaration of the page.
+        answer: The response without the address.
+        address: The address; ``None`` if the response had none, as after a retry.
     """
 
     AUTO_FOCUS = "#page-leave"
@@ -115,7 +114,7 @@ class PrivatePageDialog(Dialog):
         self._stage: str = "waiting"
 
     def compose(self) -> ComposeResult:
-        """What to do, the address in full, how far it is, buttons."""
+        """Create instructions, the full address, the progress and buttons."""
         entry = self._entry
         expires = self._answer.get("expires_at")
         age = line(f"works until {line(expires)}") if isinstance(expires, str) else line("")
@@ -148,7 +147,7 @@ class PrivatePageDialog(Dialog):
                     yield TextButton(line(entry.then.label), role=Role.LIVE, id="page-then")
 
     def on_mount(self) -> None:
-        """Begin to look how far it is."""
+        """Start polling the progress."""
         for later in self.query("#page-then, #page-browser"):
             later.display = False
         if self._entry.read:
@@ -158,7 +157,7 @@ class PrivatePageDialog(Dialog):
             self._say(PageProgress("waiting", "the console cannot see when this is done; the list shows the result"))
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Leave, copy, open, or go on."""
+        """Close, copy, open or continue."""
         event.stop()
         match event.button.id:
             case "page-copy":
@@ -171,14 +170,14 @@ class PrivatePageDialog(Dialog):
                 self.action_leave()
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
-        """Say what went wrong; the address still works."""
+        """Show a worker's error; the address stays valid."""
         message.stop()
         self.query_one("#page-state", Static).update(
             to_content(line(f"{message.name}: {message.error}", None), Role.BAD)
         )
 
     def action_leave(self) -> None:
-        """Leave; the address works on until it is used or over."""
+        """Close; the address stays valid until it is used or expires."""
         self.dismiss()
         self._behind.action_refresh()
 
@@ -189,7 +188,7 @@ class PrivatePageDialog(Dialog):
         self._say(PageProgress("waiting", "the address was copied; it works once"))
 
     async def _open(self) -> None:
-        """Open the page in a browser, which is asked in a thread because it may take its time."""
+        """Open the page in a browser from a thread, because that may take long."""
         assert self._address is not None
         data_dir = self._behind.console.launch.paths.data_dir
         said, role = "Sent to the browser. If no page opens, copy the address into it.", Role.QUIET
@@ -202,7 +201,7 @@ class PrivatePageDialog(Dialog):
         note.display = True
 
     async def _watch(self) -> None:
-        """Look again and again until it is entered, over, or nobody waits any more."""
+        """Poll until the page is completed or expired, or the dialog closes."""
         entry, session = self._entry, self._session
         path = entry.path(self._subject, self._answer)
         before: Mapping[str, Any] | None = None
@@ -220,7 +219,7 @@ class PrivatePageDialog(Dialog):
         self._say(PageProgress("ended", "the page expired; request another one"))
 
     async def _look(self, operation: str, path: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """What the service says of it now; ``None`` where it did not answer this time."""
+        """Return the current state; ``None`` if the read failed."""
         try:
             return await read_object(self._session, operation, path)
         except RunwatchError as error:
@@ -237,7 +236,7 @@ class PrivatePageDialog(Dialog):
             button.display = False
 
     def _go_on(self) -> None:
-        """Do what comes next, with what was read."""
+        """Perform the next action with the state read last."""
         then = self._entry.then
         assert then is not None
         subject_id = "" if self._subject is None else self._subject.id

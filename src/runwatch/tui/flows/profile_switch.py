@@ -1,4 +1,4 @@
-"""Going to another profile from a screen of several, and opening the profiles that such a screen shows."""
+"""Switching profiles from a multi-profile screen, and opening the profiles it shows."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class MultiProfileScreen(Protocol):
     """A screen of several profiles."""
 
     def profiles_chosen(self) -> None:
-        """Show what belongs to the profiles that are chosen now."""
+        """Update to the profiles chosen now."""
         ...
 
 
 def open_view_in_profile(screen: ConsoleScreen, profile: str, view: ViewState) -> None:
-    """Have the console work with a profile from now on, and go to a view of it, where everything can be done."""
+    """Switch the console to a profile and open a view of it, where all actions are available."""
     _go(screen, profile, lambda: screen.console.go_to_view(view))
 
 
 def open_record_in_profile(screen: ConsoleScreen, profile: str, kind: str, record_id: str) -> None:
-    """Have the console work with a profile from now on, and open one of its records."""
+    """Switch the console to a profile and open one of its records."""
     _go(screen, profile, lambda: screen.console.open_record(kind, record_id))
 
 
@@ -45,7 +45,7 @@ def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None
 
     async def come() -> None:
         if not screen.is_in_front:
-            # Whoever went elsewhere meanwhile is not taken away from there.
+            # Do not navigate if the user has left this screen in the meantime.
             return
         if not profiles.go_to(profile):
             failure = profiles.failures.get(profile)
@@ -55,12 +55,12 @@ def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None
         await arrive()
         console.notify_user(f"switched to profile {line(profile, 40)}")
 
-    # For the console, because this screen ends on the way.
+    # Owned by the app, because this screen closes in the process.
     start_worker(console, go(), f"going to {profile}", group="profiles")
 
 
 def open_chosen_profiles(screen: ConsoleScreen, opened: partial[None]) -> None:
-    """Open the sessions of the profiles that are shown, each by itself, and tell of each one."""
+    """Open the session of each shown profile separately, and call back after each."""
     profiles = screen.console.profiles
 
     async def one(name: str) -> None:

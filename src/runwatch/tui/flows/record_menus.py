@@ -1,4 +1,4 @@
-"""The menus of a record: what to copy of it, and what can be done with it."""
+"""Menus of a record: what to copy, and its actions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FROM_A_FILE = line("this is a file")
 
 
 def open_copy_menu(screen: RecordScreen) -> None:
-    """Let the user choose what to copy of the record under the cursor."""
+    """Open the menu of what can be copied from the record at the cursor."""
     row = screen.row
     if row is None:
         screen.notify_user("Nothing to copy.", Role.WARN)
@@ -39,7 +39,7 @@ def open_copy_menu(screen: RecordScreen) -> None:
 
 
 def open_action_menu(screen: RecordScreen) -> None:
-    """Show everything that can be done with the record under the cursor, and why the rest of it cannot."""
+    """Open the menu of all actions of the record at the cursor, with the reason for each unavailable one."""
     row = screen.row
     if row is None and screen.spec.create_actions:
         open_create_menu(screen)
@@ -54,13 +54,13 @@ def open_action_menu(screen: RecordScreen) -> None:
 
 
 def open_create_menu(screen: RecordScreen) -> None:
-    """Let the user choose what to make here."""
+    """Open the menu of what can be created here."""
     items = [_item(screen, action, (None, action), None) for action in screen.spec.create_actions]
     screen.open_overlay(Menu((label_span(f"New {screen.spec.singular}", Role.PLAIN),), items, id="make-menu"))
 
 
 def create_record(screen: RecordScreen) -> None:
-    """Make what is made here, or let the user choose where there are several things."""
+    """Create a record; with several ways to do so, open the menu."""
     makes = screen.spec.create_actions
     if len(makes) > 1:
         open_create_menu(screen)
@@ -69,7 +69,7 @@ def create_record(screen: RecordScreen) -> None:
 
 
 async def open_destroy(screen: RecordScreen) -> None:
-    """Do what destroys the record under the cursor, the first of it that can be done now."""
+    """Run the destructive action available for the record at the cursor; with several, open a menu."""
     row = screen.row
     found = [action for action in screen.spec.actions if action.is_destructive]
     if row is None or not found:
@@ -86,7 +86,7 @@ async def open_destroy(screen: RecordScreen) -> None:
 
 
 async def run_named_action(screen: RecordScreen, id: str) -> None:
-    """Do an action with the record under the cursor, by the action's id."""
+    """Run an action on the record at the cursor, by the action's id."""
     row = screen.row
     action = next((action for action in screen.spec.actions if action.id == id), None)
     if row is None or action is None:
@@ -98,7 +98,7 @@ async def run_named_action(screen: RecordScreen, id: str) -> None:
 
 
 async def run_menu_choice(screen: RecordScreen, target: object) -> None:
-    """Do what was chosen in one of the menus; the record is looked up anew, because it may have changed meanwhile."""
+    """Run the chosen menu item; the record is looked up again, because it may have changed."""
     if isinstance(target, CopyOption):
         screen.post_message(CopyRequested(screen, target.what, target.text, several_lines=True))
         return
@@ -124,7 +124,7 @@ def _actions(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
 
 
 def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row: RecordRow[Any] | None) -> MenuItem:
-    """An action with its key or its command, or why it is off."""
+    """Return an action's menu item with its key and command, or why it is off."""
     session = screen.console.session
     off: SafeText | None = None
     if not action.enabled_when(None if row is None else row.subject):
@@ -136,13 +136,13 @@ def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
     verb = line(runwatch_command(action.command, *([] if row is None else [row.id])) if action.command else "")
     if action.mutation is None:
-        # Without a screen that does it the command alone does.
+        # Without a dialog for it, the command is the only way.
         return MenuItem(line(action.label), target, verb or here, off)
     return MenuItem(line(action.label), target, line("   ".join(part for part in (here, verb) if part)), off)
 
 
 def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[Any] | None) -> str:
-    """The action of the keyboard that does the same; empty where none does."""
+    """Return the key action that does the same, or an empty text."""
     if f"screen.{action.id}" in BY_ID:
         return f"screen.{action.id}"
     if row is None:
@@ -151,12 +151,12 @@ def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[An
 
 
 def _is_read(action: ResourceAction[Any]) -> bool:
-    """Whether an action shows something that the service, or a file in its place, has."""
+    """Return whether an action only shows data of the service or file."""
     return action.mutation is None and action.calls in OPERATIONS and OPERATIONS[action.calls].method == "GET"
 
 
 def is_write(action: ResourceAction[Any]) -> bool:
-    """Whether an action changes something at the service."""
+    """Return whether an action changes data of the service."""
     return action.calls in OPERATIONS and OPERATIONS[action.calls].mutates
 
 
@@ -166,5 +166,5 @@ def _title(screen: RecordScreen, row: RecordRow[Any], what: str) -> StyledSpans:
 
 
 def _first_line(text: str) -> SafeText:
-    """Enough of a text to know it by."""
+    """Return the beginning of a text, enough to recognize it."""
     return line(" ".join(text[:400].split()))

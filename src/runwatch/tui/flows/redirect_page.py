@@ -1,8 +1,8 @@
-"""Opening a private page in a browser while its address is in no argument list.
+"""Opening a private page in a browser without putting its address on a command line.
 
-The arguments of a process can be read by every user of a machine, and the address is a secret. So the browser gets the
-name of a file of mode 0600 that leads it on (manual, Security: Terminal and process list). Run as a program, the module
-opens that file and removes it a minute later, whatever becomes of the console meanwhile.
+Every user of a machine can read process arguments, and the address is a secret. So the browser gets the path of a file
+of mode 0600 that redirects to it (manual: security, "Terminal and process list"). Run as a program, this module opens
+that file and removes it a minute later, whatever happens to the console.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from runwatch.base.files import PRIVATE_FILE, private_directory
 from runwatch.view.actions.private_page import explain_browser_refusal
 
 FILE_LIFETIME_S: Final = 60.0
-"""How long the file stays for a browser that has to start first."""
+"""How long the file stays, for a browser that has to start first."""
 
 MAX_START_S: Final = 15.0
-"""How long a browser may take to say whether it starts; one that stays in the foreground never says."""
+"""How long to wait for the browser to start; one that stays in the foreground never reports it."""
 
 _DIRECTORY: Final = "redirect-"
 _FILE: Final = "open.html"
@@ -39,20 +39,20 @@ _OPENED, _NO_BROWSER, _CONFINED = b"opened", b"none", b"confined"
 
 _READ_BYTES: Final = 8192
 _CONFINING: Final = (b"/snap/bin/", b"flatpak run")
-"""What the start of a browser that runs in a sandbox holds; such a browser cannot read the file."""
+"""Marks of a sandboxed browser's launcher; such a browser cannot read the file."""
 
 _DESKTOP_OPENERS: Final = {"xdg-open", "gio", "gvfs-open", "x-www-browser", "sensible-browser"}
 
 
 def open_in_browser(address: str, data_dir: Path) -> None:
-    """Ask a browser for a private page.
+    """Open a private page in a browser.
 
     Args:
         address: The address of the page.
-        data_dir: Where the file that leads to it is kept for a minute.
+        data_dir: Directory of the redirect file, which stays for a minute.
 
     Raises:
-        RunwatchError: the address is not one to open, the file cannot be written, or no browser can read it.
+        RunwatchError: the address must not be opened, the file cannot be written, or no browser can read it.
     """
     try:
         file = write_redirect_page(address, data_dir)
@@ -84,7 +84,7 @@ def open_in_browser(address: str, data_dir: Path) -> None:
 
 
 def write_redirect_page(address: str, data_dir: Path) -> Path:
-    """Write the page that leads to an address, readable by its owner alone, in a new directory of its own.
+    """Write the redirect page, readable by its owner alone, in a new directory of its own.
 
     Raises:
         RunwatchError: the address is neither https nor on this machine.
@@ -108,7 +108,7 @@ def write_redirect_page(address: str, data_dir: Path) -> Path:
 
 
 def remove_redirect_page(file: Path) -> None:
-    """Remove such a page with its directory; harmless when it is gone."""
+    """Remove a redirect page and its directory; harmless if missing."""
     with contextlib.suppress(OSError):
         file.unlink()
     with contextlib.suppress(OSError):
@@ -116,7 +116,7 @@ def remove_redirect_page(file: Path) -> None:
 
 
 def _remove_old(data_dir: Path) -> None:
-    """Remove what a machine that went down has left."""
+    """Remove files left after a crash of the machine."""
     for directory in data_dir.glob(f"{_DIRECTORY}*"):
         with contextlib.suppress(OSError):
             found = directory.lstat()
@@ -125,18 +125,18 @@ def _remove_old(data_dir: Path) -> None:
 
 
 def has_browser(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Whether a browser with a window of its own can be expected; one in the terminal would write over the console."""
+    """Return whether a graphical browser is likely; a terminal browser would write over the console."""
     if platform in {"darwin", "win32"}:
         return True
     return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
 
 
 def is_confined(program: str, environment: Mapping[str, str]) -> bool:
-    """Whether a browser runs in a sandbox (snap, flatpak), out of which it cannot read runwatch's files.
+    """Return whether a browser is sandboxed (snap, flatpak), so that it cannot read runwatch's files.
 
     Args:
-        program: What opens addresses; for an opener of the desktop, the browser that the desktop names.
-        environment: Where desktop files are looked for.
+        program: The program that opens addresses; for a desktop opener, its default browser is checked.
+        environment: Names the directories of desktop files.
     """
     found = shutil.which(program)
     if found is None:
@@ -164,7 +164,7 @@ def _is_sandbox_start(file: Path) -> bool:
 
 
 def _default_browser() -> str:
-    """The name of the desktop file of the desktop's browser; empty where the desktop names none."""
+    """Return the name of the default browser's desktop file, or an empty text."""
     command = shutil.which("xdg-settings")
     if command is None:
         return ""
@@ -191,10 +191,10 @@ def _open(file: Path) -> bytes:
 
 
 def main(file: Path, kept_s: float = FILE_LIFETIME_S) -> None:
-    """Open a page that was written, say on standard output what came of it, and remove it after a while."""
+    """Open a written page, print the outcome to standard output, and remove the page after a while."""
     if hasattr(os, "fork") and os.fork():
         os._exit(0)
-    # The browser inherits the standard streams; what it writes there is not for the console.
+    # The browser inherits the standard streams; its output must not reach the console.
     answer = os.dup(1)
     with Path(os.devnull).open("wb") as nothing:
         os.dup2(nothing.fileno(), 1)

@@ -1,4 +1,4 @@
-"""Starting and cancelling runs: the dialogs that say what will happen."""
+"""Dialogs that start and cancel runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts]) -> WriteDialog:
-    """The dialog that cancels runs, those that are final left out of the count but not of the list."""
+    """Build the dialog that cancels the live ones of these runs."""
     live = [run for run in runs if not run.is_final]
     glyphs = screen.console.glyphs
     many = len(live) != 1
@@ -79,7 +79,7 @@ def build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: Se
         if isinstance(answer, dict):
             now, monotonic = session.clock.now(), session.clock.monotonic()
             session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, Run(answer)))
-        # A replayed answer may be old, so that the run itself is read again.
+        # A replayed response may be old, so read the run again.
         session.live.refresh(Run)
 
     return WriteDialog(screen, session, order, writes, done)
@@ -95,16 +95,16 @@ def build_submit_dialog(
     done: Callable[[str], None],
     refused: Callable[[RunwatchError], SafeText | None] = no_extra_step,
 ) -> WriteDialog:
-    """The dialog that submits a run.
+    """Build the dialog that submits a run.
 
     Args:
-        screen: The screen that opened it.
-        session: Where it goes.
+        screen: The screen that opens it.
+        session: Sends the write.
         body: The exact bytes.
-        shown: The same as a value, for the preview.
+        shown: The body as a value, for the preview.
         key: The idempotency key.
         done: Called with the id of the accepted run.
-        refused: Called when it was refused; what it answers is the next step that the problem names.
+        refused: Called with the error of a rejected request; returns the next step for the problem, if any.
     """
     is_test = isinstance(shown, dict) and shown.get("mode") == "echo"
     order = DialogText(
@@ -137,7 +137,7 @@ def build_submit_dialog(
 
 
 def _age(session: ServiceSession) -> SafeText | None:
-    """How old the list is that this is decided on."""
+    """Return the age of the list that the user decides on."""
     read_at = session.store.collection(session.scope.profile, Run.KIND).read_at
     return (
         None

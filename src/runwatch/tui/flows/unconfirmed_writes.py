@@ -1,7 +1,7 @@
-"""Settling writes whose answer never came: what is told of them, the list of them, and the dialogs that settle one.
+"""Unconfirmed writes: the notice about them, their list, and the dialogs that retry or discard one.
 
-The outbox keeps such a write with its key and its bytes (:mod:`runwatch.store.repositories.outbox`). The user asks
-again with exactly these, which does nothing twice, or gives it up and looks whether it took effect.
+The outbox keeps such a write with its key and bytes (:mod:`runwatch.store.repositories.outbox`). The user retries it
+with exactly these, so that nothing is done twice, or discards it and checks whether it took effect.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _KEEP: Final = line("Keep it for later")
 
 
 class UnconfirmedWrites:
-    """The writes of unknown outcome, as a console shows them.
+    """The unconfirmed writes of a console.
 
     Args:
         console: The app.
@@ -54,10 +54,10 @@ class UnconfirmedWrites:
         self._told = ""
 
     async def tell(self) -> None:
-        """Say above the hints how many writes are to be settled, and no longer once none is.
+        """Show, update or remove the notice about unconfirmed writes.
 
         Raises:
-            DataError: the database is not usable.
+            DataError: the database is unusable.
         """
         console = self._console
         if console.session is None:
@@ -73,11 +73,11 @@ class UnconfirmedWrites:
         console.show_warnings()
 
     def open(self, screen: ConsoleScreen) -> None:
-        """Show the list of them on a screen; for the user, so that there is always an answer."""
+        """Open their list on a screen, or show that there are none."""
         start_worker(self._console, self._open(screen), "reading unconfirmed writes", group="kept")
 
     def settle(self, screen: ConsoleScreen, kept: UnconfirmedWrite, *, asks_again: bool) -> None:
-        """Open the dialog of a write that was chosen in the list, to send it again or to forget it."""
+        """Open the dialog that retries or discards a write."""
         session = self._console.session
         if session is not None:
             make = _ask_again if asks_again else _Dismissal
@@ -107,7 +107,7 @@ class UnconfirmedWrites:
             yield MenuItem(line(f"Dismiss: {what}"), dismiss, self._about(write))
 
     def _about(self, kept: UnconfirmedWrite) -> SafeText:
-        """When it was sent, what it was about, and what came instead of an answer."""
+        """Describe when it was sent, its subject, and why its outcome is unknown."""
         console = self._console
         run_id = kept.order.path.get("execution_id")
         about = short_id(run_id, console.glyphs) if run_id else kept.order.label or _objective(kept)
@@ -118,14 +118,14 @@ class UnconfirmedWrites:
         if not kept:
             return ""
         console, oldest = self._console, kept[0]
-        # A moment and no age, because this stands until it is settled.
+        # A time and not an age, because the notice stays until the write is retried or discarded.
         title, sent = OPERATIONS[oldest.order.operation].title, time_of_day(oldest.created_at, console.render_context())
         what = f"{title}: sent at {sent}" if len(kept) == 1 else f"{len(kept)} writes, the oldest sent at {sent}"
         return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox retries or discards it"
 
 
 def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> WriteDialog:
-    """The dialog that sends a kept write once more."""
+    """Build the dialog that retries a write."""
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
 
     facts, written = OPERATIONS[kept.order.operation], kept.order
@@ -154,7 +154,7 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
 
     def done(_: str, answer: Any) -> None:
         run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
-        # A repeated answer is as old as the first sending, so that it counts only where nothing newer is known.
+        # A replayed response is as old as the first attempt, so it counts only if nothing newer is known.
         if run.id and session.store.get(session.scope.profile, Run.KIND, run.id) is None:
             now, monotonic = session.clock.now(), session.clock.monotonic()
             session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, run))
@@ -166,7 +166,7 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
 
 
 class _Dismissal(WriteDialog):
-    """The dialog that gives a kept write up."""
+    """The dialog that discards a write."""
 
     def __init__(self, screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> None:
         self._kept = kept
@@ -196,7 +196,7 @@ class _Dismissal(WriteDialog):
 
 
 def _body(body: bytes) -> SafeText:
-    """The body in readable form."""
+    """Return the body in readable form."""
     try:
         return block(json_text(loads(body), 2))
     except ValueError:
@@ -204,7 +204,7 @@ def _body(body: bytes) -> SafeText:
 
 
 def _objective(kept: UnconfirmedWrite) -> str:
-    """What a kept submit was to do."""
+    """Return the objective of a submitted run."""
     try:
         task = loads(kept.order.body or b"").get("task")
     except (ValueError, AttributeError):

@@ -1,7 +1,6 @@
-"""A dialog on the screen and the writes behind it: what was sent, and what came of it row by row.
+"""A dialog and the writes it sends, with the outcome of each.
 
-Everything goes through the outbox of the session, so that a write whose answer is lost can be asked for again with the
-same key and the same bytes.
+All writes go through the session's outbox, so that one with unknown outcome can be retried with the same key and bytes.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 TYPED_CHARACTERS: Final = 6
-"""How much of an id has to be typed on a production profile (DESIGN 4, Read-only mode)."""
+"""How many characters of an id must be typed on a production profile (manual: decisions, "Read-only mode")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,9 @@ class DialogWrite:
     """One write of a dialog.
 
     Attributes:
-        id: The record it is about; names its row.
-        write: What is sent.
-        kept: The write as it was kept, where it is asked again.
+        id: The id of its record; names its row.
+        write: The write request.
+        kept: The unconfirmed write, for a retry.
     """
 
     id: str
@@ -54,17 +53,17 @@ class DialogWrite:
 
 
 def find_id_member(operation: Operation) -> str:
-    """The member of an operation's answer that names the record; empty where the record has no id of its own."""
+    """Return the name of the response's id, or an empty text if the record has none of its own."""
     wire = operation.record.WIRE if operation.record is not None else None
     return "" if wire is None else wire.id
 
 
 def describe_created_record(answer: Any, id_name: str) -> StyledSpans:
-    """What an answer tells of the record that came of it: its id, and how it stands.
+    """Return the id and status of the record in a response.
 
     Args:
-        answer: The decoded answer.
-        id_name: The member that names the record; where the answer has none of it, its first id is told.
+        answer: The decoded response.
+        id_name: The name of the record's id; if it is missing, the first id is used.
     """
     if not isinstance(answer, dict):
         return line("")
@@ -75,7 +74,7 @@ def describe_created_record(answer: Any, id_name: str) -> StyledSpans:
 
 
 def no_extra_step(_: RunwatchError) -> SafeText | None:
-    """The next step that a problem's own code names is good enough."""
+    """Return ``None``: use the next step of the problem's code."""
     return None
 
 
@@ -84,18 +83,18 @@ def _nothing_after(_: Any) -> None:
 
 
 class WriteDialog:
-    """A dialog on the screen and the writes behind it.
+    """A dialog and the writes it sends.
 
     Args:
-        screen: The screen that opened it.
-        session: Where the writes go.
-        order: What the dialog says.
+        screen: The screen that opens it.
+        session: Sends the writes.
+        order: The dialog text.
         items: The writes, in order.
-        done: Called with the id of each record that was changed, and the answer's JSON.
-        told: What the dialog says of the good answer of a single write, beside that it is done.
-        refused: Called with the error of a single write that did nothing; what it answers is the next step that the
-            problem names, ``None`` for the one of the error's code.
-        after: Called with the answer when the dialog of a single write that is done has been left.
+        done: Called with the id of each changed record and the response's JSON.
+        told: Returns the text about the successful response of a single write, shown after "done".
+        refused: Called with the error of a single write that had no effect; returns the next step for the problem, or
+            ``None`` for that of its code.
+        after: Called with the response after the dialog of a single successful write has closed.
     """
 
     def __init__(
@@ -123,13 +122,13 @@ class WriteDialog:
         self.dialog: Final = ConfirmDialog(order, screen)
 
     def send(self) -> None:
-        """Send what the dialog says, or ask again for what is unknown; for the messages of the dialog."""
+        """Send the writes, or retry those with unknown outcome; called on the dialog's messages."""
         self._work = start_worker(self._screen, self._send(), "sending", group="mutation")
 
     def leave(self) -> None:
-        """Send nothing more when the dialog is left while a 429 holds it; what is under way goes on.
+        """Send nothing more if the dialog closes during a rate-limit hold; requests under way continue.
 
-        What comes after a write that is done comes once the screen has heard that the dialog is gone.
+        After a success, the follow-up runs once the screen knows that the dialog has closed.
         """
         if self.dialog.state == "done" and len(self._items) == 1:
             self._screen.console.call_later(self._after, self._answer)
@@ -144,11 +143,11 @@ class WriteDialog:
         outcomes = [await self._deliver(item) for item in self._items]
         is_one = len(outcomes) == 1 and outcomes[0] is None
         self._show(outcomes, await self._told(self._answer) if is_one else line(""))
-        # What could not be settled stays said after the dialog is gone.
+        # The notice about unconfirmed writes stays after the dialog has closed.
         await self._screen.console.report_unconfirmed_writes()
 
     def _show(self, outcomes: Sequence[RunwatchError | None], told: StyledSpans) -> None:
-        """Say on the dialog what came of it all."""
+        """Show the outcomes on the dialog."""
         if len(self._items) > 1:
             good = sum(error is None for error in outcomes)
             role = Role.GOOD if good == len(outcomes) else Role.WARN
@@ -167,7 +166,7 @@ class WriteDialog:
             self.dialog.show_refusal(entry, next_step=self._refused(error))
 
     def _offer_secret(self) -> None:
-        """Have the dialog offer the secret that the answer tells this once, where the action says that it does."""
+        """Show the response's one-time secret on the dialog, if the action declares one."""
         from runwatch.view.resources.registry import mutation_for_operation
 
         mutation = mutation_for_operation(self._items[0].write.operation)
@@ -185,7 +184,7 @@ class WriteDialog:
                 goes_at = time_of_day(console.clock.now() + timedelta(seconds=seconds), console.render_context())
                 self.dialog.show_rate_limit(line(f"rate limited (429), sends at {goes_at}"))
 
-        # Waiting comes before sending, because only what has not begun can be given up without a doubt.
+        # Wait before sending, because only an unsent write can be cancelled with a known outcome.
         await self._session.live.scheduler.wait_for_user_turn(told)
         if self._is_held:
             self._is_held = False
@@ -213,12 +212,12 @@ class WriteDialog:
 
 
 def _is_over(error: RunwatchError) -> bool:
-    """Whether a run was not cancelled because it has ended."""
+    """Return whether a run was not cancelled because it has ended."""
     return isinstance(error, ApiProblem) and error.operation == CANCEL and error.code == "invalid_state"
 
 
 def _outcome(error: RunwatchError) -> StyledSpan:
-    """What came of one write among several, in a few words."""
+    """Return a short outcome of one of several writes."""
     if isinstance(error, ApiError) and not error.outcome_known:
         return label_span("? unknown, retry later", Role.WARN)
     if isinstance(error, ApiProblem):
@@ -229,12 +228,12 @@ def _outcome(error: RunwatchError) -> StyledSpan:
 
 
 def make_problem_entry(session: ServiceSession, operation: str, error: RunwatchError) -> ProblemEntry:
-    """An error of the session's service as the problem panel shows it."""
+    """Return an error of the session's service as an entry of the problem panel."""
     return problem_entry_from_error(error, operation, session.target, session.clock.now())
 
 
 def problem_entry_from_error(error: RunwatchError, operation: str, target: Target, at: datetime) -> ProblemEntry:
-    """An error as the problem panel shows it; one without a Problem is worded as what it is."""
+    """Return an error as an entry of the problem panel, also without an RFC 9457 problem."""
     facts = OPERATIONS[operation]
     entry: dict[str, Any] = {
         "time": format_iso(at),
@@ -260,7 +259,7 @@ def problem_entry_from_error(error: RunwatchError, operation: str, target: Targe
 
 
 def request_text(operation: str, path: Mapping[str, str]) -> SafeText:
-    """Method and path of a request, with its parameters in their places."""
+    """Return method and path of a request, with its path parameters filled in."""
     facts = OPERATIONS[operation]
     shown = facts.path
     for name, value in path.items():
@@ -269,7 +268,7 @@ def request_text(operation: str, path: Mapping[str, str]) -> SafeText:
 
 
 def make_typed_confirmation(session: ServiceSession, record_id: str) -> TypedConfirmation | None:
-    """What has to be typed before something is done to one record; ``None`` where the profile is no production one."""
+    """Return what to type before changing one record; ``None`` unless the profile is for production."""
     if not session.target.production:
         return None
     prompt = f"production profile: type the last {TYPED_CHARACTERS} characters of the id"
@@ -277,11 +276,11 @@ def make_typed_confirmation(session: ServiceSession, record_id: str) -> TypedCon
 
 
 def profile_label(session: ServiceSession) -> StyledSpans:
-    """Profile and mode, for the frame of a dialog."""
+    """Return profile and mode for the frame of a dialog."""
     mode = label_span("READ-ONLY", Role.WARN) if session.client.read_only else label_span("can change", Role.PLAIN)
     return (label_span(f"{line(session.target.profile)} ", Role.PLAIN), mode)
 
 
 def read_only_text(session: ServiceSession) -> SafeText | None:
-    """Why nothing can be sent, where that is so."""
+    """Return why nothing can be sent in a read-only profile."""
     return line("This profile is read-only; nothing can be sent.") if session.client.read_only else None
