@@ -1,4 +1,4 @@
-"""What every screen with a list of events does with it: context, matches, and one event in the drawer."""
+"""Base of screens with a list of events: context, matches, and one event in the drawer."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 
 class EventScreen(ConsoleScreen):
-    """The part of a screen that is a list of events; without a style of its own, so that it may be one part of two."""
+    """A screen with a list of events; has no style of its own, so that it can be combined with another base class."""
 
     @property
     def tail(self) -> EventTail:
-        """The events that are shown."""
+        """The events shown."""
         raise NotImplementedError
 
     def show_tail(self) -> None:
-        """Say in the frame how it is with the events."""
+        """Update the frame of the events."""
 
     def focus_tail(self) -> None:
-        """Put the focus on the events."""
+        """Focus the events."""
         self.query_one("EventLog").focus()
 
     def event_copies(self) -> Iterator[CopyOption]:
-        """The event under the cursor, with its values as they came, where the events have the focus."""
+        """Yield the event at the cursor as JSON, if the events have the focus."""
         from runwatch.tui.widgets.lists.event_log import EventLog
 
         log = self.query_one(EventLog)
@@ -44,23 +44,23 @@ class EventScreen(ConsoleScreen):
             yield CopyOption(line("event as JSON"), copied_json(dict(event.raw)))
 
     def on_event_log_follow_changed(self, message: EventLog.FollowChanged) -> None:
-        """Say it in the frame."""
+        """Update the frame."""
         message.stop()
         self.show_tail()
 
     def on_event_log_context_toggled(self, message: EventLog.ContextToggled) -> None:
-        """Hide what does not match, or mark what does and show everything."""
+        """Switch between hiding other events and only highlighting matches."""
         message.stop()
         self.notify_user(self.tail.toggle_context())
 
     def on_event_log_match_requested(self, message: EventLog.MatchRequested) -> None:
-        """Go to the next event that matches, round the end."""
+        """Move to the next match, wrapping around."""
         message.stop()
         if not self.tail.move_match(message.index, message.step):
             self.notify_user("no filter, or no match", Role.WARN)
 
     def on_event_log_line_opened(self, message: EventLog.LineOpened) -> None:
-        """Show the whole event."""
+        """Show the event in the drawer."""
         message.stop()
         event = self.tail.event(message.index)
         if event is None:
@@ -68,7 +68,7 @@ class EventScreen(ConsoleScreen):
         from runwatch.tui.widgets.panes.drawer import Drawer
 
         if not self.query(Drawer):
-            # Made when the first event is opened, as most never are.
+            # Created when the first event is opened, because most screens never need it.
             self.mount(Drawer(), before="#status")
         drawer = self.query_one(Drawer)
         drawer.display = True
@@ -81,7 +81,7 @@ class EventScreen(ConsoleScreen):
         self.close_drawer()
 
     def close_drawer(self) -> bool:
-        """Close the drawer and answer whether it was open."""
+        """Close the drawer and return whether it was open."""
         was_open = self.is_drawer_open
         if was_open:
             self.query_one("Drawer").display = False
@@ -91,5 +91,5 @@ class EventScreen(ConsoleScreen):
 
     @property
     def is_drawer_open(self) -> bool:
-        """Whether one event stands in the drawer."""
+        """Whether the drawer shows an event."""
         return any(drawer.display for drawer in self.query("Drawer"))

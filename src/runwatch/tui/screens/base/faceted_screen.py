@@ -1,4 +1,4 @@
-"""Lists with facets: counts above the rows, each of which is a filter of one key."""
+"""Lists with facets: counts above the rows, each of which is a filter for one key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from runwatch.view.text.safe_text import line
 
 
 class FacetedScreen(ResourceScreen):
-    """The screen of a resource whose rows are counted by the facets of its specification."""
+    """The screen of a resource whose specification has facets."""
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.facets",))
 
@@ -33,28 +33,28 @@ class FacetedScreen(ResourceScreen):
         self._facets: Sequence[Facet] = ()
 
     def body(self) -> Iterable[Widget]:
-        """The counts above the panes."""
+        """Create the facets above the panes."""
         yield FacetBar(id="facets")
         yield from super().body()
 
     def hints(self) -> Sequence[KeyHint]:
-        """The facets stand beside the filter."""
+        """Return the hints with facets next to the filter."""
         first, *others = super().hints()
         return (first, "screen.facets", *others)
 
     def rows_shown(self) -> None:
-        """Count all rows that there are, whatever the filter leaves out."""
+        """Count all rows, including those the filter hides."""
         super().rows_shown()
         filter = self.filter_text if self.is_filtered else ""
         self.query_one(FacetBar).show(self._counted(), filter)
 
     def on_facet_bar_facet_clicked(self, message: FacetBar.FacetClicked) -> None:
-        """Keep the rows that were clicked, or all again."""
+        """Apply or remove the clicked facet as a filter."""
         message.stop()
         self._toggle(message.value)
 
     def action_facets(self) -> None:
-        """Choose which rows to keep, by what they have in common."""
+        """Open the menu of facets."""
         text = self.filter_text
         counted = self._counted()
         if not counted:
@@ -73,7 +73,7 @@ class FacetedScreen(ResourceScreen):
         self.open_overlay(Menu((label_span("Keep the rows with", Role.PLAIN),), items, id="facet-menu"))
 
     async def take_choice(self, target: object) -> None:
-        """Keep what was chosen in the menu of facets."""
+        """Apply or remove the chosen facet as a filter."""
         if isinstance(target, FacetValue):
             self._toggle(target)
         else:

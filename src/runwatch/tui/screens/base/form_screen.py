@@ -1,4 +1,4 @@
-"""Filling in a request: a form that checks while the user types, beside the exact request that it makes."""
+"""Form for a request, validated while typing, with a preview of the exact request."""
 
 from __future__ import annotations
 
@@ -45,36 +45,36 @@ if TYPE_CHECKING:
     from runwatch.tui.flows.write_dialog import WriteDialog
 
 LONG_TEXT_CHARS: Final = 10_000
-"""From so many characters on a text is not checked at every letter."""
+"""Texts of this many characters or more are not validated at every key."""
 
 TYPING_PAUSE_S: Final = 0.3
-"""How long typing in such a text rests before it is."""
+"""How long typing must pause in such a text before it is validated."""
 
 NARROW_COLUMNS: Final = 100
-"""From this width on the request stands beside the fields; a narrower window shows the fields alone."""
+"""Minimum width for the preview beside the fields; narrower windows show the fields alone."""
 
 
 def _first(id: str, action: str) -> list[BindingType]:
-    """The binding of an action of the table that holds before anything else sees the key.
+    """Return the binding of a key action with priority over the focused widget.
 
-    A key that moves the focus has done so then before the next key is given to anybody: of keys that come in a burst,
-    those behind it land in the field that it went to.
+    A key that moves the focus then takes effect before the next key is dispatched, so that the rest of a burst of keys
+    goes to the newly focused field.
     """
     found = make_bindings("screen", only=(id,))
     return [replace(binding, action=action, priority=True) for binding in found if isinstance(binding, Binding)]
 
 
 class FormScreen(ConsoleScreen):
-    """A form. Subclasses say what it is about, open its dialog, and hear what came of it.
+    """A form. Subclasses define its subject, open its dialog, and process the result.
 
     Args:
-        form: What is asked.
-        values: What stands in the fields at first, by the id of the ask.
-        field: The field to begin in; empty for :attr:`BEGINS_IN` or the first one.
+        form: The form.
+        values: Initial values by field id.
+        field: The field to focus first; empty for :attr:`BEGINS_IN` or the first one.
     """
 
     BEGINS_IN: ClassVar[str] = ""
-    """The field that people fill in first; empty for the first one there is."""
+    """The field to focus first; empty for the first one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *make_bindings("screen", only=("screen.back",)),
@@ -117,45 +117,45 @@ class FormScreen(ConsoleScreen):
         self._rest: Timer | None = None
         self._problems: dict[str, str] = {}
         self._refused: dict[str, str] = {}
-        # A field that nobody has come to yet is not told off for being empty.
+        # Fields not visited yet show no error for being empty.
         self._fresh = {id for id, value in self._values.items() if not value}
 
-    # What subclasses say.
+    # For subclasses to override.
 
     def form_title(self) -> StyledSpans:
-        """What the frame of the fields is headed with."""
+        """Return the title of the fields' frame."""
         raise NotImplementedError
 
     def request_line(self) -> StyledSpans:
-        """Method and path, above the preview."""
+        """Return method and path, shown above the preview."""
         raise NotImplementedError
 
     def go_label(self) -> str:
-        """The label of the button that opens the dialog."""
+        """Return the label of the button that opens the dialog."""
         return "Go on…"
 
     def before_fields(self) -> Sequence[Widget]:
-        """What stands above the fields."""
+        """Return the widgets above the fields."""
         return ()
 
     def typed(self, values: Mapping[str, str]) -> None:
-        """Something was typed."""
+        """Called when the user has changed a value."""
 
     def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
-        """The dialog that sends the request.
+        """Return the dialog that sends the request.
 
         Args:
-            session: Where it goes.
+            session: Sends the write.
             body: The exact bytes.
-            shown: The same as a value, for the preview.
+            shown: The body as a value, for the preview.
             key: The idempotency key.
         """
         raise NotImplementedError
 
-    # What every form does.
+    # Common to all forms.
 
     def body(self) -> Iterable[Widget]:
-        """The fields, and the request beside them."""
+        """Create the fields and the preview."""
         buttons = Horizontal(
             TextButton(line(self.go_label()), role=Role.PLAIN, id="start"),
             TextButton(line("Cancel"), id="leave"),
@@ -169,7 +169,7 @@ class FormScreen(ConsoleScreen):
         )
 
     def hints(self) -> Sequence[KeyHint]:
-        """What can be done here."""
+        """Return the hints."""
         editor = ["text.editor"] if any(ask.kind == "lines" for ask in self.form.asks) else []
         return (("screen.next_pane", "next field"), *editor, "screen.back")
 
@@ -179,7 +179,7 @@ class FormScreen(ConsoleScreen):
         return self.query_one(FormFields)
 
     def on_mount(self) -> None:
-        """Show the request, and check it as soon as the checker is there."""
+        """Show the request, and validate it once the validator is loaded."""
         self._fit()
         self.fields.go_to(self._begin)
         self.show_request()
@@ -187,42 +187,42 @@ class FormScreen(ConsoleScreen):
         self.session_opened()
 
     def session_opened(self) -> None:
-        """Offer the records that the service has."""
+        """Load the suggestions for the fields."""
         if self.console.session is not None and any(ask.offer for ask in self.form.asks):
             start_worker(self, self._offer(), "reading suggestions", group="offers", exclusive=True)
 
     def on_resize(self) -> None:
-        """Leave the preview out where there is no room."""
+        """Hide the preview in a narrow window."""
         self._fit()
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Check what is typed."""
+        """Validate the input."""
         event.stop()
-        # What stands there now: behind the first of several letters, the message of that letter comes late.
+        # Read the current value: after a burst of keys, the message of an earlier one arrives late.
         self._take(str(event.input.id).removeprefix("field-"), event.input.value)
         self.show_request()
 
     def on_text_area_changed(self, event: MultilineInput.Changed) -> None:
-        """Check what is typed."""
+        """Validate the input."""
         event.stop()
         self._take(str(event.text_area.id).removeprefix("field-"), event.text_area.text)
         self._show_soon(event.text_area.text)
 
     def on_safe_text_area_characters_dropped(self, event: MultilineInput.CharactersDropped) -> None:
-        """Say that what stands there is not all of what came."""
+        """Show how many characters of a paste were dropped."""
         event.stop()
         self.notify_user(
             f"{event.count} character{'s' * (event.count != 1)} that cannot be displayed left out.", Role.WARN
         )
 
     def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
-        """Open the person's editor on the text."""
+        """Open the text in the user's editor."""
 
         event.stop()
         start_worker(self, edit_field(self, event.field), "writing in the editor", group="editor", exclusive=True)
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Open the dialog, or leave."""
+        """Open the dialog, or close the form."""
         event.stop()
         if event.button.id == "leave":
             self.action_back()
@@ -230,7 +230,7 @@ class FormScreen(ConsoleScreen):
             self._go()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys of the fields are theirs alone: a menu or the command line in front has its own."""
+        """Enable the keys of the fields only in a field: a menu or the command line in front has its own."""
         if action in {"next_field", "choose"}:
             return isinstance(self.focused, LineInput) and self.focused in self.fields.inputs()
         if action == "next_part":
@@ -238,14 +238,14 @@ class FormScreen(ConsoleScreen):
         return super().check_action(action, parameters)
 
     def action_next_field(self) -> None:
-        """Go on to the next field, and from the last one to the button, or to the first field that is wrong."""
+        """Go to the next field; from the last one, to the button or the first invalid field."""
         if self._is_in_last and self.focused is not None:
             self.focused.call_later(self._leave_last)
         else:
             self.focus_next()
 
     def action_next_part(self, step: int) -> None:
-        """Go to the next field or button, or to the one before."""
+        """Go to the next or previous field or button."""
         if step > 0 and self._is_in_last and self.focused is not None:
             self.focused.call_later(self._walk_on)
         elif step > 0:
@@ -254,30 +254,30 @@ class FormScreen(ConsoleScreen):
             self.focus_previous()
 
     def action_choose(self, step: int) -> None:
-        """Put the next choice into the field, or go to the next field where there is nothing to choose."""
+        """Put the next suggestion into the field; without suggestions, go to the next field."""
         field = self.focused
         if isinstance(field, LineInput) and not self.fields.choose(field, step):
             self.action_next_part(step)
 
     def action_back(self) -> None:
-        """Leave."""
+        """Close the form."""
         self.app.pop_screen()
 
     @property
     def is_at_root(self) -> bool:
-        """The form stands before the screen that opened it."""
+        """Always false: the form covers the screen that opened it."""
         return False
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Nothing here depends on records."""
+        """Do nothing: the form does not depend on records."""
 
     def show_request(self) -> None:
-        """Show what is sent as it stands now, and what is wrong with it."""
+        """Show the current request and its problems."""
         body = self.form.body(self._values)
         self._problems = self.form.problems(self._values) if self._can_check else {}
         shown = {**self._problems, **self._refused}
         self.fields.show_problems(shown, frozenset(self._fresh - self._refused.keys()))
-        # Whoever types ahead finds the button where it will be, also while the rules are still loading.
+        # The button stays enabled while the validator loads, so that keys typed ahead reach it.
         self.query_one("#start", TextButton).disabled = bool(self._problems)
         key = DetailLine(line("Idempotency-Key"), line(self._key), Role.QUIET)
         sections = [
@@ -289,9 +289,9 @@ class FormScreen(ConsoleScreen):
         self.query_one("#preview", DetailView).show(sections, head=[*pieces])  # type: ignore[list-item]
 
     def refused(self, error: RunwatchError) -> SafeText | None:
-        """Take what the service says of single fields; it stands below them when the dialog is gone.
+        """Show the service's errors below their fields; they are visible when the dialog has closed.
 
-        The same key would be a conflict with another body, so that the next request has a new one.
+        The next request gets a new key, because the same key with another body would be a conflict.
         """
         self._key = str(uuid.uuid4())
         if not isinstance(error, ApiProblem):
@@ -304,7 +304,7 @@ class FormScreen(ConsoleScreen):
         return line("close this and correct the marked fields; a new key will be used")
 
     def dialog_closed(self, dialog: ConfirmDialog) -> None:
-        """Go to the first field that was refused; once the request is accepted the form has done its work."""
+        """Go to the first rejected field; close the form if the request was accepted."""
         if dialog.state == "done":
             self.action_back()
         elif self._refused:
@@ -312,7 +312,7 @@ class FormScreen(ConsoleScreen):
             self.fields.go_to(first)
 
     def _show_soon(self, text: str) -> None:
-        """Show the request at once, or where a text is long once its typing rests."""
+        """Update the preview at once, or for a long text after a pause in typing."""
         if self._rest is not None:
             self._rest.stop()
             self._rest = None
@@ -322,12 +322,12 @@ class FormScreen(ConsoleScreen):
             self.show_request()
 
     def _take(self, id: str, value: str) -> None:
-        """Take what stands in a field now."""
+        """Store the current value of a field."""
         if self._values.get(id) == value:
             return
         self._values[id] = value
         self._fresh.discard(id)
-        # What the service said was about another body, and another body needs another key.
+        # The service's errors belong to the previous body, and another body needs another key.
         self._refused.pop(id, None)
         self._refused.pop(FORM_LEVEL, None)
         self._key = str(uuid.uuid4())
@@ -337,8 +337,8 @@ class FormScreen(ConsoleScreen):
     def _is_in_last(self) -> bool:
         """Whether the focus is in the last field.
 
-        What was typed there may still wait to be put in, and decides whether the button can be pressed: who leaves it
-        lets it have its letters first.
+        Input to that field may still be pending and decides whether the button is enabled, so it is processed before
+        the focus leaves.
         """
         return bool(self.form.asks) and self.focused is self.fields.input(self.form.asks[-1].id)
 
@@ -348,13 +348,13 @@ class FormScreen(ConsoleScreen):
         self.show_request()
 
     def _walk_on(self) -> None:
-        """Go from the last field to what comes next."""
+        """Go from the last field to the next widget."""
         if self._is_in_last:
             self._take_all()
             self.focus_next()
 
     def _leave_last(self) -> None:
-        """Go from the last field to the button, or to the first field that keeps it from being pressed."""
+        """Go from the last field to the button, or to the first invalid field."""
         if not self._is_in_last:
             return
         self._fresh.clear()
@@ -375,7 +375,7 @@ class FormScreen(ConsoleScreen):
             self._goes_on = True
             return
         if self._problems:
-            # What was typed last may have come while nobody looked at it.
+            # The last input may have made the form invalid.
             return
         body = self.form.body(self._values)
         self.open_dialog(self.build_dialog(session, encode_body(body), body, self._key))
@@ -389,7 +389,7 @@ class FormScreen(ConsoleScreen):
             self._go()
 
     async def _offer(self) -> None:
-        """Read the lists that words are offered from, those that nobody has read yet."""
+        """Load the lists of suggestions that have not been read yet."""
         from runwatch.tui.sources.record_loader import load_records
 
         session = self.console.session
@@ -405,7 +405,7 @@ class FormScreen(ConsoleScreen):
 
 
 async def edit_field(screen: ConsoleScreen, field: MultilineInput) -> None:
-    """Write the text of a field in the editor, or say on the screen why that cannot be."""
+    """Edit a field's text in the editor, or show why that fails."""
     environment = screen.console.launch.environment
     try:
         command = editor_command(environment)

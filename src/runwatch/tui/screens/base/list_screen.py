@@ -1,4 +1,4 @@
-"""A list of records: its rows filtered and sorted, and what its frame says of them."""
+"""A list of records: its rows filtered and sorted, and the texts of its frame."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from runwatch.view.query.expressions import Query
 
 MAX_COMPLETED_ROWS: Final = 200
-"""Rows whose values a filter's completion offers."""
+"""Rows whose values are suggested while typing a filter."""
 
 GATHER_READS_S: Final = 4.0
-"""How long the console's own reads are gathered until a list of requests takes them in: they never end."""
+"""How long to gather the console's own reads, which never stop, before a list of requests shows them."""
 
 
 class ListScreen(RowScreen):
-    """The part of a screen that is a list.
+    """A screen with a list.
 
     Args:
-        spec: What the resource looks like.
-        source: Where its rows come from.
+        spec: The resource.
+        source: The source of its rows.
 
     Attributes:
         listing: Its rows.
@@ -67,10 +67,10 @@ class ListScreen(RowScreen):
         self._total = 0
         self.compared = None
 
-    # What it is made of.
+    # Widgets and content.
 
     def filter_bar(self, complete: Completer) -> FilterBar:
-        """Where a filter is typed."""
+        """Return the filter bar."""
         return FilterBar(complete, id="filter")
 
     @property
@@ -80,35 +80,35 @@ class ListScreen(RowScreen):
 
     @property
     def row(self) -> RecordRow[Any] | None:
-        """The row under the cursor."""
+        """The row at the cursor."""
         row = self.table.cursor_row
         return row if isinstance(row, RecordRow) else None
 
     def selected_rows(self) -> list[RecordRow[Any]]:
-        """The marked rows, or the one under the cursor where none is marked."""
+        """Return the marked rows, or the one at the cursor if none is marked."""
         marks = self.table.marks
         marked = [row for row in self._all_rows() if row.key in marks]
         return marked or [row for row in (self.row,) if row is not None]
 
     def rows_to_export(self) -> list[RecordRow[Any]]:
-        """The marked rows, or all that are shown where none is marked."""
+        """Return the marked rows, or all visible rows if none is marked."""
         marks = self.table.marks
         marked = [row for row in self._all_rows() if row.key in marks] if marks else []
         return marked or list(self.listing.shown)
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """Its own, unless the records come from this machine."""
+        """Return its own kind, unless its records are local."""
         return () if self.spec.is_local else (self.spec.record,)
 
-    # When something changes.
+    # Updates.
 
     def use(self, source: RowSource) -> None:
-        """Take the rows from somewhere else from now on."""
+        """Switch to another row source."""
         self._source = source
         self.read_source()
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the known rows."""
         kept = self.console.row_cache
         if kept is not None and kept.name == self.spec.name:
             self.listing.take_over(kept)
@@ -119,26 +119,26 @@ class ListScreen(RowScreen):
         self.show_rows()
 
     def on_unmount(self) -> None:
-        """Leave the rows of a long list to whoever shows that list next; those of another list are freed."""
+        """Keep the rows of a long list for the next screen of that list; free those of another list."""
         self.console.row_cache = self.listing.release(self.console.row_cache)
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Draw the rows anew; a paused screen keeps what it shows.
+        """Update the rows, unless paused.
 
-        The runs are read all the time; where they are not what is listed, they are taken in with the next second.
+        Runs are polled all the time; a list of another kind waits for the next second.
         """
         if not self._is_paused and (kinds != {Run.KIND} or self.spec.record is Run):
             self.show_rows()
 
     def filter_by(self, text: str) -> None:
-        """Filter as if the user had typed it; what cannot be read stands where filters are typed, with the reason."""
+        """Filter as if the user had typed it; keep an invalid filter in the filter bar with its error."""
         if not self._apply_filter(text):
             self.action_filter()
             self.query_one("#filter", FilterBar).edit(text)
             self._apply_filter(text)
 
     def read_source(self) -> None:
-        """Get what the source has to fetch, and draw it."""
+        """Read the source and update the list."""
 
         async def read() -> None:
             await self._source.read()
@@ -147,7 +147,7 @@ class ListScreen(RowScreen):
         start_worker(self, read(), f"reading {self.spec.name}", group="source", exclusive=True)
 
     def read_soon(self) -> None:
-        """Get what the source has to fetch, together with what comes within :data:`GATHER_READS_S`."""
+        """Read the source once for all changes within :data:`GATHER_READS_S`."""
         if self._soon is None:
             self._soon = self.set_timer(GATHER_READS_S, self._read_now)
 
@@ -156,14 +156,14 @@ class ListScreen(RowScreen):
         self.read_source()
 
     def tick(self) -> None:
-        """Ages in the frame and in the rows grow."""
+        """Update ages in the frame and the rows."""
         if self._is_paused:
             self._show_edge()
         else:
             self.show_rows()
 
     def show_rows(self) -> None:
-        """Draw the list anew from what is known."""
+        """Update the list from the known records."""
         if not self.is_mounted:
             return
         listing, items, context = self.listing, self._source.items(), self.console.render_context()
@@ -183,20 +183,20 @@ class ListScreen(RowScreen):
         listing.free()
 
     def rows_shown(self) -> None:
-        """The rows are there; subclasses draw what hangs on them."""
+        """Called when the rows are updated; subclasses update what depends on them."""
 
     def counters(self) -> StyledSpans:
-        """What the lower right of the list's frame adds up."""
+        """Return the totals at the lower right of the list's frame."""
         return line("")
 
     def server_filter_text(self) -> tuple[StyledSpan, ...]:
-        """What the service was asked for, where that is less than everything; it stands behind the age of the data."""
+        """Return the server filter, shown after the age of the data; empty if the whole list was requested."""
         return ()
 
-    # What people do.
+    # Messages and key actions.
 
     def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
-        """Sort, or turn the order round."""
+        """Sort by a column, or reverse the sort."""
         message.stop()
         present = self._order()
         is_turned = message.reverse and present is not None and not present.descending
@@ -205,85 +205,85 @@ class ListScreen(RowScreen):
         self.show_rows()
 
     def action_filter(self) -> None:
-        """Type a filter."""
+        """Open the filter bar."""
         self.add_class("-filtering")
         self._is_unreadable = False
         self.query_one("#filter", FilterBar).edit(self.filter_text)
         self._count_matches()
 
     def action_filters(self) -> None:
-        """Take the filter away, or put it back."""
+        """Switch the filter off or on."""
         self._filter_is_off = not self._filter_is_off
         self.show_crumbs(self._filter_words())
         self.show_rows()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Filter while the user types; what cannot be read leaves the last good filter applied."""
+        """Filter while typing; an invalid text leaves the last valid filter applied."""
         message.stop()
         self._apply_filter(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Go back to the rows with the filter on; one that cannot be read stays to be put right."""
+        """Return to the rows with the filter applied; keep an invalid one open for correction."""
         message.stop()
         if self._apply_filter(message.text):
             self._close_filter()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Go back to all rows."""
+        """Return to the unfiltered rows."""
         message.stop()
         self._apply_filter("")
         self._close_filter()
 
     def action_pause(self) -> None:
-        """Keep what is shown, or go on."""
+        """Pause or resume updates."""
         self._is_paused = not self._is_paused
         self.tick()
 
     def action_export(self) -> None:
-        """Choose how the rows are written to a file."""
+        """Open the menu of file formats."""
         from runwatch.tui.flows.exports import open_export_menu
 
         open_export_menu(self)
 
     def export_pieces(self, form: FileFormat, rows: Sequence[RecordRow[Any]]) -> Iterator[str]:
-        """Rows as the text of a file, piece by piece."""
+        """Yield the text of an export file in pieces."""
         from runwatch.view.export.file_formats import export_records
 
         context = self.console.render_context()
 
         def pieces() -> Iterator[str]:
-            # Subjects are taken where the file is written: for a hundred thousand rows that would be felt here.
+            # Subjects are created in the writing thread: for 100,000 rows, the delay would be noticeable here.
             yield from export_records(form, self.spec, [row.subject for row in rows], context)
 
         return pieces()
 
     def action_compare(self) -> None:
-        """Choose one side of a comparison, then the other."""
+        """Choose a side of a comparison."""
         from runwatch.tui.flows.comparison import compare_rows
 
         compare_rows(self)
 
     def action_refresh(self) -> None:
-        """Read now."""
+        """Read the list now."""
         self.console.refresh_resource(self.spec)
         self.read_source()
 
     @property
     def is_arranging(self) -> bool:
-        """Whether the rows of a long list are being made, filtered or sorted, and others are shown until then."""
+        """Whether previous rows of a long list are shown while a worker updates them."""
         return self.listing.is_under_way
 
     @property
     def is_filtered(self) -> bool:
-        """Whether some rows are left out."""
+        """Whether a filter is set."""
         return self._query is not None
 
     @property
     def filter_text(self) -> str:
-        """The filter as the user goes on with it."""
+        """The filter text, for further editing."""
         return self._query.text if self._query else ""
 
-    # Inside.
+    # Internals.
 
     def _all_rows(self) -> list[RecordRow[Any]]:
         self.listing.set_records(self._source.items())
@@ -309,7 +309,7 @@ class ListScreen(RowScreen):
         shown = len(self.listing.shown)
         of = f"{shown} of {self._total}" if shown != self._total else f"{self._total}"
         more = "" if self._source.end_is_proven() else "+"
-        # Before the first answer there is no number, not even nought.
+        # Before the first response the number is unknown, not 0.
         number = line(f"   {of}{more}") if self._total or state.age_s is not None else line("")
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number)
         pane = self.query_one("#list", Pane)
@@ -321,7 +321,7 @@ class ListScreen(RowScreen):
         pane.set_border_text(title=title, state=self._order_words(), age=age_pieces, counters=self.counters())
 
     def _order(self) -> SortKey | None:
-        """The first column that rows are sorted by, the one that the head names."""
+        """Return the first sort column that the header can show."""
         known = {*self.table.column_ids, *(column.id for column in self.spec.columns)}
         return next((key for key in self._sort if key.field in known), None)
 
@@ -338,7 +338,7 @@ class ListScreen(RowScreen):
             self.table.sorted_by(order.field, descending=order.descending)
 
     def _apply_filter(self, text: str) -> bool:
-        """Filter by a text; answer whether it could be read, otherwise the last good filter stays."""
+        """Apply a filter text and return whether it is valid; otherwise the last valid filter stays."""
         if text.strip():
             from runwatch.view.query.expressions import QueryError
             from runwatch.view.query.parser import parse_filter
@@ -358,7 +358,7 @@ class ListScreen(RowScreen):
         return True
 
     def _count_matches(self) -> None:
-        # Rows that come meanwhile do not take away what is wrong with the filter.
+        # New rows do not clear the error of an invalid filter.
         if self.has_class("-filtering") and not self._is_unreadable:
             self.query_one("#filter", FilterBar).show_count(line(f"{len(self.listing.shown)}/{self._total}"))
 
@@ -380,7 +380,7 @@ class ListScreen(RowScreen):
 
 
 class _Seen(Mapping[str, Sequence[SafeText]]):
-    """The values of each field in some rows, looked for when they are asked for: one field's is a twentieth of all."""
+    """The values of each field in some rows, computed on access, because completion needs few of the fields."""
 
     def __init__(self, fields: Sequence[str], rows: Sequence[RecordRow[Any]]) -> None:
         self._fields = fields

@@ -1,4 +1,4 @@
-"""Choosing the period that a screen is about: by key among the named ones, or typed."""
+"""Base of screens about a period, chosen by key among named ones or typed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from runwatch.view.reports.period import DEFAULT_PERIOD, PERIOD_HINT, PERIODS, R
 from runwatch.view.text.safe_text import line
 
 CUSTOM_PERIOD: Final = "own"
-"""The tab of a period that the user has typed."""
+"""The tab of a typed period."""
 
 
 class PeriodScreen(ConsoleScreen):
-    """The part of a screen that is its period. Subclasses place the two lines of it, and show what is of the period.
+    """A screen with a period. Subclasses place tabs and input line, and show the content of the period.
 
-    A period is typed where other screens filter: what such a screen shows is chosen by its period.
+    The filter key opens the input line, because the period selects what such a screen shows.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
@@ -43,36 +43,36 @@ class PeriodScreen(ConsoleScreen):
 
     _own: str = ""
 
-    # What subclasses do.
+    # For subclasses to override.
 
     def period_chosen(self) -> None:
-        """The period is another one."""
+        """Called when the period has changed."""
         raise NotImplementedError
 
     def leave_period(self) -> None:
-        """The line where periods are typed is gone: give the focus to what is shown."""
+        """Focus the content after the input line has closed."""
         raise NotImplementedError
 
-    # What they ask.
+    # Called by subclasses.
 
     @property
     def period(self) -> ReportPeriod:
-        """The period that is shown, as it is now."""
+        """The period at the current time."""
         return parse_period(self.period_text, self.console.clock.now())
 
     def period_tabs(self) -> TabBar:
-        """The line of periods."""
+        """Return the tabs."""
         return TabBar([*((named.id, line(named.title)) for named in PERIODS.values()), (CUSTOM_PERIOD, line("Other"))])
 
     def period_bar(self) -> FilterBar:
-        """Where a period of one's own is typed."""
+        """Return the input line."""
         return FilterBar(id="filter")
 
     def take_period(self, text: str) -> None:
-        """Show another period.
+        """Switch to another period.
 
         Raises:
-            UsageError: the text is none.
+            UsageError: the text is not a valid period.
         """
         parse_period(text, self.console.clock.now())
         self.period_text = text
@@ -82,22 +82,22 @@ class PeriodScreen(ConsoleScreen):
         self.period_chosen()
 
     def period_by(self, text: str) -> None:
-        """Show a period as if the user had typed it; what is none stands where periods are typed, with the reason."""
+        """Switch to a period as if the user had typed it; keep an invalid one in the input line with its error."""
         if not self._take_typed(text):
             self.action_filter()
             self.query_one(FilterBar).edit(text)
             self._take_typed(text)
 
     def choose_tab(self) -> None:
-        """Mark the period that is shown."""
+        """Activate the tab of the current period."""
         for bar in self.query(TabBar):
-            # Choosing tells this screen again, which changes nothing then.
+            # This posts a message back to this screen, which then changes nothing.
             bar.choose(self.period_text if self.period_text in PERIODS else CUSTOM_PERIOD)
 
-    # What people do.
+    # Messages and key actions.
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
-        """Show the period, or have one typed."""
+        """Switch to the tab's period, or open the input line."""
         message.stop()
         if message.tab in PERIODS:
             self.take_period(message.tab)
@@ -107,44 +107,44 @@ class PeriodScreen(ConsoleScreen):
             self.action_filter()
 
     def action_next_tab(self) -> None:
-        """Show the next period."""
+        """Switch to the next period."""
         self.query_one(TabBar).step(1)
 
     def action_previous_tab(self) -> None:
-        """Show the period before."""
+        """Switch to the previous period."""
         self.query_one(TabBar).step(-1)
 
     def action_filter(self) -> None:
-        """Type a period."""
+        """Open the input line."""
         self.add_class("-filtering")
         bar = self.query_one(FilterBar)
         bar.edit(self._own)
         bar.show_count(line(PERIOD_HINT))
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """A period is shown once it is whole."""
+        """Wait until the period is submitted."""
         message.stop()
         message.prevent_default()
         self.query_one(FilterBar).show_count(line(PERIOD_HINT))
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Show the period that was typed, or say what is wrong with it."""
+        """Switch to the typed period, or show its error."""
         message.stop()
         message.prevent_default()
         if self._take_typed(message.text):
             self._close_bar()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Leave the period as it is."""
+        """Keep the current period."""
         message.stop()
         message.prevent_default()
         self._close_bar()
         self.choose_tab()
 
-    # Inside.
+    # Internals.
 
     def _take_typed(self, text: str) -> bool:
-        """Show a typed period; answer whether it is one."""
+        """Switch to a typed period; return whether it is valid."""
         try:
             self.take_period(text.strip() or DEFAULT_PERIOD)
         except UsageError as error:

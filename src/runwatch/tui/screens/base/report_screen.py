@@ -1,4 +1,4 @@
-"""What screens of reports have in common: panes of sections about a period, and their states."""
+"""Base of report screens: panes of sections about a period, and their states."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
 
 SIDE_BY_SIDE: Final = 100
-"""From this width on panes stand side by side."""
+"""Minimum width for panes side by side."""
 
 
 class ReportScreen(PeriodScreen):
-    """A screen of reports about a period. Subclasses say what is asked, and draw what came.
+    """A screen of reports about a period. Subclasses name the reports and draw them.
 
-    The period is what the screen's view keeps as its filter, so that going back shows the same again.
+    The view state stores the period as its filter, so that going back restores it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.raw", "screen.full", "screen.copy"))
@@ -67,30 +67,30 @@ class ReportScreen(PeriodScreen):
         self._seconds = 0
         self._reports: ReportPoller | None = None
 
-    # What subclasses say.
+    # For subclasses to override.
 
     def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
-        """The reports of a period."""
+        """Return the reports of a period."""
         raise NotImplementedError
 
     def draw(self) -> None:
-        """Draw everything anew from what is known."""
+        """Draw all panes from the known records."""
         raise NotImplementedError
 
-    # What they ask.
+    # Called by subclasses.
 
     @property
     def session(self) -> ServiceSession | None:
-        """The session, once it is open."""
+        """The session, once open."""
         return self.console.session
 
     def record_of(self, kind: str) -> Record | None:
-        """The one record of a collection, once it was read."""
+        """Return the only record of a collection, once read."""
         found = self.console.store.collection(self.console.profile_name, kind).records
         return found[0] if found else None
 
     def records_by_id(self, kind: type[Record]) -> dict[str, Any]:
-        """The records of a kind by their ids."""
+        """Return the records of a kind by id."""
         collection = self.console.store.collection(self.console.profile_name, kind.KIND)
         return {record_id: known.record for record_id, known in collection.by_id.items()}
 
@@ -103,15 +103,15 @@ class ReportScreen(PeriodScreen):
         interval_s: float,
         sections_of: Callable[[Any], Sequence[DetailSection]],
     ) -> None:
-        """Draw a pane and its frame: the sections of the record, or why there is none.
+        """Draw a pane and its frame: the sections of its record, or why there is none.
 
         Args:
-            name: The id of the pane; its view is called the same with ``-text`` behind it.
-            spec: What it is about.
-            kind: The collection in the store that the record stands in alone.
-            title: What the frame is headed with.
-            interval_s: How often it is meant to be read, in seconds.
-            sections_of: Makes the sections of the record.
+            name: The id of the pane; its view has the same id with ``-text`` appended.
+            spec: Its resource.
+            kind: The collection with its only record.
+            title: The title of the frame.
+            interval_s: The poll interval in seconds.
+            sections_of: Builds the sections of the record.
         """
         console = self.console
         state = self._state(kind, interval_s)
@@ -121,7 +121,7 @@ class ReportScreen(PeriodScreen):
         elif self._is_raw:
             view.show([_said(json_block(dict(record.raw)), role=Role.PLAIN)])
         else:
-            # What was read before stays in sight; the frame says in short what stands below it.
+            # Earlier data stays visible; the frame names the failure described below it.
             trouble = [_said(*self._note(spec, state), role=Role.BAD)] if state.load in FAILED_STATES else []
             view.show([*sections_of(record), *trouble])
         view.is_stale = state.load in STALE_STATES
@@ -133,29 +133,29 @@ class ReportScreen(PeriodScreen):
         )
 
     def room_of(self, name: str) -> Callable[[Sequence[SafeText]], int]:
-        """The cells that plots have in a pane."""
+        """Return a function that computes the width for plots in a pane."""
         return self.query_one(f"#{name}-text", DetailView).value_cells
 
-    # When something changes.
+    # Updates.
 
     def on_mount(self) -> None:
-        """Ask, and show what is known."""
+        """Start reading, and show what is known."""
         self._fit()
         self.choose_tab()
         self.session_opened()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop polling when the screen closes."""
         if self._reports is not None:
             self._reports.show()
 
     def on_resize(self) -> None:
-        """Lay plots out for the new width, once the panes have theirs."""
+        """Draw plots for the new width, after the panes have been resized."""
         self._fit()
         self.call_after_refresh(self._draw_if_mounted)
 
     def session_opened(self) -> None:
-        """Read from now on."""
+        """Start polling."""
         session = self.session
         if session is not None and self._reports is None:
             from runwatch.store.live.report_poller import ReportPoller
@@ -166,12 +166,12 @@ class ReportScreen(PeriodScreen):
         self.take_period(self.period_text)
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Draw what came; the runs, which are read all the time, are drawn when ages are."""
+        """Draw the changes; those of runs alone, which are polled all the time, wait for the next update of ages."""
         if kinds != {Run.KIND}:
             self._draw_if_mounted()
 
     def tick(self) -> None:
-        """Ages grow some seconds at a time, and at midnight a named period moves on."""
+        """Update ages every few seconds; at midnight, a named period moves on."""
         self._seconds += 1
         if self._reports is not None:
             self._reports.show(*self.reports_for(self.period))
@@ -179,11 +179,11 @@ class ReportScreen(PeriodScreen):
             self._draw_if_mounted()
 
     def view_state(self, name: str) -> ViewState:
-        """The period."""
+        """Return the view state with the period."""
         return ViewState(name, filter=self.period_text)
 
     def restore_view(self, view: ViewState) -> None:
-        """Show the period that was shown."""
+        """Restore the period."""
         try:
             self.take_period(view.filter or DEFAULT_PERIOD)
         except UsageError:
@@ -196,45 +196,45 @@ class ReportScreen(PeriodScreen):
         self._draw_if_mounted()
 
     def leave_period(self) -> None:
-        """Stand in the first pane."""
+        """Focus the first pane."""
         self.query_one("#panes DetailView", DetailView).focus()
 
-    # What people do.
+    # Messages and key actions.
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Go to the list or the record that a line leads to."""
+        """Open the link's view or record."""
         message.stop()
         target = message.link
-        # Later, because this screen cannot wait for its own end.
+        # Later, because this screen cannot wait for its own removal.
         if isinstance(target, ViewState):
             self.console.call_later(self.console.go_to_view, target)
         elif isinstance(target, tuple):
             self.console.call_later(self.console.open_record, *target)
 
     async def action_copy(self) -> None:
-        """Copy the value under the cursor."""
+        """Copy the value at the cursor."""
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
             await self.console.copy_text(copied_word(focused.value.strip()), line("value under the cursor"))
 
     def action_raw(self) -> None:
-        """Show the JSON as it came, or the report."""
+        """Switch between the report and its JSON."""
         self._is_raw = not self._is_raw
         self.draw()
 
     def action_full(self) -> None:
-        """Give the pane that has the focus the whole window, or share it again."""
+        """Switch the focused pane to the full window or back."""
         for pane in self.query("#panes > Pane"):
             pane.set_class(pane.has_focus_within, "-chosen")
         self.toggle_class("-full")
         self.call_after_refresh(self._draw_if_mounted)
 
     def action_refresh(self) -> None:
-        """Read now."""
+        """Read the reports now."""
         if self._reports is not None:
             self._reports.refresh()
 
-    # Inside.
+    # Internals.
 
     def _draw_if_mounted(self) -> None:
         if self.is_mounted and self.query(DetailView):

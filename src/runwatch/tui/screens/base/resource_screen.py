@@ -1,4 +1,4 @@
-"""The generic screen: the list of a resource beside the detail of the record under the cursor."""
+"""Generic screen of a resource: its list beside the detail of the record at the cursor."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from runwatch.view.text.format import RenderContext
 
 WIDE_COLUMNS: Final = 100
-"""From this width on list and detail stand side by side; in a narrower window one of them has it all."""
+"""Minimum width for list and detail side by side; narrower windows show one of them."""
 
 _DOING: Final = frozenset({"new", "destroy", "edit", "test"})
-"""Actions of the keyboard that the specification of the records says what they mean."""
+"""Key actions whose meaning the resource's specification defines."""
 
 DEBOUNCE_S: Final = 0.15
-"""How long the cursor rests before the detail follows it."""
+"""How long the cursor must rest before the detail follows."""
 
 
 class ResourceScreen(ListScreen, RecordScreen):
     """The screen of one resource.
 
     Args:
-        spec: What the resource looks like.
-        source: Where its rows come from.
+        spec: The resource.
+        source: The source of its rows.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
@@ -96,7 +96,7 @@ class ResourceScreen(ListScreen, RecordScreen):
     """
 
     DETAIL_EVERY: ClassVar[int] = AGE_REFRESH_S
-    """Seconds between two drawings of the detail for its ages alone."""
+    """Seconds between redraws of the detail when only ages have changed."""
 
     def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
         super().__init__(spec, source)
@@ -109,16 +109,16 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._opens_wanted = False
         self._lacks_notes = False
 
-    # What it is made of.
+    # Widgets and content.
 
     def body(self) -> Iterable[Widget]:
-        """The panes, and the filter below them while one is typed."""
+        """Create the panes and the filter bar below them."""
         table = RecordTable(self._columns(), id="table")
         yield Container(ListPane(table, id="list"), self.detail_pane(), id="panes")
         yield self.filter_bar(self._complete)
 
     def _columns(self) -> Sequence[Column[Any]]:
-        """Those that the settings name for this list, else its own."""
+        """Return the columns named in the settings for this list, otherwise its own."""
         named = self.console.settings.columns
         if self.spec.name not in named:
             return self.spec.columns
@@ -130,25 +130,25 @@ class ResourceScreen(ListScreen, RecordScreen):
         return chosen.columns
 
     def detail_pane(self) -> Pane:
-        """The second pane."""
+        """Return the second pane."""
         return Pane(self.detail(), id="detail")
 
     def detail(self) -> Widget:
-        """What stands in the second pane."""
-        # The list of runs is painted first, and has a detail of its own.
+        """Return the content of the second pane."""
+        # Imported here, because the list of runs is painted first and has a detail of its own.
         from runwatch.tui.widgets.lists.detail_view import DetailView
 
         return DetailView(about=self.spec.name, id="fields")
 
     def breadcrumbs(self) -> Sequence[str]:
-        """The resource, and the record while its detail has the window."""
+        """Return the resource, and the record while its detail fills the window."""
         title = self.spec.title.partition(" · ")[0]
         if self._shown and (self.has_class("-opened") or self.has_class("-full-detail")):
             return (title, short_id(self._shown, self.console.glyphs))
         return (title,)
 
     def hints(self) -> Sequence[KeyHint]:
-        """What most people do on every list, and what is done with such records alone."""
+        """Return the hints common to all lists and those of this resource's actions."""
         doing: list[KeyHint] = ["screen.new"] if self.spec.create_actions else []
         doing += [f"screen.{name}" for name in ("edit", "test") if self._can(name)]
         destroying = next((action for action in self.spec.actions if action.is_destructive), None)
@@ -159,19 +159,19 @@ class ResourceScreen(ListScreen, RecordScreen):
         usual: tuple[KeyHint, ...] = ("screen.refresh", "screen.raw", "screen.time", "app.quit")
         return ("list.open", "screen.filter", "screen.copy", *doing, *usual)
 
-    # When something changes.
+    # Updates.
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the known rows."""
         self._fit()
 
     def watch_notes(self) -> None:
-        """Look every few seconds for what another console on this machine wrote about the records."""
+        """Poll for notes about the records written by other consoles on this machine."""
         if not self.console.has_file:
             self.set_interval(NOTES_REFRESH_S, self._look_for_notes)
 
     def _look_for_notes(self) -> None:
-        """The next second shows what is found. A failure is told once, and again after it went well."""
+        """Read the notes; the next tick shows them. Report a failure once, and again only after a success."""
         source = self._source
         if not self.is_current or not isinstance(source, NotedSource):
             return
@@ -189,11 +189,11 @@ class ResourceScreen(ListScreen, RecordScreen):
         start_worker(self, read(), "reading notes", group="notes read", exclusive=True)
 
     def on_resize(self) -> None:
-        """Put the panes beside each other, or one in place of the other."""
+        """Lay out the panes side by side, or show one of them."""
         self._fit()
 
     def view_state(self, name: str) -> ViewState:
-        """Filter, order, the row under the cursor and whether it is open."""
+        """Return filter, sort, selected row and whether it is open."""
         return ViewState(
             name,
             filter=self.filter_text,
@@ -205,7 +205,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         )
 
     def restore_view(self, view: ViewState) -> None:
-        """Look as it did; what the resource no longer knows is left out."""
+        """Restore a view state, except for columns the resource no longer has."""
         known = {*self.table.column_ids, *(field.id for field in self.spec.all_fields())}
         order = tuple(SortKey(*key) for key in view.sort if key[0] in known)
         if order:
@@ -221,21 +221,21 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.show_rows()
 
     def select_record(self, key: str, *, opened: bool = False) -> None:
-        """Put the cursor on a row, as soon as it is there, and open it if asked to; a filter that hides it goes."""
+        """Select a row once it is listed, and open it if requested; a filter that hides it is removed."""
         self._wanted, self._opens_wanted = key, opened
         self.show_rows()
         if self._wanted is not None and any(row.key == key for row in self._all_rows()):
             self._apply_filter("")
 
     def tick(self) -> None:
-        """Ages grow; those of the detail some seconds at a time."""
+        """Update ages; those of the detail only every few seconds."""
         self._seconds += 1
         self._keeps_detail = self._seconds % self.DETAIL_EVERY != 0
         super().tick()
         self._keeps_detail = False
 
     def rows_shown(self) -> None:
-        """Go to the record that is waited for, and draw the detail."""
+        """Select the record waited for, and draw the detail."""
         if self._wanted is not None and self.table.select(self._wanted):
             self._wanted = None
             if self._opens_wanted:
@@ -245,7 +245,7 @@ class ResourceScreen(ListScreen, RecordScreen):
             self.show_detail()
 
     def show_detail(self) -> None:
-        """Draw the record under the cursor anew."""
+        """Draw the record at the cursor."""
         from runwatch.tui.widgets.lists.detail_view import DetailView
 
         row = self.row
@@ -268,19 +268,19 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.query_one("#detail", Pane).set_border_text(title=self.detail_title(row), state=self._view_word())
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """The fields of a record."""
+        """Return the sections of a record."""
         from runwatch.view.detail.sections import build_sections
 
         return build_sections(self.spec, row.subject, context)
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """What the frame of the detail is headed with."""
+        """Return the title of the detail's frame."""
         return line(f"{self.spec.singular} {short_id(row.id, self.console.glyphs)}")
 
-    # What people do.
+    # Messages and key actions.
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
-        """Let the detail follow once the cursor rests."""
+        """Update the detail once the cursor rests."""
         message.stop()
         if self._rest is not None:
             self._rest.stop()
@@ -291,30 +291,30 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.show_detail()
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
-        """Go into the detail, which need not wait any more."""
+        """Open the detail without that delay."""
         message.stop()
         self.open_detail()
 
     def open_detail(self) -> None:
-        """Show the record under the cursor, and put the focus on it."""
+        """Show the record at the cursor and focus it."""
         self.show_detail()
         self.add_class("-opened")
         self.show_crumbs(self._filter_words())
         self.call_after_refresh(self._focus_opened)
 
     def _focus_opened(self) -> None:
-        # Until then the user may have gone to another screen, or opened a menu that would leave without the focus.
+        # Meanwhile the user may have left the screen, or opened a menu, which would close without the focus.
         if self.is_current and not self.has_overlay:
             self.focus_detail()
 
     def focus_detail(self) -> None:
-        """Put the focus into the detail."""
+        """Focus the detail."""
         self.query_one("#fields").focus()
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Go to the record or the view that a field leads to."""
+        """Open the record or view that a field links to."""
         message.stop()
-        # Later, because this screen cannot wait for its own end.
+        # Later, because this screen cannot wait for its own removal.
         if isinstance(message.link, ViewState):
             self.console.call_later(self.console.go_to_view, message.link)
         elif isinstance(message.link, tuple):
@@ -327,13 +327,13 @@ class ResourceScreen(ListScreen, RecordScreen):
             await self.console.copy_text(copied_word(row.id), line(f"{self.spec.singular} id"))
 
     def action_copy_menu(self) -> None:
-        """Choose what to copy of the record."""
+        """Open the menu of what to copy from the record."""
         from runwatch.tui.flows.record_menus import open_copy_menu
 
         open_copy_menu(self)
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
-        """What of the pane that has the focus can be copied beside the record."""
+        """Return what can be copied from the focused pane in addition to the record."""
         from runwatch.tui.widgets.lists.detail_view import DetailView
         from runwatch.view.problems.copy_options import CopyOption
 
@@ -342,13 +342,13 @@ class ResourceScreen(ListScreen, RecordScreen):
             yield CopyOption(line("value under the cursor"), copied_word(focused.value))
 
     def action_show_actions(self) -> None:
-        """Show everything that can be done with the record, and why the rest of it cannot."""
+        """Open the menu of the record's actions."""
         from runwatch.tui.flows.record_menus import open_action_menu
 
         open_action_menu(self)
 
     async def take_choice(self, target: object) -> None:
-        """Copy or do what was chosen in a menu of a record."""
+        """Run the chosen item of a record's menu."""
         from runwatch.tui.flows.record_menus import run_menu_choice
         from runwatch.view.problems.copy_options import CopyOption
 
@@ -358,65 +358,65 @@ class ResourceScreen(ListScreen, RecordScreen):
             await super().take_choice(target)
 
     async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        """Do something with a record; what no screen does is done by a command of the command line."""
+        """Run a resource action on a record."""
         self.console.perform(self, row.subject, action)
 
     async def action_new(self) -> None:
-        """Make one, or choose what to make."""
+        """Create a record, or open the menu of ways to do so."""
         from runwatch.tui.flows.record_menus import create_record
 
         create_record(self)
 
     async def action_destroy(self) -> None:
-        """Open the dialog of the action that destroys the record."""
+        """Open the dialog of the record's destructive action."""
         from runwatch.tui.flows.record_menus import open_destroy
 
         await open_destroy(self)
 
     async def action_edit(self) -> None:
-        """Change the record."""
+        """Edit the record."""
         from runwatch.tui.flows.record_menus import run_named_action
 
         await run_named_action(self, "edit")
 
     async def action_test(self) -> None:
-        """Test what the record describes."""
+        """Test the record."""
         from runwatch.tui.flows.record_menus import run_named_action
 
         await run_named_action(self, "test")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys of what cannot be done with such records do nothing here and are not shown."""
+        """Disable and hide the keys of actions that this resource does not have."""
         own = getattr(ResourceScreen, f"action_{action}", None)
         if action in _DOING and getattr(type(self), f"action_{action}") is own:
             return self._can(action)
         return super().check_action(action, parameters)
 
     def _can(self, name: str) -> bool:
-        """Whether such records, or their list, know an action."""
+        """Return whether the resource has an action."""
         if name == "new":
             return bool(self.spec.create_actions)
         return any(action.is_destructive if name == "destroy" else action.id == name for action in self.spec.actions)
 
     def action_raw(self) -> None:
-        """Show fields, or the JSON as it came."""
+        """Switch between fields and JSON."""
         self._is_raw = not self._is_raw
         self.show_detail()
 
     def action_full(self) -> None:
-        """Give the pane that has the focus the whole window, or share it again."""
+        """Switch the focused pane to the full window or back."""
         in_detail = self.query_one("#detail").has_focus_within
         name = "-full-detail" if in_detail else "-full-list"
         self.toggle_class(name)
         self.show_crumbs(self._filter_words())
 
     def action_preview(self) -> None:
-        """Show the detail beside the list, or the list alone."""
+        """Show or hide the detail beside the list."""
         self.toggle_class("-no-preview")
         self.table.focus()
 
     def action_back(self) -> None:
-        """One level: out of the detail, of a comparison that is begun, of the filter; then to the screen before."""
+        """Go back one level: leave the detail, cancel a comparison, clear the filter, or leave the screen."""
         if self.has_class("-opened") or self.has_class("-full-detail"):
             self.remove_class("-opened", "-full-detail")
             self.table.focus()
@@ -439,7 +439,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         is_begun = self.compared is not None or self.is_filtered
         return not is_open and not self.query_one("#detail").has_focus_within and not is_begun
 
-    # Inside.
+    # Internals.
 
     def _fit(self) -> None:
         self.set_class(self.size.width < WIDE_COLUMNS, "-narrow")

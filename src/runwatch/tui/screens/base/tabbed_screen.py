@@ -1,4 +1,4 @@
-"""Lists whose records have several sides: the fields of a record, and beside them what is read on demand."""
+"""Lists whose records have tabs: the fields of a record, and data read on demand."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from runwatch.store.live.report_poller import ReportPoller, ReportQuery
 
 RECORD: Final = "record"
-"""The side that the list itself tells of."""
+"""The tab of the record's own fields."""
 
 REFRESH_S: Final = 60.0
-"""How often another side is meant to be read while it is shown."""
+"""Poll interval of another tab while it is shown."""
 
 
 class TabbedScreen(ResourceScreen):
-    """The screen of a resource whose detail has tabs. Subclasses name them, and say what is read for each.
+    """The screen of a resource whose detail has tabs. Subclasses name them and what to read for each.
 
     Attributes:
-        TABS: Id and label of each side, the record's own first.
+        TABS: Id and label of each tab, the record's own first.
     """
 
     TABS: ClassVar[tuple[tuple[str, SafeText], ...]] = ((RECORD, line("Record")),)
@@ -50,38 +50,38 @@ class TabbedScreen(ResourceScreen):
         super().__init__(spec, source)
         self._reports: ReportPoller | None = None
 
-    # What subclasses say.
+    # For subclasses to override.
 
     def report_for(self, tab: str, row: RecordRow[Any]) -> ReportQuery | None:
-        """What is read for a side of a record; ``None`` where it needs no reading."""
+        """Return the report to read for a tab, or ``None``."""
         return None
 
     def side_sections(
         self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
     ) -> Sequence[DetailSection]:
-        """Another side of a record, from what was read for it; ``None`` where nothing had to be read."""
+        """Return the sections of another tab; ``record`` is ``None`` if nothing had to be read."""
         raise NotImplementedError
 
-    # What it is made of.
+    # Widgets and content.
 
     def detail_pane(self) -> Pane:
-        """Tabs above the fields."""
+        """Create the tabs above the fields."""
         return Pane(TabBar(self.TABS, id="sides"), self.detail(), id="detail")
 
     def hints(self) -> Sequence[KeyHint]:
-        """The tabs stand among the first."""
+        """Return the hints with the tabs among the first."""
         first, *others = super().hints()
         return (first, "screen.next_tab", *others)
 
     @property
     def tab(self) -> str:
-        """The side that is shown."""
+        """The active tab."""
         return self.query_one("#sides", TabBar).active
 
-    # What is shown.
+    # Drawing.
 
     def show_detail(self) -> None:
-        """Draw the side, and read it as long as it is shown."""
+        """Draw the active tab, and poll its report while it is shown."""
         row = self.row
         report = None if row is None or self.tab == RECORD else self.report_for(self.tab, row)
         reader = self._reader()
@@ -95,7 +95,7 @@ class TabbedScreen(ResourceScreen):
         self.query_one("#detail", Pane).set_border_text(age=age)
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """The fields of the record, or another side of it."""
+        """Return the fields of the record, or the sections of another tab."""
         tab = self.tab
         if tab == RECORD:
             return super().detail_sections(row, context)
@@ -111,41 +111,41 @@ class TabbedScreen(ResourceScreen):
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
         return super()._links(row) if self.tab == RECORD else []
 
-    # What people do.
+    # Messages and key actions.
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop polling when the screen closes."""
         reader = self._reader()
         if reader is not None:
             reader.show()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
-        """Show the side from its first line."""
+        """Show the tab from its first line."""
         message.stop()
         self.query_one("#fields", DetailView).reset()
         self.show_detail()
 
     def action_next_tab(self) -> None:
-        """Show the next side."""
+        """Go to the next tab."""
         self._step(1)
 
     def action_previous_tab(self) -> None:
-        """Show the side before."""
+        """Go to the previous tab."""
         self._step(-1)
 
     def action_raw(self) -> None:
-        """Show the JSON of the record, which is the first side, or the fields."""
+        """Go to the record's own tab and switch between fields and JSON."""
         self.query_one("#sides", TabBar).choose(RECORD)
         super().action_raw()
 
     def action_refresh(self) -> None:
-        """Read the list and the side now."""
+        """Read the list and the active tab's report now."""
         super().action_refresh()
         reader = self._reader()
         if reader is not None:
             reader.refresh()
 
-    # Inside.
+    # Internals.
 
     def _step(self, step: int) -> None:
         self._is_raw = False
@@ -164,7 +164,7 @@ class TabbedScreen(ResourceScreen):
         return self._reports
 
     def _read(self, kind: str) -> Record | None:
-        """The one record of a collection, once it was read."""
+        """Return the only record of a collection, once read."""
         found = self.console.store.collection(self.console.profile_name, kind).records
         return found[0] if found else None
 
@@ -186,11 +186,11 @@ class TabbedScreen(ResourceScreen):
 
 
 def text_section(*texts: SafeText, role: Role = Role.QUIET) -> DetailSection:
-    """Sentences in place of fields, or above them."""
+    """Return a section of sentences, shown in place of fields or above them."""
     return DetailSection(line(""), tuple(DetailLine(line(""), text, role) for text in texts))
 
 
 def record_sections(spec: Any, record: Record, context: RenderContext, note: str = "") -> list[DetailSection]:
-    """The fields of a record of another kind, below a sentence about that kind."""
+    """Return the fields of a record of another kind, below a sentence about that kind."""
     head = [text_section(line(note))] if note else []
     return [*head, *build_sections(spec, record, context)]
