@@ -1,1 +1,1 @@
-"""Widgets of the console. They take clean text, tell what happened, and never wait for anything."""
+"""Widgets of the console. They take safe text, post messages and never await anything."""

@@ -1,1 +1,1 @@
-"""Bars of one line: header, breadcrumbs, tabs, facets, filter and status."""
+"""One-line bars: header, breadcrumbs, tabs, facets, filter and status."""

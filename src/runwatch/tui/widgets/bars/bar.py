@@ -1,4 +1,4 @@
-"""One line of a screen with something at its left and its right end, parts of which can be clicked."""
+"""A one-line widget with clickable parts at its left and right end."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from runwatch.tui.core.widget_app import get_app
 from runwatch.view.text.safe_text import line, truncate
 
 MARGIN: Final = 1
-"""Cells that stay free at both ends."""
+"""Free cells at both ends."""
 
 MIN_GAP: Final = 3
-"""Cells between what is left and what is right."""
+"""Minimum cells between the left and the right parts."""
 
 
 class BarPart(NamedTuple):
-    """A stretch of a bar.
+    """A part of a bar.
 
     Attributes:
-        pieces: What it says.
-        target: What a click on it means; ``None`` when it means nothing.
+        pieces: Its text.
+        target: What a click opens or selects; ``None`` if it is not clickable.
         gap: Cells between it and the part before.
-        colour: The ground it stands on, ``#rrggbb``, where that is not the bar's.
+        colour: Background, ``#rrggbb``, if it differs from the bar's.
     """
 
     pieces: tuple[StyledSpan, ...]
@@ -41,17 +41,17 @@ class BarPart(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Its cells, without the gap."""
+        """Its width in cells, without the gap."""
         return sum(cell_width(text) for text, _ in self.pieces)
 
 
 def measure_parts(parts: Sequence[BarPart]) -> int:
-    """The cells of several parts in a row."""
+    """Return the width in cells of parts side by side."""
     return sum(part.width for part in parts) + sum(part.gap for part in parts[1:])
 
 
 class Bar(Widget):
-    """A line. Subclasses say what stands in it."""
+    """A one-line bar. Subclasses supply the parts."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -64,14 +64,16 @@ class Bar(Widget):
     """
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """What stands left and what stands right in ``width`` cells; the right side is cut only where it is alone."""
+        """Return the left and the right parts for ``width`` cells. The right ones are cut only if there are no left
+        ones.
+        """
         raise NotImplementedError
 
     def part_clicked(self, target: object) -> None:
-        """Called when the user clicks a part that means something."""
+        """Handle a click on a part that has a target."""
 
     def render_line(self, y: int) -> Strip:
-        """The line."""
+        """Draw the line."""
         ground = self.rich_style
         if y:
             return Strip.blank(self.size.width, ground)
@@ -87,7 +89,7 @@ class Bar(Widget):
         return Strip(segments).adjust_cell_length(self.size.width, ground)
 
     async def on_click(self, event: events.Click) -> None:
-        """Find out what was clicked."""
+        """Find the clicked part."""
         place = event.get_content_offset(self)
         if place is None:
             return
@@ -97,7 +99,7 @@ class Bar(Widget):
                 self.part_clicked(part.target)
 
     def _placed(self) -> list[tuple[int, BarPart, tuple[StyledSpan, ...]]]:
-        """Every part with its first cell and what of it is shown."""
+        """Return each part with its first cell and its visible text."""
         width = self.size.width - 2 * MARGIN
         if width < 1:
             return []

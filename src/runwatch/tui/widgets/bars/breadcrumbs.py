@@ -1,4 +1,4 @@
-"""The second line of a screen: the way to what is shown, and the filter that is on."""
+"""The second line of a screen: the path to what is shown, and the active filter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runwatch.view.text.safe_text import SafeText, line, truncate
 
 
 class Breadcrumbs(Bar):
-    """The line; a click on a level asks for it."""
+    """The breadcrumb line; clicking a level requests it."""
 
     DEFAULT_CSS = """
     Breadcrumbs {
@@ -24,7 +24,7 @@ class Breadcrumbs(Bar):
 
     @dataclass(eq=False, repr=False)
     class LevelClicked(WidgetMessage):
-        """The user clicked a level of the path above the panes.
+        """The user clicked a level.
 
         Attributes:
             level: The level, counted from 0.
@@ -39,13 +39,15 @@ class Breadcrumbs(Bar):
         self._filter: StyledSpans = line("")
 
     def show(self, levels: Sequence[SafeText], filter: StyledSpans | None = None) -> None:
-        """Say where we are and what is filtered by."""
+        """Show this path and filter."""
         self._levels = tuple(levels)
         self._filter = line("") if filter is None else filter
         self.refresh()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """The levels, outer ones left out where there is no room; the filter gets half of the line at most."""
+        """Return the levels and the filter. Outer levels are dropped if room is short; the filter gets at most half the
+        line.
+        """
         app = get_app(self)
         right = self._filter_parts(width // 2)
         first = 0
@@ -56,7 +58,7 @@ class Breadcrumbs(Bar):
         return left, right
 
     def part_clicked(self, target: object) -> None:
-        """Ask for the level."""
+        """Request the level."""
         assert isinstance(target, int)
         self.post_message(self.LevelClicked(self, target))
 

@@ -1,4 +1,4 @@
-"""A line above a list that counts its rows by facets; a click on a count keeps just those rows."""
+"""A line above a list with row counts by facet. Clicking a count filters the list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runwatch.view.text.safe_text import line
 
 
 class FacetBar(Bar):
-    """The line. It takes no focus: a key of the screen opens the same as a menu."""
+    """The facet line. It takes no focus: a key of the screen opens the same choices as a menu."""
 
     DEFAULT_CSS = """
     FacetBar {
@@ -27,10 +27,10 @@ class FacetBar(Bar):
 
     @dataclass
     class FacetClicked(Message):
-        """A count was chosen.
+        """The user clicked a count.
 
         Attributes:
-            value: What it counts.
+            value: The facet value counted.
         """
 
         value: FacetValue
@@ -41,13 +41,13 @@ class FacetBar(Bar):
         self._filter = ""
 
     def show(self, facets: Sequence[Facet], filter: str) -> None:
-        """Count these, and mark what the filter keeps."""
+        """Show these counts, and mark the ones the filter selects."""
         if (tuple(facets), filter) != (self._facets, self._filter):
             self._facets, self._filter = tuple(facets), filter
             self.refresh()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """The facets with their counts; those that tell no rows apart come last."""
+        """Return the facets with their counts, facets with a single value last."""
         app = get_app(self)
         ordered = sorted(self._facets, key=lambda facet: len(facet.values) < 2)
         parts: list[BarPart] = []
@@ -66,6 +66,6 @@ class FacetBar(Bar):
         return parts, ()
 
     def part_clicked(self, target: object) -> None:
-        """Tell the screen what was clicked."""
+        """Post :class:`FacetClicked`."""
         if isinstance(target, FacetValue):
             self.post_message(self.FacetClicked(target))

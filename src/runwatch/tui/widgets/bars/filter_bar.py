@@ -1,4 +1,4 @@
-"""Where a filter is typed: it works while the user types, and a mistake never takes the rows away."""
+"""The input for a filter. It applies while the user types; an invalid filter leaves the rows as they are."""
 
 from __future__ import annotations
 
@@ -20,23 +20,22 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 Completer = Callable[[str], str | None]
-"""Completes a filter's text, or answers ``None``."""
+"""Completes a filter's text, or returns ``None``."""
 
 
 class FilterBar(Horizontal):
-    """The line with the input, and behind it how many rows match or what is wrong.
+    """The filter input, followed by the number of matching rows or an error.
 
-    ``enter`` keeps the filter, ``esc`` leaves without one, ``→`` takes the completion. Its parts are made behind
-    the screen's first paint, which they would hold up.
+    ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` accepts the completion. Its children are mounted
+    after the screen's first paint, which they would delay.
 
     Args:
         complete: Completes what is typed; see :func:`make_filter_suggester`.
-        id: The widget's id.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
     INPUT: ClassVar[type[LineInput]] = LineInput
-    """What the user types into."""
+    """Class of the input."""
 
     DEFAULT_CSS = """
     FilterBar {
@@ -60,10 +59,10 @@ class FilterBar(Horizontal):
 
     @dataclass(eq=False, repr=False)
     class Changed(WidgetMessage):
-        """The text of a filter changed while the user types.
+        """The user changed the text.
 
         Attributes:
-            text: The text as it stands.
+            text: The current text.
         """
 
         widget: FilterBar
@@ -71,7 +70,7 @@ class FilterBar(Horizontal):
 
     @dataclass(eq=False, repr=False)
     class Submitted(WidgetMessage):
-        """The user keeps the filter and goes back to the rows.
+        """The user keeps the filter and returns to the rows.
 
         Attributes:
             text: The filter.
@@ -82,7 +81,7 @@ class FilterBar(Horizontal):
 
     @dataclass(eq=False, repr=False)
     class Cancelled(WidgetMessage):
-        """The user leaves the filter bar, and with it the filter."""
+        """The user leaves the filter bar and clears the filter."""
 
         widget: FilterBar
 
@@ -92,16 +91,16 @@ class FilterBar(Horizontal):
         self._is_made = False
 
     def on_mount(self) -> None:
-        """Make the parts once the screen stands, so that they are there when somebody types."""
+        """Mount the children after the first paint, before the user needs them."""
         self.call_after_refresh(self._make)
 
     @property
     def text(self) -> str:
-        """What is typed."""
+        """The current text."""
         return self._input.value if self._is_made else ""
 
     def edit(self, text: str) -> None:
-        """Take the focus and go on with this text."""
+        """Take the focus and edit this text."""
         self._make()
         field = self._input
         with self.prevent(LineInput.Changed):
@@ -110,20 +109,20 @@ class FilterBar(Horizontal):
         field.focus()
 
     def show_count(self, matching: SafeText) -> None:
-        """Say how many rows match, such as ``14/212``; nothing as long as it has no parts."""
+        """Show how many rows match, such as ``14/212``. Does nothing before the children are mounted."""
         if not self._is_made:
             return
         self._input.remove_class("-invalid")
         self._state.update(to_content(matching, Role.QUIET))
 
     def show_error(self, reason: SafeText) -> None:
-        """Say what is wrong; the last filter that could be read stays applied."""
+        """Show an error; the last valid filter stays applied."""
         self._make()
         self._input.add_class("-invalid")
         self._state.update(to_content(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD))
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Tell the screen at once."""
+        """Post every change."""
         event.stop()
         self.post_message(self.Changed(self, event.value))
 
@@ -133,13 +132,13 @@ class FilterBar(Horizontal):
         self.post_message(self.Submitted(self, event.value))
 
     def action_leave(self) -> None:
-        """Leave, and take the filter away."""
+        """Clear the filter and leave."""
         with self.prevent(LineInput.Changed):
             self._input.value = ""
         self.post_message(self.Cancelled(self))
 
     def _make(self) -> None:
-        # Its screen may have gone before its first refresh.
+        # The screen may be removed before its first refresh.
         if not self._is_made and self.is_attached:
             self._is_made = True
             self.mount(
@@ -167,11 +166,11 @@ class _Completion(Suggester):
 
 
 def make_filter_suggester(fields: Mapping[str, Sequence[SafeText]], flags: Sequence[str] = ()) -> Completer:
-    """Completes the last word of a filter: names of fields, behind ``:`` and ``=`` values, behind ``is:`` flags.
+    """Return a completer for the last word of a filter: field names, values after ``:`` and ``=``, flags after ``is:``.
 
     Args:
-        fields: The values seen so far by the field's name; asked for one field's only when they are wanted.
-        flags: What ``is:`` knows.
+        fields: Known values by field name; looked up only for the field being completed.
+        flags: The values of ``is:``.
     """
     words: dict[str, Sequence[str]] = {"is": flags, "has": tuple(fields)}
 
@@ -183,7 +182,7 @@ def make_filter_suggester(fields: Mapping[str, Sequence[SafeText]], flags: Seque
             name, found, part = begun.partition(sign)
             if found:
                 fitting = _first(part, words[name] if name in words else fields.get(name, ()))
-                # A value with blanks would end at the first of them.
+                # A value with spaces would end at the first one.
                 return None if fitting is None or " " in fitting else text[: len(text) - len(part)] + fitting
         name_found = _first(begun, [f"{name}:" for name in (*fields, *words)])
         return None if name_found is None else text[: len(text) - len(begun)] + name_found

@@ -1,4 +1,4 @@
-"""The first line of every screen: which service, in which mode, with which key, and how the connection is."""
+"""The first line of every screen: service, mode, key and connection."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ NOTHING: Final = line("")
 
 
 class RateLimitHold(NamedTuple):
-    """A 429 that holds every read back.
+    """A 429 that pauses all reads.
 
     Attributes:
         code: The error code.
-        until: When reading goes on.
+        until: When reads resume.
     """
 
     code: SafeText
@@ -35,17 +35,16 @@ class RateLimitHold(NamedTuple):
 
 
 class HeaderInfo(NamedTuple):
-    """What the bar says.
+    """Content of the header bar.
 
     Attributes:
-        profile: The profile's name.
-        colour: The profile's colour from the settings, ``#rrggbb``; ``None`` for none.
-        read_only: Whether the client refuses to change anything.
+        colour: The profile's color from the settings, ``#rrggbb``.
+        read_only: Whether the client refuses every write.
         host: Host and port of the service.
-        key: Where the key comes from and its id, never the key.
-        connection: Glyph and word of how the connection is.
-        requests: Requests a minute and what is left of them.
-        hold: What holds reading back, in place of connection and requests.
+        key: Source and id of the key, never the key itself.
+        connection: Glyph and word for the state of the connection.
+        requests: Requests a minute and how many are left.
+        hold: The current rate-limit hold, shown instead of connection and requests.
     """
 
     profile: SafeText
@@ -59,7 +58,7 @@ class HeaderInfo(NamedTuple):
 
 
 class HeaderBar(Bar):
-    """The line. Profile and mode never leave it, and neither does the countdown of a hold."""
+    """The header line. Profile, mode and the countdown of a hold are never dropped for lack of room."""
 
     def __init__(self, place: HeaderInfo | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -68,27 +67,27 @@ class HeaderBar(Bar):
 
     @property
     def place(self) -> HeaderInfo:
-        """What the bar says."""
+        """The current content."""
         return self._place
 
     def show(self, place: HeaderInfo) -> None:
-        """Say something else."""
+        """Show this content."""
         if place != self._place:
             self._place = place
             self._set_timer()
             self.refresh()
 
     def on_mount(self) -> None:
-        """Let the time go by."""
+        """Start the timer."""
         self._set_timer()
 
     def tick(self) -> None:
-        """Draw the time, or what is left of a hold, anew."""
+        """Redraw the time or countdown."""
         self.refresh()
         self._set_timer()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """Everything there is room for; the key's source leaves first, then host, time and requests."""
+        """Return the parts that fit; the key's source is dropped first, then host, time and requests."""
         place = self._place
         mode = label_span("READ-ONLY", Role.WARN) if place.read_only else label_span("can change", Role.PLAIN)
         profile = BarPart(((truncate(place.profile, PROFILE_CELLS), Role.PLAIN),), colour=place.colour)
@@ -123,7 +122,7 @@ class HeaderBar(Bar):
         return ((again, Role.WARN),)
 
     def _set_timer(self) -> None:
-        """Wake when something that is shown changes: each second of a countdown, each minute of the time."""
+        """Wake when the display changes: every second during a countdown, otherwise every minute."""
         if self._timer is not None:
             self._timer.stop()
         now = get_app(self).clock.now()

@@ -1,4 +1,4 @@
-"""The last line of every screen: what can be done here, and always how to find everything else."""
+"""The last line of every screen: the available actions, and always the way to the help."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
 NOTICE_S: Final = 5.0
-"""How long a notice stands in place of the hints."""
+"""How long a notice replaces the hints."""
 
 KeyHint = str | tuple[str, str]
-"""The id of an action, and its label here where that is not the one of the table."""
+"""An action's id, or its id and a label that replaces the one in the key table."""
 
 
 class StatusBar(Bar):
-    """The line. Hints leave from the back, and their number is named; the way to the help never leaves."""
+    """The status line. If room is short, the last hints are replaced by their number; the way to the help stays."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -33,13 +33,13 @@ class StatusBar(Bar):
         self._timer: Timer | None = None
 
     def show_hints(self, hints: Sequence[KeyHint]) -> None:
-        """Offer these actions, the most important first."""
+        """Show these actions, the most important first."""
         if self._hints != tuple(hints):
             self._hints = tuple(hints)
             self.refresh()
 
     def say(self, notice: StyledSpans, seconds: float = NOTICE_S) -> None:
-        """Say something in place of the hints for a while; nothing else on the screen moves for it."""
+        """Show a notice instead of the hints for a while. The layout does not move."""
         self._notice = to_spans(notice)
         if self._timer is not None:
             self._timer.stop()
@@ -47,12 +47,12 @@ class StatusBar(Bar):
         self.refresh()
 
     def clear_notice(self) -> None:
-        """Take the notice away."""
+        """Remove the notice."""
         self._notice = ()
         self.refresh()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """As many hints as there is room for, or the notice; and what is pinned."""
+        """Return the notice or as many hints as fit, and the pinned actions."""
         pinned = [self._hint(id) for id in PINNED]
         if self._notice:
             return [BarPart(self._notice)], pinned
@@ -64,7 +64,7 @@ class StatusBar(Bar):
         return self._with_rest(hints, shown), pinned
 
     def part_clicked(self, target: object) -> None:
-        """Ask for the action."""
+        """Request the action."""
         self.post_message(HintClicked(str(target)))
 
     def _hint(self, hint: KeyHint) -> BarPart:
@@ -72,6 +72,6 @@ class StatusBar(Bar):
         return BarPart(((get_app(self).keys.shown(id), ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
 
     def _with_rest(self, hints: Sequence[BarPart], shown: int) -> list[BarPart]:
-        """The first hints, and the number of those that are not shown; a click on it leads to the help."""
+        """Return the first hints and the number of hidden ones; clicking that number opens the help."""
         rest = len(hints) - shown
         return [*hints[:shown], *([BarPart((label_span(f"+{rest}"),), target="app.help")] if rest else [])]

@@ -1,4 +1,4 @@
-"""The views of one pane by name, one of them chosen."""
+"""The named views of a pane, one of them active."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from runwatch.view.text.safe_text import SafeText, line
 
 
 class TabBar(Bar):
-    """The line; a click chooses a view. It takes no focus: keys of the screen step through the views.
+    """The line of tabs; a click activates a view. It takes no focus: keys of the screen step through the views.
 
-    Textual's ``Tabs`` does not replace it: that takes two rows, the focus and its arrow keys, and scrolls where this
-    narrows the gaps; :class:`Bar` is needed for the other bars anyway.
+    Textual's ``Tabs`` takes two rows, the focus and its arrow keys, and scrolls where this bar narrows the gaps.
+    :class:`Bar` is needed for the other bars anyway.
 
     Args:
         tabs: Id and label of each view.
-        id: The widget's id.
     """
 
     DEFAULT_CSS = """
@@ -34,10 +33,9 @@ class TabBar(Bar):
 
     @dataclass
     class TabActivated(Message):
-        """A view was chosen.
+        """A view was activated.
 
         Attributes:
-            bar: The bar.
             tab: The view's id.
         """
 
@@ -56,25 +54,25 @@ class TabBar(Bar):
 
     @property
     def active(self) -> str:
-        """The chosen view's id."""
+        """The active view's id."""
         return self._active
 
     def choose(self, tab: str) -> None:
-        """Choose a view."""
+        """Activate a view."""
         if tab != self._active:
             self._active = tab
             self.refresh()
             self.post_message(self.TabActivated(self, tab))
 
     def step(self, step: int) -> None:
-        """Choose the view that stands ``step`` further, round the end."""
+        """Activate the view ``step`` positions further, wrapping around."""
         ids = [tab for tab, _ in self._tabs]
         self.choose(ids[(ids.index(self._active) + step) % len(ids)])
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """The labels with rules between them, where there is room for rules.
+        """Return the labels, with rules between them if there is room.
 
-        The chosen one stands in the accent, and between brackets without colour.
+        The active label has the accent color, or brackets on a terminal without colors.
         """
         app = get_app(self)
         parts: list[BarPart] = []
@@ -91,5 +89,5 @@ class TabBar(Bar):
         return [part._replace(gap=gap) for part in labels], ()
 
     def part_clicked(self, target: object) -> None:
-        """Choose what was clicked."""
+        """Activate the clicked view."""
         self.choose(str(target))

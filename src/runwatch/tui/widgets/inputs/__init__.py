@@ -1,1 +1,1 @@
-"""Fields that users type into, and buttons."""
+"""Input fields and buttons."""

@@ -1,4 +1,4 @@
-"""A button one line high; brackets say that it has the focus, with or without colours."""
+"""A one-line button; brackets show the focus with and without colors."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ from runwatch.view.text.safe_text import SafeText, line
 
 
 class TextButton(Widget, can_focus=True):
-    """A button.
+    """A one-line button.
 
     Textual's ``Button`` does not replace it: drawing, width, keys and styles would all be overridden to keep one row,
     the role of the label and the brackets that show the focus without colors.
 
     Args:
         label: What pressing it does.
-        role: The role of its label while it does not have the focus.
-        id: The widget's id.
+        role: The label's role without the focus.
     """
 
     ALLOW_SELECT = False
@@ -47,11 +46,7 @@ class TextButton(Widget, can_focus=True):
 
     @dataclass
     class Pressed(Message):
-        """The user pressed the button.
-
-        Attributes:
-            button: The button.
-        """
+        """The user pressed the button."""
 
         button: TextButton
 
@@ -76,13 +71,13 @@ class TextButton(Widget, can_focus=True):
         self.refresh(layout=True)
 
     def render(self) -> RenderResult:
-        """The label between its brackets."""
+        """Draw the label, in brackets with the focus."""
         if self.has_focus:
             return to_content(line(f"[ {self._label} ]"), ACCENT)
         return to_content(line(f"  {self._label}  "), Role.QUIET if self.disabled else self._role)
 
     def get_content_width(self, container: object, viewport: object) -> int:
-        """As wide with the focus as without."""
+        """Return the same width with and without the focus."""
         return cell_width(self._label) + 4
 
     def on_focus(self, event: events.Focus) -> None:
@@ -90,15 +85,15 @@ class TextButton(Widget, can_focus=True):
         self.refresh()
 
     def on_blur(self, event: events.Blur) -> None:
-        """Take the brackets away."""
+        """Remove the brackets."""
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Be pressed."""
+        """Press the button."""
         event.stop()
         self.action_press()
 
     def action_press(self) -> None:
-        """Tell that the button was pressed."""
+        """Post :class:`Pressed` unless the button is disabled."""
         if not self.disabled:
             self.post_message(self.Pressed(self))

@@ -1,4 +1,4 @@
-"""The fields of a form: what each is called, what stands in it, and below it what it takes or what is wrong with it."""
+"""The fields of a form: label, input, and a hint or an error below."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from runwatch.view.text.safe_text import line
 
 MAX_SHOWN_SUGGESTIONS: Final = 3
 OFFERED_CHARACTERS: Final = 30
-"""So many words, of so many characters in all, are told beside a field; of others their number."""
+"""Suggestions are listed beside a field up to these limits; beyond them only their number is shown."""
 
 
 FieldInput = LineInput | MultilineInput
-"""What the user types into."""
+"""The input of a form field."""
 
 
 class FormFields(VerticalScroll, can_focus=False):
-    """The fields of a form, one below the other, with whatever else belongs among them.
+    """The fields of a form, one below the other, with other widgets above and below them.
 
-    A mark stands before each field, another one before that with the focus, so that fields are seen without colours.
+    A mark precedes each field and differs for the focused one, so that fields are visible without colors.
 
     Args:
-        asks: What is asked.
-        values: What stands in the fields at first, by the id of the ask.
-        before: What stands above the fields.
-        after: What stands below them.
+        asks: The fields.
+        values: Initial values by field id.
+        before: Widgets above the fields.
+        after: Widgets below the fields.
     """
 
     DEFAULT_CSS = """
@@ -85,7 +85,7 @@ class FormFields(VerticalScroll, can_focus=False):
         self._fields: Final = {ask.id: _field(ask, self._first.get(ask.id, "")) for ask in self._asks}
 
     def compose(self) -> ComposeResult:
-        """A row and a note for each."""
+        """Create a row and a note for each field."""
         yield from self._before
         for ask in self._asks:
             label = Static(to_content(line(ask.label), Role.QUIET), classes="label")
@@ -99,30 +99,30 @@ class FormFields(VerticalScroll, can_focus=False):
         yield from self._after
 
     def values(self) -> dict[str, str]:
-        """What stands in the fields now, by the id of the ask."""
+        """Return the current values by field id."""
         return {ask.id: self.input(ask.id).value for ask in self._asks}
 
     def input(self, id: str) -> FieldInput:
-        """The field of an ask."""
+        """Return the input of a field."""
         return self._fields[id]
 
     def inputs(self) -> Iterator[FieldInput]:
-        """All fields, in order."""
+        """Iterate over the inputs in order."""
         for ask in self._asks:
             yield self.input(ask.id)
 
     def go_to(self, id: str) -> None:
-        """Put the focus into a field; the first one where there is none of that id."""
+        """Focus a field, or the first one if the id is unknown."""
         ids = [ask.id for ask in self._asks]
         if ids:
             self.input(id if id in ids else ids[0]).focus()
 
     def offer(self, id: str, words: Mapping[str, str]) -> None:
-        """Have more words offered in a field, once they are known; with each what people call it."""
+        """Add suggestions to a field once they are known, each with its human-readable name."""
         self._offered[id] |= words
 
     def choose(self, field: LineInput, step: int) -> bool:
-        """Put the next choice into a field; answer whether it has any."""
+        """Put the next suggestion into a field; return whether it has any."""
         id = str(field.id).removeprefix("field-")
         choices = tuple(self._offered.get(id, ()))
         if choices:
@@ -131,11 +131,11 @@ class FormFields(VerticalScroll, can_focus=False):
         return bool(choices)
 
     def show_problems(self, problems: Mapping[str, str], silent: frozenset[str]) -> None:
-        """Say below each field what is wrong with it, or what it takes.
+        """Show below each field its error or its hint.
 
         Args:
-            problems: What is wrong, by the id of the ask.
-            silent: Asks that nobody has come to yet, whose hint says enough.
+            problems: Errors by field id.
+            silent: Fields the user has not visited yet; they show their hint, not an error.
         """
         app = get_app(self)
         for ask in self._asks:
@@ -151,15 +151,15 @@ class FormFields(VerticalScroll, can_focus=False):
         self.query_one(f"#note-{FORM_LEVEL}", Static).update(to_content(line(rest, None), Role.WARN))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Mark the field with the focus."""
+        """Mark the focused field."""
         self._mark()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """Take the mark away."""
+        """Remove the mark."""
         self._mark()
 
     def _hint(self, ask: FormField) -> str:
-        """What a field takes, and what can be chosen there; for what is chosen, what people call it."""
+        """Return what a field takes and its suggestions, or the name of the current value if it has one."""
         words = self._offered[ask.id]
         name = words.get(self.input(ask.id).value.strip(), "")
         if name:

@@ -1,4 +1,4 @@
-"""One line that the user types into."""
+"""A one-line text input."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from runwatch.base.text import clean_line
 
 
 class LineInput(Input):
-    """An input as high as one line, whose cursor stands still and whose text a terminal may see.
+    """A one-line input with a steady cursor, whose text is safe for the terminal.
 
-    What is pasted may come from anywhere, and Textual would draw its control characters as they are.
+    Pasted text may contain control characters, which Textual would send to the terminal.
     """
 
     DEFAULT_CSS = """
@@ -49,10 +49,10 @@ class LineInput(Input):
         self.cursor_blink = False
 
     def validate_value(self, value: str) -> str:
-        """Make visible what a terminal would act on."""
+        """Make control characters visible."""
         return clean_line(value)
 
     def _on_paste(self, event: events.Paste) -> None:
-        # The input's own method, private and checked on Textual 8.2.8, comes next by itself.
+        # Textual calls the input's own ``_on_paste`` after this one (private; checked on Textual 8.2.8).
         pasted = event.text.splitlines()
         event.text = clean_line(pasted[0].strip()) if pasted else ""

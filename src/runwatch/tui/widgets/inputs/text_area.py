@@ -1,4 +1,4 @@
-"""A field for a text of several lines."""
+"""A multi-line text field."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from runwatch.view.text.pasted_text import clean_multiline
 
 
 class SafeTextArea(TextArea):
-    """A text area whose text a terminal may see, and in which everything can be taken back.
+    """A text area whose text is safe for the terminal and whose every change can be undone.
 
-    What is pasted or written in an editor may come from anywhere, and Textual would draw its control characters as they
-    are: they are left out, and the screen is told how many.
+    Pasted or externally edited text may contain control characters, which Textual would send to the terminal. They are
+    dropped and their number is posted.
     """
 
     @dataclass
     class CharactersDropped(Message):
-        """Characters that a terminal would act on were not taken.
+        """Control characters were dropped.
 
         Attributes:
             count: How many.
@@ -32,34 +32,33 @@ class SafeTextArea(TextArea):
         count: int
 
     def edit(self, edit: Edit) -> EditResult:
-        """Change the text, without what a terminal would act on."""
+        """Change the text, without control characters."""
         edit.text, count = clean_multiline(edit.text)
         if count:
             self.post_message(self.CharactersDropped(count))
         return super().edit(edit)
 
     def undo(self) -> None:
-        """Take the last change back."""
+        """Undo the last change."""
         self._stand_on_a_line_that_stays()
         super().undo()
 
     def redo(self) -> None:
-        """Make the change again that was taken back last."""
+        """Redo the last undone change."""
         self._stand_on_a_line_that_stays()
         super().redo()
 
     def _stand_on_a_line_that_stays(self) -> None:
-        # Textual fails when the line under the cursor goes together with the scroll bar; it puts the cursor where the
-        # change was anyway.
+        # Textual fails when the line under the cursor disappears together with the scroll bar. It then moves the cursor
+        # to the change anyway.
         self.move_cursor((0, 0), record_width=False)
 
 
 class MultilineInput(SafeTextArea):
-    """A field of a form. ``tab`` leaves it, ``enter`` begins a new line.
+    """A multi-line form field. ``tab`` leaves it, ``enter`` inserts a newline.
 
     Args:
-        value: What stands there at first.
-        id: The widget's id.
+        value: The initial text.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("text")
@@ -78,11 +77,7 @@ class MultilineInput(SafeTextArea):
 
     @dataclass
     class EditorRequested(Message):
-        """The user wants to write the text in an editor of their own.
-
-        Attributes:
-            field: The field.
-        """
+        """The user wants to edit the text in an external editor."""
 
         field: MultilineInput
 
@@ -99,7 +94,7 @@ class MultilineInput(SafeTextArea):
 
     @property
     def value(self) -> str:
-        """The text, its lines ended by newlines."""
+        """The text, with newlines as line ends."""
         return self.text
 
     @value.setter
@@ -107,10 +102,10 @@ class MultilineInput(SafeTextArea):
         self.take(text)
 
     def take(self, text: str) -> None:
-        """Put another text in place of all of it; it can be taken back like everything that is typed."""
+        """Replace the whole text; the change can be undone."""
         if text != self.text:
             self.replace(text, (0, 0), self.document.end)
 
     def action_editor(self) -> None:
-        """Ask for the editor."""
+        """Request the external editor."""
         self.post_message(self.EditorRequested(self))

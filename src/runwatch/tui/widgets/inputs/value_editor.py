@@ -1,4 +1,4 @@
-"""The line in which the value of a setting is changed, checked while the user types."""
+"""The line that edits a setting's value and checks it while the user types."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ from runwatch.view.text.safe_text import SafeText, line
 
 
 class ValueEditor(Vertical):
-    """The line. ``enter`` writes it, ``esc`` leaves.
+    """The value line. ``enter`` saves the value, ``esc`` leaves it unchanged.
 
     Args:
-        fault: Says what is wrong with the value of a dotted key beyond its form; an empty text where nothing is.
-        id: The widget's id.
+        fault: Takes a dotted key and a value of valid form and returns what else is wrong with it, or an empty text.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,10 +58,9 @@ class ValueEditor(Vertical):
 
     @dataclass
     class Submitted(Message):
-        """The user wants a value written.
+        """The user wants a value saved.
 
         Attributes:
-            editor: The line.
             key: The dotted key.
             value: The value; ``None`` for the default.
         """
@@ -73,22 +71,18 @@ class ValueEditor(Vertical):
 
         @property
         def control(self) -> Widget:
-            """The line."""
+            """The editor."""
             return self.editor
 
     @dataclass
     class Cancelled(Message):
-        """The user leaves the line.
-
-        Attributes:
-            editor: The line.
-        """
+        """The user leaves the editor."""
 
         editor: ValueEditor
 
         @property
         def control(self) -> Widget:
-            """The line."""
+            """The editor."""
             return self.editor
 
     def __init__(self, fault: Callable[[str, str], str], *, id: str | None = None) -> None:
@@ -97,38 +91,38 @@ class ValueEditor(Vertical):
         self._row: SettingsRow | None = None
 
     def compose(self) -> ComposeResult:
-        """The key and the input; below them what enter does, or what is wrong, as long as it may be."""
+        """Create the key and the input, and below them the effect of enter or the error."""
         with Horizontal(id="value-line"):
             yield Static(id="value-key")
             yield LineInput(id="value-text")
         yield Static(id="value-state")
 
     def edit(self, row: SettingsRow) -> None:
-        """Take the focus and change the value of a row."""
+        """Take the focus and edit a row's value."""
         self._row = row
         self.query_one("#value-key", Static).update(to_content(((line(f"{row.edits}{'.' * row.adds} "), ACCENT),)))
         self._put(row.text)
         self._input.focus()
 
     def refuse(self, reason: SafeText) -> None:
-        """Say why it was not written."""
+        """Show why the value was not saved."""
         self._input.add_class("-invalid")
         self._say(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD)
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Check what is typed."""
+        """Check the text."""
         event.stop()
         self._read()
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        """Have it written if it can be."""
+        """Request a save if the value is valid."""
         event.stop()
         found = self._read()
         if found is not None:
             self.post_message(self.Submitted(self, *found))
 
     def action_leave(self) -> None:
-        """Leave the value as it was."""
+        """Leave the value unchanged."""
         self.post_message(self.Cancelled(self))
 
     @property
@@ -142,7 +136,7 @@ class ValueEditor(Vertical):
         self._read()
 
     def _read(self) -> tuple[str, str | None] | None:
-        """The key and the value as they would be written; ``None`` when they cannot be, with the reason shown."""
+        """Return key and value to save, or show the reason and return ``None``."""
         row = self._row
         if row is None:
             return None

@@ -1,4 +1,4 @@
-"""Where the user says in words what to do: screens, actions and named filters, each found by a few letters."""
+"""The line for palette commands: screens, actions and named filters, found by a few letters."""
 
 from __future__ import annotations
 
@@ -34,18 +34,17 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import fit, line, truncate
 
 SHOWN: Final = 8
-"""Suggestions in sight at once."""
+"""Suggestions visible at once."""
 
 NAME_CELLS: Final = 32
-"""The widest suggestion; longer ones are cut."""
+"""Maximum width of a suggestion; longer ones are cut."""
 
 
 class CommandLine(Overlay):
-    """The line. ``enter`` does what is typed or suggested first, ``tab`` completes it, ``esc`` leaves.
+    """The command line. ``enter`` runs the typed or first suggested command, ``tab`` completes it, ``esc`` leaves.
 
     Args:
-        commands: What can be typed.
-        id: The widget's id.
+        commands: The commands that can be typed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -78,12 +77,10 @@ class CommandLine(Overlay):
 
     @dataclass
     class Submitted(Message):
-        """The user gave a command; the line is gone from the screen.
+        """The user entered a command; the command line is closed.
 
         Attributes:
-            line: The line.
-            command: What to do.
-            argument: What was typed behind it.
+            argument: The text typed after the command.
         """
 
         line: CommandLine
@@ -92,7 +89,7 @@ class CommandLine(Overlay):
 
         @property
         def control(self) -> Widget:
-            """The line."""
+            """The command line."""
             return self.line
 
     def __init__(self, commands: Sequence[PaletteCommand], *, id: str | None = None) -> None:
@@ -101,7 +98,7 @@ class CommandLine(Overlay):
         self._has_stepped = False
 
     def compose(self) -> ComposeResult:
-        """Suggestions, and the line itself below them."""
+        """Create the suggestions with the input below them."""
         yield _Suggestions(id="command-suggestions")
         with Horizontal():
             yield Static(to_content((label_span(":", ACCENT),)), id="command-mark")
@@ -109,24 +106,24 @@ class CommandLine(Overlay):
             yield Static(id="command-state")
 
     def on_mount(self) -> None:
-        """Suggest everything, and take the keyboard."""
-        # Keys typed at once can take the line away again before its parts stand.
+        """Suggest all commands and take the focus."""
+        # Queued keys may close the command line before its children are mounted.
         if self.query(LineInput):
             self._suggest("")
             self._input.focus()
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Suggest what fits."""
+        """Suggest matching commands."""
         event.stop()
         self._suggest(event.value)
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        """Do it, or say why not."""
+        """Run the command or show an error."""
         event.stop()
         self.choose(self._meant(event.value))
 
     def choose(self, meant: CommandSuggestion | None) -> None:
-        """Do what a suggestion says, or go on typing where something is missing."""
+        """Run a suggestion, or let the user type its missing argument."""
         if meant is None:
             return
         if not meant.is_whole:
@@ -138,19 +135,17 @@ class CommandLine(Overlay):
         screen.post_message(self.Submitted(self, meant.command, meant.argument))
 
     def action_complete(self) -> None:
-        """Take the suggestion into the line."""
+        """Complete the input with the suggestion."""
         chosen = self._list.chosen
         if chosen is not None:
             self._put(chosen.text + (" " if chosen.command.argument_name and not chosen.argument else ""))
 
     def action_step(self, step: int) -> None:
-        """Go to another suggestion, round the end."""
+        """Move to another suggestion, wrapping around."""
         count = self._list.line_count()
         if count:
             self._has_stepped = True
             self._list.move_cursor((self._list.cursor + step) % count)
-
-    # Inside.
 
     @property
     def _input(self) -> LineInput:
@@ -161,7 +156,7 @@ class CommandLine(Overlay):
         return self.query_one(_Suggestions)
 
     def _meant(self, text: str) -> CommandSuggestion | None:
-        """What enter stands for: the suggestion that was gone to, else the line itself, else the first suggestion."""
+        """Return what enter runs: the suggestion moved to, else the typed command, else the first suggestion."""
         chosen = self._list.chosen
         if chosen is not None and self._has_stepped:
             return chosen
@@ -238,7 +233,7 @@ class _Suggestions(LineList, inherit_bindings=False):
         ]
 
     def cursor_style(self) -> Style:
-        """The cursor is drawn as in a list that has the focus, because the keys for it work while one types."""
+        """Draw the cursor as in a focused list, because its keys work while the input has the focus."""
         return self.get_component_rich_style("line-list--cursor")
 
     def line_opened(self) -> None:
@@ -247,7 +242,7 @@ class _Suggestions(LineList, inherit_bindings=False):
         parent.choose(self.chosen)
 
     async def on_click(self, event: object) -> None:
-        """A click is a choice; the list above has put the cursor there by then."""
+        """Choose the clicked line; the base class has moved the cursor there by then."""
         self.call_next(self.line_opened)
 
 

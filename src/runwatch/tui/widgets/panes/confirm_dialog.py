@@ -1,4 +1,4 @@
-"""The one place where something is changed: what will happen, sent as what, and what came of it, row by row."""
+"""The dialog that confirms every mutation: what will happen, the request, and the outcome row by row."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ OUTCOME_CELLS: Final = 28
 
 MIN_BODY_ROWS: Final = 8
 OTHER_ROWS: Final = 16
-"""Rows that frame, sentence, request, what is to be typed, outcome and buttons take beside the body."""
+"""Rows that frame, sentence, request, typed confirmation, outcome and buttons take besides the body."""
 
 
 @dataclass(frozen=True, slots=True)
 class DialogRow:
-    """One record that a dialog is about.
+    """A record affected by the mutation.
 
     Attributes:
-        key: Names it when its outcome is told.
-        text: The record in a line.
+        key: Identifies the record when its outcome is shown.
+        text: The record in one line.
     """
 
     key: str
@@ -59,11 +59,11 @@ class DialogRow:
 
 @dataclass(frozen=True, slots=True)
 class TypedConfirmation:
-    """What has to be typed before a dialog can be confirmed.
+    """Text that must be typed before a dialog can be confirmed.
 
     Attributes:
-        prompt: What to type, in words.
-        expected: What it has to be.
+        prompt: What the user is asked to type.
+        expected: The text to type.
     """
 
     prompt: SafeText
@@ -72,21 +72,21 @@ class TypedConfirmation:
 
 @dataclass(frozen=True, slots=True)
 class DialogText:
-    """What a dialog says.
+    """Text of a confirmation dialog.
 
     Attributes:
-        title: What is done to what, on which profile.
-        sentence: What will happen, and what will not.
-        request: Method and path, and whatever belongs beside them.
-        keep: The label of the harmless button, in words of the thing itself: ``Keep it running``.
-        confirm: The label of the button that does it.
+        title: Action, record and profile.
+        sentence: What will happen and what will not.
+        request: Method, path and related details.
+        keep: Label of the harmless button, specific to the record: ``Keep it running``.
+        confirm: Label of the button that sends the mutation.
         profile: Profile and mode, in their roles.
-        key: The idempotency key; ``None`` where each row has its own.
-        body: The body that is sent; ``None`` where there is none.
-        rows: The records.
-        typed: What has to be typed first.
-        age: How old the data is that this is decided on.
-        off: Why it cannot be done, such as read-only mode; ``None`` when it can.
+        key: The idempotency key; ``None`` if each row has its own.
+        body: The request body; ``None`` if there is none.
+        rows: The affected records.
+        typed: Text to type first.
+        age: Age of the data shown.
+        off: Why the mutation is unavailable, such as read-only mode; ``None`` if it is available.
     """
 
     title: SafeText
@@ -104,11 +104,12 @@ class DialogText:
 
 
 class ConfirmDialog(Dialog):
-    """The dialog. It starts on the harmless button, and once sent it stays until an answer or until the user leaves.
+    """The confirmation dialog. The harmless button has the focus first. After sending, the dialog stays open until the
+    outcome is known or the user leaves.
 
     Args:
-        order: What it says.
-        owner: The screen that is told what the user does.
+        order: The dialog's text.
+        owner: The screen that receives the dialog's messages.
     """
 
     AUTO_FOCUS = "#sheet-keep"
@@ -154,31 +155,22 @@ class ConfirmDialog(Dialog):
 
     @dataclass(eq=False, repr=False)
     class Confirmed(Message):
-        """The user wants what a dialog says; the dialog shows from now on that it is being sent.
-
-        Attributes:
-            dialog: The dialog.
-        """
+        """The user confirmed; the dialog shows that the request is being sent."""
 
         dialog: ConfirmDialog
 
     @dataclass(eq=False, repr=False)
     class RetryRequested(Message):
-        """The user wants a request whose outcome is unknown sent again, with the same key and the same body.
-
-        Attributes:
-            dialog: The dialog.
-        """
+        """The user wants to retry an unconfirmed write with the same key and body."""
 
         dialog: ConfirmDialog
 
     @dataclass(eq=False, repr=False)
     class Closed(Message):
-        """The user left a dialog, which is gone from the screen.
+        """The user left the dialog, which is closed.
 
         Attributes:
-            dialog: The dialog.
-            was_sent: Whether something was sent before, so that records may have changed.
+            was_sent: Whether something was sent, so records may have changed.
         """
 
         dialog: ConfirmDialog
@@ -194,7 +186,7 @@ class ConfirmDialog(Dialog):
         self._secret_name = line("")
 
     def compose(self) -> ComposeResult:
-        """Sentence, request, records, what is to be typed, what came of it, buttons."""
+        """Create sentence, request, records, typed confirmation, outcome and buttons."""
         order = self._order
         age = (order.age,) if order.age is not None else ()
         with Pane(edge=BorderText(title=order.title, state=order.profile, age=age, counters=_KEYS)):
@@ -203,7 +195,7 @@ class ConfirmDialog(Dialog):
             yield Static(to_content(self._request()))
             if order.body is not None:
                 body = DetailView(id="sheet-body")
-                # Shown before the first frame, so that no button moves away from under a mouse.
+                # Fill the body before the first frame, so that no button moves away from the mouse.
                 body.show([_plain(order.body)])
                 yield body
             if order.rows:
@@ -221,65 +213,64 @@ class ConfirmDialog(Dialog):
                 yield TextButton(line("Retry with the same key"), id="sheet-again")
 
     def on_resize(self) -> None:
-        """Give the body the rows that nothing else in the dialog needs."""
+        """Give the body all rows the rest of the dialog does not need."""
         for body in self.query("#sheet-body"):
             body.styles.max_height = max(MIN_BODY_ROWS, self.size.height - OTHER_ROWS)
 
     def on_mount(self) -> None:
-        """Say what cannot be done yet."""
+        """Show why confirming is not possible yet."""
         order = self._order
         self._again.display = self._copy.display = False
         if order.off is not None:
             self._say((order.off, Role.WARN))
         self._confirm.disabled = order.off is not None or order.typed is not None
 
-    # What the screen tells.
+    # Called by the screen.
 
     @property
     def state(self) -> DialogState:
-        """How far it is."""
+        """The dialog's state."""
         return self._state
 
     def note(self, said: StyledSpans) -> None:
-        """Say what is known beside the sentence, such as what hangs on the record; it may come after the dialog."""
+        """Show facts below the sentence, such as the record's dependents; may be called after the dialog opened."""
         for place in self.query("#sheet-note").results(Static):
             place.update(to_content(said))
             place.remove_class("-hidden")
 
     def show_rate_limit(self, notice: SafeText) -> None:
-        """Say until when it is held back; until then leaving means that it is not done."""
+        """Show when a rate-limit hold ends; leaving before that cancels the request."""
         self._say((notice, Role.WARN))
         self._keep.label = self._order.keep
 
     def go(self) -> None:
-        """Say that it is sent now, and that leaving no longer stops it."""
+        """Show that the request is being sent and that leaving no longer stops it."""
         if self.is_mounted:
             self._enter("sending", "Close, it continues", label_span("sending, waiting for the response", Role.LIVE))
 
     def show_outcome(self, key: str, outcome: StyledSpans) -> None:
-        """Say what came of one record."""
+        """Show the outcome for one record."""
         self.query_one(_Outcomes).tell(key, to_spans(outcome))
 
     def finish(self, outcome: StyledSpans) -> None:
-        """Say that it is done."""
+        """Show that the mutation is done."""
         self._end("done", *to_spans(outcome))
 
     def offer_secret(self, name: SafeText, secret: Secret) -> None:
-        """Let the user copy what the answer tells this once.
+        """Let the user copy a secret that the service returns only once.
 
         Args:
             name: What it is: ``key``.
-            secret: The secret itself.
         """
         self._secret, self._secret_name = secret, name
         self._copy.label = line(f"Copy the {name} ({get_app(self._copy).keys.shown('sheet.copy')})")
         self._copy.display = True
 
     def show_refusal(self, entry: ProblemEntry, *, next_step: SafeText | None = None) -> None:
-        """Say that the service refused, and why."""
+        """Show the problem with which the service refused the request."""
         self._end("refused")
         for body in self.query("#sheet-body"):
-            # The problem says what matters now, and 24 rows are not enough for both.
+            # The problem matters more, and 24 rows do not hold both.
             body.display = False
         place = self.query_one("#sheet-problem")
         place.remove_class("-hidden")
@@ -293,19 +284,19 @@ class ConfirmDialog(Dialog):
         self.call_next(put)
 
     def show_unknown_outcome(self, reason: SafeText) -> None:
-        """Say that it was sent and that no answer told what it did."""
+        """Show that the request was sent but no response arrived."""
         again = line(f"{get_app(self._confirm).keys.shown('sheet.ask_again')} retries with the same key and body")
         self._end("unknown", (line(f"outcome unknown: {reason}; {again}"), Role.WARN))
         self._again.display = True
 
     def tell(self, notice: StyledSpans) -> None:
-        """Say something in the frame, such as by which way an id was copied; the status line lies below the dialog."""
+        """Show a notice in the frame, such as how an id was copied; the dialog covers the status bar."""
         self.query_one(Pane).set_border_text(age=notice)
 
-    # What people do.
+    # Called on user input.
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Leave, do it, or ask again."""
+        """Leave, confirm, copy or retry."""
         event.stop()
         if event.button is self._confirm:
             self._send()
@@ -318,49 +309,49 @@ class ConfirmDialog(Dialog):
             self.action_leave()
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Open the way when the right thing is typed."""
+        """Enable the confirm button when the expected text is typed."""
         event.stop()
         self._confirm.disabled = not self._is_typed(event.value)
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        """Go on to the button; enter in an input does nothing by itself."""
+        """Move the focus to the confirm button; enter in the input sends nothing."""
         event.stop()
         if self._is_typed(event.value):
             self._confirm.focus()
 
     def on_panel_closed(self) -> None:
-        """Leave the dialog with its problem."""
+        """Leave the dialog together with its problem."""
         self.action_leave()
 
     def on_copy_requested(self, event: CopyRequested) -> None:
-        """Pass on what the problem panel wants copied."""
+        """Forward the problem panel's copy request."""
         event.stop()
         self._owner.post_message(replace(event))
 
     def action_leave(self) -> None:
-        """Leave; what was sent goes on without the dialog."""
+        """Leave; a request already sent continues without the dialog."""
         self.dismiss()
         self._owner.post_message(self.Closed(self, self._was_sent))
 
     def action_ask_again(self) -> None:
-        """Ask for the same request again, when its outcome is unknown."""
+        """Request a retry if the outcome is unknown."""
         if self._state == "unknown":
             self._send()
             self._owner.post_message(self.RetryRequested(self))
 
     def action_copy(self) -> None:
-        """Have the secret copied that the answer told."""
+        """Request a copy of the secret from the response."""
         if self._secret is not None:
             wanted = CopyRequested(self, self._secret_name, copied_unchanged(self._secret.reveal()), is_secret=True)
             self._owner.post_message(wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Asking again is there only when the outcome is unknown, and copying only when there is a secret to copy."""
+        """Enable retry only if the outcome is unknown, and copy only if there is a secret."""
         if action == "copy":
             return self._secret is not None
         return self._state == "unknown" if action == "ask_again" else True
 
-    # Inside.
+    # Internal.
 
     @property
     def _keep(self) -> TextButton:
@@ -410,7 +401,7 @@ class ConfirmDialog(Dialog):
 
 
 class _Outcomes(LineList):
-    """The records with what came of each."""
+    """The records with their outcomes."""
 
     def __init__(self, rows: Sequence[DialogRow]) -> None:
         super().__init__(id="sheet-rows")

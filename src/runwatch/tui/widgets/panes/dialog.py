@@ -1,15 +1,15 @@
-"""What every dialog in front of a screen looks like: one pane in the middle, and its buttons at the lower right."""
+"""The look of every dialog: one pane in the middle, with its buttons at the lower right."""
 
 from __future__ import annotations
 
 from textual.screen import ModalScreen
 
 BUTTONS = "buttons"
-"""The class of the line with the buttons."""
+"""CSS class of the row of buttons."""
 
 
 class Dialog(ModalScreen[None]):
-    """A dialog. Subclasses put a pane into it, and the line of the class :data:`BUTTONS` to the end of the pane."""
+    """A modal dialog. Subclasses yield a pane that ends with a row of class :data:`BUTTONS`."""
 
     DEFAULT_CSS = """
     Dialog {

@@ -1,4 +1,4 @@
-"""The whole of one event or record as JSON, over the lower part of a screen."""
+"""A complete event or record as JSON, over the lower part of a screen."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ from runwatch.view.text.safe_text import SafeText, block, line
 
 
 class Drawer(Pane):
-    """A pane with one text. ``y`` copies it, ``esc`` leaves.
-
-    Args:
-        id: The widget's id.
-    """
+    """A pane with one text. ``y`` copies it, ``esc`` leaves."""
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.back", "screen.copy"))
     DEFAULT_CSS = """
@@ -43,15 +39,15 @@ class Drawer(Pane):
 
         Args:
             title: What it is.
-            text: The text in readable form.
-            exact: What copying gives.
+            text: The text, formatted for reading.
+            exact: The text that is copied.
         """
         from runwatch.view.detail.sections import DetailLine, DetailSection
 
         self._copied = exact
         self.set_border_text(title=title)
         if not self.children:
-            # Made when it is wanted first: most drawers are never opened.
+            # Created on first use: most drawers are never opened.
             self.mount(DetailView())
         view = self.query_one(DetailView)
         view.show([DetailSection(line(""), (DetailLine(line(""), block(text)),))])

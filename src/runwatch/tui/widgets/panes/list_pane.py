@@ -1,4 +1,4 @@
-"""A table in its frame, and below the rows why they are not newer."""
+"""A framed table, with the reason for outdated rows below them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText
 
 _MARGIN: Final = 4
-"""Cells beside a note: two in front of it, as in the table, one behind it, and the scroll bar's."""
+"""Cells beside a note: two before it as in the table, one after it, and one for the scroll bar."""
 
 
 class ListPane(Pane):
-    """The pane of a list. Rows that were read before stay in sight whatever happens; what happened stands below them.
+    """The pane of a list. A failed read keeps the rows and is reported below them.
 
     Args:
         table: The list.
-        id: The widget's id.
     """
 
     DEFAULT_CSS = """
@@ -49,13 +48,13 @@ class ListPane(Pane):
         self._told: tuple[SafeText, ...] = ()
 
     def show_note(self, note: Sequence[SafeText], *, is_trouble: bool) -> None:
-        """Say why there are no rows; where there are some, say below them why they are old.
+        """Explain an empty table, or below existing rows why they are outdated.
 
         Args:
-            note: What is said, a text a line.
-            is_trouble: Whether it is said beside rows too.
+            note: The text, one item a line.
+            is_trouble: Whether to show it below existing rows too.
         """
-        # Before it is laid out, the pane has no width that anything could be broken at.
+        # Before the first layout, the pane has no width to wrap at.
         room = self.content_size.width - _MARGIN
         self._table.note = [row for text in note for row in wrap_text(text, room)] if room > 0 else tuple(note)
         told = tuple(note) if is_trouble and self._table.line_count() else ()

@@ -1,4 +1,4 @@
-"""A few things to choose from: what to copy, what to do with a record and why something of it is off."""
+"""A menu: what to copy, or what to do with a record and why some actions are unavailable."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line, truncate
 
 LABEL_CELLS: Final = 36
-"""The widest label; longer ones are cut."""
+"""Maximum width of a label; longer ones are cut."""
 
 NOTHING: Final = line("")
 
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
-    """One thing to choose.
+    """One entry of a menu.
 
     Attributes:
-        label: What it is, in a few words.
-        target: What the screen gets when the user chooses it.
-        note: What stands beside it.
-        disabled_reason: Why it cannot be chosen now; ``None`` when it can.
+        label: A few words.
+        target: Passed to the screen when the user chooses the item.
+        note: Text beside the label.
+        disabled_reason: Why the item cannot be chosen now; ``None`` if it can.
     """
 
     label: SafeText
@@ -50,18 +50,17 @@ class MenuItem:
 
 
 class Menu(Overlay):
-    """The menu. ``enter`` chooses, ``esc`` leaves; every other key of the screen below waits until it is gone.
+    """The menu. ``enter`` chooses, ``esc`` leaves; the keys of the screen below do not work while it is open.
 
-    Textual's ``OptionList`` does not replace it: that passes over disabled options, and has no columns, no cursor glyph
-    and no keys of the key table; :class:`LineList` is needed for the other lists anyway.
+    Textual's ``OptionList`` skips disabled options and has no columns, no cursor glyph and no keys of the key table.
+    :class:`LineList` is needed for the other lists anyway.
 
     Args:
-        title: What it is about.
-        items: What there is to choose.
-        start: The line that the cursor begins on.
-        id: The widget's id.
-        again: Reads the items once more after a choice, for things that are marked and unmarked: the menu stays, and
-            each target is a function that is called.
+        title: What the menu is about.
+        items: The items.
+        start: Index of the item under the cursor at first.
+        again: Returns the items again after a choice, for items that are marked and unmarked. The menu then stays open
+            and calls the item's target.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -71,12 +70,7 @@ class Menu(Overlay):
 
     @dataclass
     class ItemChosen(Message):
-        """The user chose something; the menu is gone from the screen.
-
-        Attributes:
-            menu: The menu.
-            item: What was chosen.
-        """
+        """The user chose an item; the menu is closed."""
 
         menu: Menu
         item: MenuItem
@@ -88,12 +82,7 @@ class Menu(Overlay):
 
     @dataclass
     class ItemHighlighted(Message):
-        """The cursor stands on something else.
-
-        Attributes:
-            menu: The menu.
-            item: What it stands on.
-        """
+        """The cursor moved to another item."""
 
         menu: Menu
         item: MenuItem
@@ -105,11 +94,7 @@ class Menu(Overlay):
 
     @dataclass
     class Cancelled(Message):
-        """The menu is gone and nothing was chosen.
-
-        Attributes:
-            menu: The menu.
-        """
+        """The menu closed without a choice."""
 
         menu: Menu
 
@@ -135,24 +120,24 @@ class Menu(Overlay):
         self._stood_on: Screen[Any] | None = None
 
     def compose(self) -> ComposeResult:
-        """The lines."""
+        """Create the list of items."""
         yield _Items(self._items)
 
     def on_mount(self) -> None:
-        """Take the keyboard."""
+        """Take the focus."""
         self._stood_on = self.screen
-        # Keys typed at once can take the menu away again before its lines stand.
+        # Queued keys may close the menu before its list is mounted.
         for lines in self.query(_Items):
             lines.focus()
             lines.move_cursor(self._start)
 
     def on_unmount(self) -> None:
-        """Tell the screen that nothing was chosen."""
+        """Tell the screen if nothing was chosen."""
         if self._stood_on is not None and not self._is_chosen:
             self._stood_on.post_message(self.Cancelled(self))
 
     def choose(self, item: MenuItem) -> None:
-        """Tell the screen, unless it is off; the reason stands beside it then."""
+        """Choose an item unless it is disabled; the reason is visible beside it."""
         if item.disabled_reason is not None:
             return
         if self._again is not None:
@@ -166,13 +151,13 @@ class Menu(Overlay):
             screen.post_message(self.ItemChosen(self, item))
 
     def on_key(self, event: events.Key) -> None:
-        """Let no key through to the screen, where it would do something beside the choice."""
+        """Stop keys that belong to the screen below."""
         binding = self.screen.active_bindings.get(event.key)
         if binding is None or self not in binding.node.ancestors_with_self:
             event.stop()
 
     def action_step(self, step: int) -> None:
-        """Go to the next line, round the end."""
+        """Move to the next item, wrapping around."""
         lines = self.query_one(_Items)
         lines.move_cursor((lines.cursor + step) % len(self._items))
 

@@ -1,4 +1,4 @@
-"""The lines in which the user writes about records; nothing of it is sent to the service."""
+"""The editor for local notes about records; nothing typed here is sent to the service."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from runwatch.view.text.safe_text import SafeText, line
 
 
 class HeldKeys(Protocol):
-    """The keys that the user types, which can wait for what takes them."""
+    """Queue of typed keys that can be paused."""
 
     def pause_for(self, opening: object) -> None:
-        """What is typed from now on waits."""
+        """Queue keys from now on."""
         ...
 
     def resume_for(self, opening: object) -> None:
-        """What is typed goes on."""
+        """Deliver the queued keys."""
         ...
 
 
 class NoteHost(Protocol):
-    """What a line for notes needs of the app."""
+    """What a note editor needs from the app."""
 
     @property
     def key_queue(self) -> HeldKeys:
@@ -41,20 +41,20 @@ class NoteHost(Protocol):
         ...
 
     def notify_user(self, notice: str) -> None:
-        """Say something for a while on the screen in front."""
+        """Show a temporary notice on the front screen."""
         ...
 
     def warn(self, warning: str) -> None:
-        """Say something that stays on the screen until the user hides it."""
+        """Show a warning until the user hides it."""
         ...
 
 
 class SaveResult(NamedTuple):
-    """What came of writing down what was typed.
+    """Result of saving notes.
 
     Attributes:
-        is_kept: Whether it stands; otherwise the user is asked, and ``enter`` writes it once more.
-        words: What is said.
+        is_kept: Whether the notes were saved; if not, the user has to decide, and ``enter`` saves again.
+        words: The message to show.
     """
 
     is_kept: bool
@@ -62,20 +62,20 @@ class SaveResult(NamedTuple):
 
 
 SaveNotes = Callable[[Mapping[str, str]], Awaitable[SaveResult]]
-"""Writes the texts of the lines down, by their names."""
+"""Saves the texts by line name."""
 
 
 class NoteEditor(Overlay):
-    """The lines. ``enter`` keeps what is typed, ``tab`` goes to the next line, ``esc`` leaves without a change.
+    """The lines of a note. ``enter`` saves, ``tab`` moves to the next line, ``esc`` leaves without a change.
 
-    They stand until what was typed does: nothing of it is lost when it cannot be written, or when another console has
-    written meanwhile and the user has to say which text is to stay.
+    The editor stays open until the text is saved. Nothing is lost if saving fails, or if another console has changed
+    the note and the user has to choose which text to keep.
 
     Args:
-        console: Says what came of it, also when the screen is left.
-        title: What it is about.
-        texts: What stands in each line at first, by the line's name.
-        keep: Writes down what was typed.
+        console: Reports the outcome, even after the screen was left.
+        title: What the note is about.
+        texts: Initial texts by line name.
+        keep: Saves the texts.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -108,25 +108,25 @@ class NoteEditor(Overlay):
         self._is_keeping = False
 
     def compose(self) -> ComposeResult:
-        """A line for each."""
+        """Create one line for each text."""
         for name, text in self._texts.items():
             with Horizontal():
                 yield Static(to_content(line(name), Role.QUIET), classes="name")
                 yield LineInput(text, id=f"note-{name}")
 
     def on_mount(self) -> None:
-        """Begin with the first line, behind what stands there."""
-        # Keys typed at once can take the editor away again before its lines stand.
+        """Focus the first line, with the cursor after its text."""
+        # Queued keys may close the editor before its lines are mounted.
         for field in self.query(f"#note-{next(iter(self._texts))}").results(LineInput):
             field.cursor_position = len(field.value)
             field.focus()
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Nobody else needs to know."""
+        """Stop the event: no parent needs it."""
         event.stop()
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        """Keep it; what is typed meanwhile waits."""
+        """Save; keys typed in the meantime are queued."""
         event.stop()
         if self._is_keeping:
             return

@@ -1,4 +1,4 @@
-"""A few lines above the hints, which say something for a while."""
+"""A few temporary lines above the hints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runwatch.tui.core.rendering import StyledSpans, to_lines
 
 
 class Notice(Static):
-    """A few lines between the panes and the hints, or nothing. It takes neither focus nor keys."""
+    """Lines between the panes and the hints, hidden if empty. It takes neither focus nor keys."""
 
     DEFAULT_CSS = """
     Notice {
@@ -28,11 +28,11 @@ class Notice(Static):
         self._end: Timer | None = None
 
     def say(self, texts: Sequence[StyledSpans], *, for_s: float | None = None) -> None:
-        """Say something else, or nothing.
+        """Show other texts, or hide the notice.
 
         Args:
-            texts: What to say.
-            for_s: After how many seconds it says nothing any more; ``None`` for as long as it stands there.
+            texts: The lines; empty hides the notice.
+            for_s: Seconds until the notice is hidden; ``None`` for no limit.
         """
         if self._end is not None:
             self._end.stop()

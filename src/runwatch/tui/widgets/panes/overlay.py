@@ -1,4 +1,4 @@
-"""A pane over the lower part of a screen, for a choice or a command: what it is about stays in sight above it."""
+"""A pane over the lower part of a screen, for a choice or a command; its subject stays visible above."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from runwatch.tui.widgets.panes.pane import BorderText, Pane
 
 
 class Overlay(Pane):
-    """The pane. It takes the keyboard when it comes, and gives it back when it leaves.
+    """The overlay. It takes the focus when it opens and returns it when it closes.
 
     Args:
         edge: The texts of its frame.
-        id: The widget's id.
 
     Attributes:
-        before: What had the focus before.
-        is_leaving: Whether it is going already.
+        before: The widget that had the focus before.
+        is_leaving: Whether it is closing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
@@ -42,11 +41,7 @@ class Overlay(Pane):
 
     @dataclass
     class Ready(Message):
-        """It is there, and what takes the keyboard in it has asked for it.
-
-        Attributes:
-            overlay: The pane.
-        """
+        """The overlay is mounted, and its child has requested the focus."""
 
         overlay: Overlay
 
@@ -56,25 +51,25 @@ class Overlay(Pane):
         self.is_leaving = False
 
     def on_mount(self) -> None:
-        """Say that it stands; classes below have had their turn by now."""
+        """Post :class:`Ready`; ``on_mount`` of the subclasses has run by now."""
         self.post_message(self.Ready(self))
 
     def close(self) -> None:
-        """Go, and give the focus back."""
+        """Close, and return the focus."""
         self.is_leaving = True
         if self.before is not None and self.before.is_attached:
             self.screen.set_focus(self.before)
         self.remove()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """Go when somebody clicks elsewhere; a terminal that is left takes the focus from everything and is no reason.
+        """Close if the user clicks elsewhere, but not if the terminal loses the focus, which blurs every widget.
 
-        The widget that gets the focus is known only after this event.
+        The newly focused widget is known only after this event.
         """
         self.call_after_refresh(self._leave_when_left)
 
     def action_leave(self) -> None:
-        """Go without doing anything."""
+        """Close without a choice."""
         self.close()
 
     def _leave_when_left(self) -> None:

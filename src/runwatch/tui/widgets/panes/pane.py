@@ -1,4 +1,4 @@
-"""A framed part of a screen whose frame says what is in it and in which state that is."""
+"""A framed part of a screen. The frame shows what the pane contains and its state."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from runwatch.view.text.safe_text import line
 
 _FOCUS_CLASS: Final = "-focused"
 _LEAST_RULE: Final = 2
-"""Cells of frame that stay between the texts of one edge."""
+"""Minimum cells of frame between the two texts of an edge."""
 
 _CORNERS: Final = 6
-"""Cells of an edge that a text cannot take: both corners, and a cell of frame and a space beside each."""
+"""Cells of an edge that text cannot use: two corners, each with a cell of frame and a space."""
 
 NOTHING: Final = line("")
 
 
 class BorderText(NamedTuple):
-    """The texts of a pane's frame; the ones on the right are cut last.
+    """Texts of a pane's frame; those on the right are cut last.
 
     Attributes:
-        title: Top left: the name, and how much is shown of how much.
-        state: Top right: the order of rows, whether a tail follows.
-        age: Bottom left: how old the data is, and what keeps it from being newer.
-        counters: Bottom right: totals, what came in the meantime.
+        title: Top left: name and count.
+        state: Top right: sort order, whether a tail follows.
+        age: Bottom left: age of the data and why it is not newer.
+        counters: Bottom right: totals and new arrivals.
     """
 
     title: StyledSpans = NOTHING
@@ -44,13 +44,10 @@ class BorderText(NamedTuple):
 
 
 class Pane(Container):
-    """A container with a frame: round, or heavy while something inside has the focus.
+    """A container with a frame: round, or heavy while a child has the focus.
 
     Args:
-        children: What it frames.
         edge: The texts of the frame.
-        id: The widget's id.
-        classes: The widget's classes.
     """
 
     DEFAULT_CSS = """
@@ -86,7 +83,7 @@ class Pane(Container):
         age: StyledSpans | None = None,
         counters: StyledSpans | None = None,
     ) -> None:
-        """Put other texts into the frame; those that are not given stay."""
+        """Replace texts of the frame; ``None`` leaves a text as it is."""
         given = {"title": title, "state": state, "age": age, "counters": counters}
         edge = self._edge._replace(**{name: text for name, text in given.items() if text is not None})
         if edge != self._edge:
@@ -94,11 +91,11 @@ class Pane(Container):
             self._write_edge(above=edge[:2] != before[:2], below=edge[2:] != before[2:])
 
     def render_line(self, y: int) -> Strip:
-        """The ground, which what is inside covers."""
+        """Draw the background, which the children cover."""
         return Strip.blank(self.size.width, self.rich_style)
 
     def on_mount(self) -> None:
-        """Take the frame of the glyph set."""
+        """Use the frame of the glyph set."""
         self.set_class(get_app(self).is_ascii, ASCII_CLASS)
         self._write_edge()
 
@@ -107,45 +104,45 @@ class Pane(Container):
         self._write_edge()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show that what is inside has the focus."""
+        """Show that a child has the focus."""
         self._show_focus()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """Show that the focus went elsewhere."""
+        """Show that the focus is elsewhere."""
         self._show_focus()
 
     async def on_click(self, event: events.Click) -> None:
-        """Give the focus to what is inside when somebody clicks the frame."""
+        """Focus the first child when the frame is clicked."""
         if event.widget is self:
             inside = next((child for child in self.query("*") if child.focusable), None)
             if inside is not None:
                 inside.focus()
 
     def _show_focus(self) -> None:
-        # Between two widgets of this pane, what one of them has lost may be told after what the other has got.
+        # When the focus moves between two widgets of this pane, the blur event may arrive after the focus event.
         focused = self.has_focus_within
         if self.has_class(_FOCUS_CLASS) != focused:
             self.set_class(focused, _FOCUS_CLASS)
             self._write_edge()
 
     def _write_edge(self, *, above: bool = True, below: bool = True) -> None:
-        """Write the edges, and draw those anew that look different: an age grows each second on one of them."""
+        """Set the edges and redraw those that changed; an age on one of them changes every second."""
         if not self.is_mounted:
             return
-        # Textual's own way to set them draws everything inside anew too, every second for an age that grows.
+        # Textual's public setters would redraw all children too, every second for a growing age.
         self._border_title = self._edge_content(self._edge.title, self._edge.state)
         self._border_subtitle = self._edge_content(self._edge.age, self._edge.counters)
-        # A text that stands alone has the frame on its other side anyway; only two need frame of ours between them.
+        # A single text has frame on its other side anyway; only two texts need frame drawn between them.
         self.styles.border_title_align = "left" if _has_words(self._edge.title) else "right"
         self.styles.border_subtitle_align = "left" if _has_words(self._edge.age) else "right"
         width, height = self.outer_size
-        # Counted from the first cell inside frame and padding.
+        # Relative to the first cell inside frame and padding.
         left, top = self.content_offset
         lines = [-top] * above + [height - 1 - top] * below
         self.refresh(*(Region(-left, y, width, 1) for y in lines))
 
     def _edge_content(self, left: StyledSpans, right: StyledSpans) -> Content | None:
-        """One edge as one text: Textual knows no more than that."""
+        """Return both texts of an edge as one, because Textual supports only one."""
         width = self.outer_size.width - _CORNERS
         if width < 1 or not (_has_words(left) or _has_words(right)):
             return None

@@ -1,4 +1,4 @@
-"""A Problem, in the one form it has everywhere: the id that support staff ask for stands first, alone and whole."""
+"""The panel that shows a Problem the same way everywhere: first its instance, the id support asks for, uncut."""
 
 from __future__ import annotations
 
@@ -29,11 +29,7 @@ NO_INSTANCE = "none: this response did not come from the API"
 
 
 class ProblemPanel(Pane):
-    """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does what comes next, ``esc`` leaves.
-
-    Args:
-        id: The widget's id.
-    """
+    """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does the next step, ``esc`` leaves."""
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
         "screen", only=("screen.back", "screen.copy", "screen.copy_menu")
@@ -47,7 +43,7 @@ class ProblemPanel(Pane):
 
     @dataclass(eq=False, repr=False)
     class NextStepRequested(WidgetMessage):
-        """The user pressed enter on a problem, to do what it says comes next.
+        """The user pressed enter to do the problem's next step.
 
         Attributes:
             entry: The problem.
@@ -61,12 +57,12 @@ class ProblemPanel(Pane):
         self._next_step: SafeText | None = None
 
     def compose(self) -> ComposeResult:
-        """The fields."""
+        """Create the fields."""
         yield _Fields()
 
     @property
     def entry(self) -> ProblemEntry | None:
-        """The problem that is shown."""
+        """The problem shown."""
         return self._entry
 
     def show(
@@ -80,10 +76,10 @@ class ProblemPanel(Pane):
         """Show a problem.
 
         Args:
-            entry: The problem, and where and when it was met.
-            next_step: What comes next, where the screen knows better than the code's own explanation.
-            attempts: How often the request was sent, where that is known.
-            links: Ways to what the problem belongs to.
+            entry: The problem, and where and when it occurred.
+            next_step: Replaces the next step from the code's explanation.
+            attempts: How often the request was sent, if known.
+            links: Links to related records.
         """
         self._entry = entry
         app, problem = get_app(self), entry.problem
@@ -98,11 +94,10 @@ class ProblemPanel(Pane):
         self._fields.show(self._sections(entry, status, next_step, attempts), links)
 
     def show_raw(self, entry: ProblemEntry, json: SafeText) -> None:
-        """Show a problem's JSON in the place of its fields.
+        """Show a problem's JSON instead of its fields.
 
         Args:
-            entry: The problem.
-            json: Everything that is kept of it.
+            json: Everything stored about it.
         """
         self.show(entry)
         self._fields.show([DetailSection(_UNTITLED, (DetailLine(_UNTITLED, json),))])
@@ -114,7 +109,7 @@ class ProblemPanel(Pane):
         self._fields.show(())
 
     def start_over(self) -> None:
-        """Go to the first line, as for another problem."""
+        """Move to the first line, for another problem."""
         self._fields.reset()
 
     def action_copy(self) -> None:
@@ -131,11 +126,11 @@ class ProblemPanel(Pane):
             )
 
     def action_back(self) -> None:
-        """Ask the screen to leave the panel."""
+        """Ask the screen to close the panel."""
         self.post_message(PanelClosed(self))
 
     def action_next_step(self) -> None:
-        """Ask the screen to do what comes next."""
+        """Ask the screen to do the next step."""
         if self._entry is not None:
             self.post_message(self.NextStepRequested(self, self._entry))
 

@@ -1,4 +1,4 @@
-"""One run from all sides: its events as they come, and everything else under tabs."""
+"""One run: its events as they arrive, and everything else under tabs."""
 
 from __future__ import annotations
 
@@ -42,11 +42,10 @@ RUN_NOT_FINAL: Final = "The run is still live."
 
 
 class RunDetail(Vertical):
-    """The tabs of a run. The screen gives the facts; the events come from the log's own source.
+    """The tabs of a run. The screen passes the facts; events come from the log's own source.
 
     Args:
-        context: What is drawn with, asked anew each time.
-        id: The widget's id.
+        context: Returns the current render context; called for each drawing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
@@ -72,7 +71,7 @@ class RunDetail(Vertical):
         """The user searches the events.
 
         Attributes:
-            text: What for; empty for nothing any more.
+            text: The search; empty for none.
         """
 
         text: str
@@ -84,13 +83,13 @@ class RunDetail(Vertical):
         self._read: dict[str, tuple[DetailSection, ...]] = {}
         self._events: tuple[Sequence[RunEvent], bool] = ((), False)
         self._search = ""
-        # Made here, so that they can be told what to show before they are on the screen.
+        # Created here, so that content can be set before they are mounted.
         self._tabs: Final = TabBar(TABS)
         self._before_raw = TABS[0][0]
         self._log: Final = EventLog(id="events")
 
     def compose(self) -> ComposeResult:
-        """Tabs above, and the events below; the other views are made when somebody chooses them first."""
+        """Create the tabs and the event log; the other views are created when first chosen."""
         yield self._tabs
         with ContentSwitcher(initial="events"):
             yield self._log
@@ -103,15 +102,14 @@ class RunDetail(Vertical):
 
     @property
     def tab(self) -> str:
-        """The view that is shown."""
+        """The id of the active view."""
         return self._tabs.active
 
     def show(self, facts: RunFacts, *, is_other: bool) -> None:
-        """Show a run, or the same one with newer facts.
+        """Show a run or its newer facts.
 
         Args:
-            facts: The run with everything that goes with it.
-            is_other: Whether it is another run than before.
+            is_other: Whether this is a different run than before.
         """
         self._facts = facts
         if is_other:
@@ -127,22 +125,21 @@ class RunDetail(Vertical):
             view.show(())
 
     def show_read(self, tab: str, lines: tuple[DetailSection, ...]) -> None:
-        """Show what was read for one of the views, or why it could not be read."""
+        """Show what was read for a view, or why it could not be read."""
         self._read[tab] = lines
         self._draw()
 
     def show_story(self, events: Sequence[RunEvent], *, is_cut: bool) -> None:
-        """Tell what happened, from the run's first events.
+        """Show a narrative of the run from its first events.
 
         Args:
-            events: The events.
-            is_cut: Whether there are more.
+            is_cut: Whether there are more events.
         """
         self._events = events, is_cut
         self._draw()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
-        """Show the chosen view; the focus goes along when it was in here and nobody is about to type a search."""
+        """Show the chosen view. It takes the focus if this widget had it and no search is about to be typed."""
         had_focus = self.has_focus_within and not (message.tab == "events" and self.has_class("-searching"))
         self._make_view(message.tab)
         self.query_one(ContentSwitcher).current = message.tab
@@ -151,15 +148,15 @@ class RunDetail(Vertical):
             self.query_one(f"#{message.tab}").focus()
 
     def show_search(self, *, found: int, total: int) -> None:
-        """Say how many events match."""
+        """Show how many events match."""
         self.query_one(FilterBar).show_count(line(f"{found}/{total}"))
 
     def show_search_error(self, reason: str) -> None:
-        """Say why what is typed is no filter."""
+        """Show why the text is not a valid filter."""
         self.query_one(FilterBar).show_error(line(reason))
 
     def clear_search(self) -> None:
-        """Search for nothing any more, as for another run."""
+        """Clear the search, for another run."""
         self._search = ""
         self.remove_class("-searching")
 
@@ -170,24 +167,24 @@ class RunDetail(Vertical):
         self.post_message(self.SearchChanged(message.text))
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Go back to the events."""
+        """Return to the events."""
         message.stop()
         self.remove_class("-searching")
         self.event_log.focus()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Search for nothing any more."""
+        """Clear the search."""
         message.stop()
         self.clear_search()
         self.post_message(self.SearchChanged(""))
         self.event_log.focus()
 
     def choose(self, tab: str) -> None:
-        """Show one of the views."""
+        """Show a view."""
         self._tabs.choose(tab)
 
     def action_filter(self) -> None:
-        """Search the events that are shown."""
+        """Open the search of the events."""
         self._tabs.choose("events")
         self.add_class("-searching")
         self.query_one(FilterBar).edit(self._search)
@@ -197,21 +194,21 @@ class RunDetail(Vertical):
         self._tabs.step(1)
 
     def action_previous_tab(self) -> None:
-        """Show the view before."""
+        """Show the previous view."""
         self._tabs.step(-1)
 
     def turn_raw(self) -> None:
-        """Show the run's JSON, or what was shown before it."""
+        """Toggle between the run's JSON and the previous view."""
         if self.tab != "raw":
             self._before_raw = self.tab
         self._tabs.choose("raw" if self.tab != "raw" else self._before_raw)
 
     def focus_inside(self) -> None:
-        """Put the focus on the view that is shown."""
+        """Focus the active view."""
         self.query_one(f"#{self.tab}").focus()
 
     def _draw(self) -> None:
-        """Draw the view that is shown; the others are drawn when somebody chooses them."""
+        """Draw the active view; others are drawn when chosen."""
         facts, tab = self._facts, self.tab
         if facts is None or tab == "events":
             return
@@ -245,7 +242,7 @@ class RunDetail(Vertical):
     def _make_view(self, tab: str) -> None:
         if not self.query(f"#{tab}"):
             view = DetailView(about=f"runs {tab}", id=tab)
-            # The switcher shows it.
+            # The switcher shows it when it becomes current.
             view.display = False
             self.query_one(ContentSwitcher).mount(view)
 
@@ -267,7 +264,7 @@ class RunDetail(Vertical):
 
 
 def _complete(text: str) -> str | None:
-    """Completes a filter of events; what it takes is made when somebody types one."""
+    """Complete an event filter; the imports are deferred until a filter is typed."""
     from runwatch.view.resources.event_filter import seen_values
     from runwatch.view.resources.events import EVENTS
 
