@@ -1,1 +1,1 @@
-"""Scrolling lists that draw only what is visible: records, events, details, differences and links."""
+"""Scrolling lists that draw only visible lines: records, events, details, differences and links."""

@@ -1,4 +1,4 @@
-"""Which columns a window has room for, and how much each of them gets."""
+"""Choose the columns that fit a window, and their widths."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLUMN_GAP: Final = 2
 
 
 class TableColumn(Protocol):
-    """A column, as :class:`runwatch.view.spec.resource.Column` has it."""
+    """A table column, such as :class:`runwatch.view.spec.resource.Column`."""
 
     @property
     def id(self) -> str: ...
@@ -34,12 +34,12 @@ class TableColumn(Protocol):
 
 
 class ColumnNeed(NamedTuple):
-    """What a column needs, in cells.
+    """Widths a column needs, in cells.
 
     Attributes:
-        least: The fewest in which it is of use.
-        head: Those in which the word of its head is whole, at least as many.
-        whole: Those in which everything in it is, and the mark of its order, at least as many again.
+        least: Minimum useful width.
+        head: Width that shows the whole head; not below ``least``.
+        whole: Width that shows every cell and the sort mark; not below ``head``.
     """
 
     least: int
@@ -51,9 +51,8 @@ class PlacedColumn(NamedTuple):
     """A column in the window.
 
     Attributes:
-        column: The column.
         start: Its first cell, counted from the first column's.
-        width: Its cells.
+        width: Its width in cells.
     """
 
     column: TableColumn
@@ -69,18 +68,15 @@ def lay_out_columns(
     skipped: int = 0,
     wide: bool = False,
 ) -> tuple[PlacedColumn, ...]:
-    """Lay columns out in ``room`` cells.
+    """Lay out columns in ``room`` cells.
 
-    Columns leave in the order they were given for it until the rest fits at its least width. What room is left over
-    makes heads whole, then cells, and goes first to those that need least. Columns that never leave stay even in a
-    window that is too narrow.
+    Columns are hidden in their hide order until the rest fits at minimum width. Remaining room first completes heads,
+    then cells, smallest need first. Columns that are never hidden stay even in a window that is too narrow.
 
     Args:
-        columns: The columns in order.
-        needs: What each of them needs.
-        room: The cells there are.
-        skipped: How many of the columns that may leave are left out, from the left.
-        wide: Whether every column gets what it needs, the last ones outside the window.
+        needs: The widths each column needs.
+        skipped: How many hideable columns to leave out, from the left.
+        wide: Whether every column gets its full width, the last ones outside the window.
     """
     kept = list(range(len(columns)))
     for index in [index for index in kept if columns[index].hide_order > 0][:skipped]:
@@ -119,7 +115,7 @@ def _share(needs: Mapping[int, ColumnNeed], room: int) -> dict[int, int]:
         missing = {index: goal(need) - widths[index] for index, need in needs.items()}
         for index in sorted(missing, key=missing.__getitem__):
             more = max(0, min(missing[index], left))
-            # A head that is cut all the same has nothing of it.
+            # Widening a head that would still be cut gains nothing.
             if goal is _HEAD and more < missing[index]:
                 break
             widths[index] += more

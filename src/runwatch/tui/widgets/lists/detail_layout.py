@@ -1,4 +1,4 @@
-"""How the fields of a record are laid out in rows: values beside their labels or below them, trees with guides."""
+"""Lay out the fields of a record in rows: values beside or below their labels, trees with guides."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailLine, DetailSection
 
 LABEL_CELLS: Final = 26
-"""The widest label; longer ones are cut."""
+"""Maximum width of a label; longer ones are cut."""
 
 MIN_VALUE_CELLS: Final = 20
-"""What a value needs beside its label; in a narrower window it starts below it."""
+"""Minimum cells for a value beside its label; in a narrower window it starts below."""
 
 _GUIDE_CELLS: Final = 2
-"""The cells of a level of a tree."""
+"""Cells of a tree level."""
 
 
 @dataclass(frozen=True, slots=True)
 class DetailLink:
-    """A way from the record to another one.
+    """A link from the record to another one.
 
     Attributes:
-        label: What the other one is to this one.
+        label: How the other record relates to this one.
         text: Its name or id.
-        target: What the screen gets when the user follows it.
+        target: Passed to the screen when the user opens the link.
     """
 
     label: SafeText
@@ -45,14 +45,14 @@ class DetailLink:
 
 @dataclass(frozen=True, slots=True)
 class DetailRow:
-    """One row of the view: what is drawn on it, and what stands behind it.
+    """One row of the view.
 
     Attributes:
-        pieces: What is drawn.
-        value: The whole value that it is a part of.
-        target: What the screen gets when the user follows it.
-        part: The innermost part that it belongs to, which can be folded; empty for none.
-        head: The part that it is the head of.
+        pieces: The text drawn.
+        value: The complete value the row is part of.
+        target: Passed to the screen when the user opens the row's link.
+        part: Key of the innermost foldable part that contains the row; empty for none.
+        head: The part whose heading this row is.
     """
 
     pieces: tuple[StyledSpan, ...]
@@ -64,13 +64,12 @@ class DetailRow:
 
 @dataclass(frozen=True, slots=True)
 class DetailLayout:
-    """What rows are made for.
+    """Parameters of a layout.
 
     Attributes:
-        room: The cells that a row has.
-        glyphs: The set of glyphs.
-        crumb: What stands behind a value that leads somewhere.
-        is_folded: Whether the part of a key, with so many lines, is folded.
+        room: The cells of a row.
+        crumb: The sign after a value with a link.
+        is_folded: Takes a part's key and number of lines and returns whether it is folded.
     """
 
     room: int
@@ -81,7 +80,7 @@ class DetailLayout:
     def rows(
         self, sections: Sequence[DetailSection], links: Sequence[DetailLink], head: Sequence[StyledSpan]
     ) -> list[DetailRow]:
-        """The rows of a record."""
+        """Return the rows of a record."""
         rows: list[DetailRow] = [DetailRow(tuple(head)), _EMPTY] if head else []
         for group in _groups(sections):
             rows += self._group(group)
@@ -93,7 +92,7 @@ class DetailLayout:
         return rows
 
     def _group(self, group: Sequence[DetailSection]) -> Iterator[DetailRow]:
-        """A heading with everything below it, or with nothing while it is folded."""
+        """Yield a heading and, unless it is folded, the rows below it."""
         title = group[0].title
         part: FoldKey = (title,) if title else ()
         if title:
@@ -115,7 +114,7 @@ class DetailLayout:
             yield _EMPTY
 
     def _placed(self, place: VisibleLine) -> Iterable[DetailRow]:
-        """A line of a tree, behind the guides that lead to it."""
+        """Return the rows of a tree line, after its guides."""
         glyphs, entry = self.glyphs, place.line
         guides = _guides(place.follows, self.room, glyphs.tree, glyphs.ellipsis)
         if place.head is not None:
@@ -126,7 +125,7 @@ class DetailLayout:
         return self._field(self._field_of(entry, labels), place.part, guides)
 
     def _head_row(self, head: FoldHeader, *pieces: StyledSpan, note: str = "") -> DetailRow:
-        """The row of a part, with how many lines it hides; that is never cut off."""
+        """Return a part's heading with the number of hidden lines, which is never cut."""
         behind = "   ".join(("", *filter(None, (note, head.words))))
         *before, (text, role) = pieces
         room = self.room - sum(cell_width(piece) for piece, _ in before) - cell_width(behind)
@@ -138,7 +137,7 @@ class DetailLayout:
         return _Field(entry.label, entry.text, entry.role, note, entry.target, labels)
 
     def _field(self, it: _Field, part: FoldKey = (), guides: _Guides | None = None) -> list[DetailRow]:
-        """A label and its value: side by side, or the value below where the window is narrow."""
+        """Return a label and its value: side by side, or the value below in a narrow window."""
         rows: list[DetailRow] = []
         label, mark = it.label, self.glyphs.ellipsis
         room = self.room if guides is None else max(1, self.room - guides.cells)
@@ -169,7 +168,7 @@ class DetailLayout:
 
 
 class _Guides(NamedTuple):
-    """What stands before the first row of a line of a tree, and before its others; both take as many cells."""
+    """Text before the first row of a tree line and before its other rows; both have the same width."""
 
     first: SafeText
     below: SafeText
@@ -178,15 +177,12 @@ class _Guides(NamedTuple):
 
 @lru_cache(256)
 def _guides(follows: tuple[bool, ...], room: int, signs: tuple[str, str, str], ellipsis: str) -> _Guides:
-    """The guides of a line, at most half of the room.
-
-    Of a line that stands too deep for that the outermost levels are left out.
+    """Return the guides of a line, at most half the room. Deeper lines omit the outermost levels.
 
     Args:
-        follows: For each level from the outside to that of the line, whether another line follows there.
-        room: The cells that a row has.
+        follows: For each level from the outermost to the line's own, whether another line follows at that level.
         signs: The glyphs of trees.
-        ellipsis: What stands for levels left out.
+        ellipsis: Replaces omitted levels.
     """
     branch, last, past = signs
     kept = follows[-max(1, room // 2 // _GUIDE_CELLS) :]
@@ -199,7 +195,7 @@ def _guides(follows: tuple[bool, ...], room: int, signs: tuple[str, str, str], e
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A label with its value, in so many cells of labels; 0 where the value stands below."""
+    """A label and its value. ``labels`` is the width of labels in cells; 0 if the value is below."""
 
     label: SafeText
     text: SafeText
@@ -210,20 +206,20 @@ class _Field:
 
 
 def find_cursor_row(held: object, rows: Sequence[DetailRow], cursor: int) -> int:
-    """Where the cursor stands in new rows: on what it led to before, wherever that has moved, else where it was."""
+    """Return the row with the target held before, or the same index if there is none."""
     if held is None or (rows and rows[cursor].target == held):
         return cursor
     return next((index for index, row in enumerate(rows) if row.target == held), cursor)
 
 
 def label_cells(labels: Sequence[SafeText], room: int) -> int:
-    """The cells of the labels of a group; 0 where values stand below their labels because the window is narrow."""
+    """Return the width of a group's labels in cells; 0 if values go below their labels in a narrow window."""
     cells = min(max(map(cell_width, labels), default=0), LABEL_CELLS)
     return cells if room - cells - 3 >= MIN_VALUE_CELLS else 0
 
 
 def _groups(sections: Sequence[DetailSection]) -> Iterator[list[DetailSection]]:
-    """Sections whose values stand below each other: one with a title, and those without that follow it."""
+    """Yield groups that share label widths: a titled section and the untitled ones after it."""
     group: list[DetailSection] = []
     for section in sections:
         if section.title and group:

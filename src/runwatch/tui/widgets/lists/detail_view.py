@@ -1,4 +1,4 @@
-"""A record field by field: sections, long values on several rows, and ways to other records."""
+"""A record field by field: sections, multi-row values and links to other records."""
 
 from __future__ import annotations
 
@@ -29,22 +29,20 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailSection
 
 MARGIN: Final = 2
-"""Cells before a label: the cursor, and the sign of what is folded."""
+"""Cells before a label: the cursor and the fold mark."""
 
 FOLDED: Final = line("+")
-"""Before the head of a part that is folded."""
+"""Precedes a folded heading."""
 
 
 class DetailView(LineList, inherit_bindings=False):
     """Sections of a record. The text can be selected with the mouse.
 
-    Each part with a heading, and in a tree whatever has lines below it, can be folded; that is remembered as long as
-    the console runs.
+    Titled sections and tree branches can be folded; the fold state is kept while the console runs.
 
     Args:
-        about: Whose parts are folded together, such as the name of a resource; the place of the view when left out.
-        id: The widget's id.
-        classes: The widget's classes.
+        about: Name under which fold state is shared, such as the name of a resource; defaults to the screen and id of
+            the view.
     """
 
     ALLOW_SELECT = True
@@ -52,10 +50,10 @@ class DetailView(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class LinkOpened(WidgetMessage):
-        """The user opened what a field leads to.
+        """The user opened a field's link.
 
         Attributes:
-            link: What the field leads to, as the screen gave it.
+            link: The link target, as passed by the screen.
         """
 
         widget: DetailView
@@ -72,7 +70,7 @@ class DetailView(LineList, inherit_bindings=False):
         self._is_stale = False
         self._wanted_lead: type | None = None
 
-    # What the screen says and asks.
+    # Called by the screen.
 
     def show(
         self,
@@ -82,13 +80,13 @@ class DetailView(LineList, inherit_bindings=False):
         head: Sequence[StyledSpan] = (),
         whole: bool = False,
     ) -> None:
-        """Show other sections; the window stays where it is, so that a refresh moves nothing.
+        """Show other sections; the scroll position stays, so that a refresh moves nothing.
 
         Args:
-            sections: The fields; a section without a title only sets its fields apart.
-            links: Ways to other records, shown last.
-            head: A line above everything, such as what this kind of record never holds.
-            whole: Whether nothing is folded, as where a search has found the lines.
+            sections: The fields; a section without a title only separates its fields.
+            links: Links to other records, shown last.
+            head: A line above everything, such as what this kind of record never contains.
+            whole: Whether to unfold everything, such as for search results.
         """
         shown = (tuple(sections), tuple(links), tuple(head), whole)
         if shown == (self._sections, self._links, self._head, self._is_whole):
@@ -97,19 +95,19 @@ class DetailView(LineList, inherit_bindings=False):
         self._lay_out()
 
     def reset(self) -> None:
-        """Go to the first line, as for another record."""
+        """Move to the first line, for another record."""
         self.move_cursor(0)
         self.scroll_to(y=0, animate=False)
 
     def value_cells(self, labels: Sequence[SafeText]) -> int:
-        """The cells that values have which stand beside labels like these, or below them in a narrow window."""
+        """Return the cells available to values beside these labels, or below them in a narrow window."""
         room = max(1, self.cells - MARGIN)
         beside = label_cells(labels, room)
         return room - (beside + 3 if beside else 2 if any(labels) else 0)
 
     def go_to_target(self, kind: type = object) -> None:
-        """Put the cursor on the first line that leads to something of a kind, unless the user has put it elsewhere."""
-        # Fields that were not laid out yet, because the pane was hidden, are gone through when they are.
+        """Move the cursor to the first line with a target of this kind, unless the user has moved the cursor."""
+        # A hidden pane has no layout yet; the search is then repeated after the layout.
         self._wanted_lead = None if self._rows else kind
         if self._cursor == 0:
             self._unfold_lead(kind)
@@ -117,7 +115,7 @@ class DetailView(LineList, inherit_bindings=False):
             self.move_cursor(next((index for index in found if isinstance(self._rows[index].target, kind)), 0))
 
     def go_to_section(self, title: SafeText) -> None:
-        """Put the cursor on a section's heading, and the heading at the top of the window."""
+        """Move the cursor to a section's heading, and scroll the heading to the top."""
         found = (index for index, row in enumerate(self._rows) if row.head is not None and row.head.key == (title,))
         index = next(found, 0)
         self.move_cursor(index)
@@ -125,17 +123,17 @@ class DetailView(LineList, inherit_bindings=False):
 
     @property
     def value(self) -> SafeText | None:
-        """The whole value that the cursor stands on."""
+        """The complete value under the cursor."""
         return self._rows[self._cursor].value if self._rows else None
 
     @property
     def has_target(self) -> bool:
-        """Whether the row that the cursor stands on leads anywhere."""
+        """Whether the row under the cursor has a link target."""
         return bool(self._rows) and self._rows[self._cursor].target is not None
 
     @property
     def is_stale(self) -> bool:
-        """Whether the fields are drawn as old ones."""
+        """Whether the fields are drawn as outdated."""
         return self._is_stale
 
     @is_stale.setter
@@ -144,20 +142,20 @@ class DetailView(LineList, inherit_bindings=False):
             self._is_stale = stale
             self.refresh()
 
-    # How it is drawn.
+    # Drawing.
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The rows that the fields need, also before they were drawn: what stands below them never has to move."""
+        """Return the rows the fields need, even before they are drawn, so that widgets below never move."""
         if self._rows:
             return super().get_content_height(container, viewport, width)
         return len(self._rows_in(max(1, width - self.styles.scrollbar_size_vertical - MARGIN)))
 
     def line_count(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self._rows)
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """One row."""
+        """Draw one row."""
         app, row = get_app(self), self._rows[index]
         is_cursor = index == self._cursor and self.has_focus
         sign = FOLDED if row.head is not None and row.head.is_folded else _SPACE
@@ -168,11 +166,11 @@ class DetailView(LineList, inherit_bindings=False):
         return segments
 
     def cursor_style(self) -> Style:
-        """The cursor is drawn only where the user moves it: details are read more than walked through."""
+        """Highlight the cursor only with the focus: details are read more than navigated."""
         return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
 
     def render_line(self, y: int) -> Strip:
-        """One row of the window, ready to be selected with the mouse."""
+        """Draw one row of the window with mouse selection."""
         strip = super().render_line(y)
         row = round(self.scroll_y) + y
         selection = self.text_selection
@@ -185,19 +183,19 @@ class DetailView(LineList, inherit_bindings=False):
         return strip.apply_offsets(0, row)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text that was selected with the mouse."""
+        """Return the text selected with the mouse."""
         margin = " " * MARGIN
         text = "\n".join(margin + "".join(piece for piece, _ in row.pieces) for row in self._rows)
         return selection.extract(text), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """Draw what is selected."""
+        """Draw the selection."""
         self.refresh()
 
-    # What people do.
+    # Called on user input.
 
     def line_opened(self) -> None:
-        """Follow the link of the row, or unfold what is folded below it."""
+        """Open the row's link, or unfold the part below it."""
         row = self._rows[self._cursor]
         if row.target is not None:
             self.post_message(self.LinkOpened(self, row.target))
@@ -205,13 +203,15 @@ class DetailView(LineList, inherit_bindings=False):
             self.action_unfold()
 
     def action_toggle_fold(self) -> None:
-        """Fold the part that the cursor stands in, or unfold it."""
+        """Toggle folding of the part at the cursor."""
         head = self._part_at_cursor()
         if head is not None:
             self._fold([head.key], folded=not head.is_folded)
 
     def action_fold(self) -> None:
-        """Go to the head of the part that the cursor stands in; fold it there, or go to the one around it."""
+        """Move to the heading of the part at the cursor; on the heading, fold it, or move to its parent if it is
+        folded.
+        """
         head = self._part_at_cursor()
         if head is None:
             return
@@ -223,18 +223,18 @@ class DetailView(LineList, inherit_bindings=False):
         self.move_cursor(next(around, self._cursor))
 
     def action_unfold(self) -> None:
-        """Unfold the part whose head the cursor stands on."""
+        """Unfold the part whose heading is under the cursor."""
         head = self._part_at_cursor()
         if head is not None and head.is_folded:
             self._fold([head.key], folded=False)
 
     def action_fold_all(self) -> None:
-        """Fold every section, or unfold them where all are folded."""
+        """Fold every section, or unfold all if all are folded."""
         heads = [row.head for row in self._rows if row.head is not None and len(row.head.key) == 1]
         self._fold([head.key for head in heads], folded=not all(head.is_folded for head in heads))
 
     async def on_click(self, event: events.Click) -> None:
-        """Fold or unfold the part whose head somebody clicked; a text that is being selected stays as it is."""
+        """Toggle the part whose heading is clicked, unless text is being selected."""
         offset = event.get_content_offset(self)
         place = None if offset is None or event.chain != 1 or self.text_selection else self.row_at(offset.y)
         if place is not None and (head := self._rows[place[0]].head) is not None:
@@ -242,14 +242,14 @@ class DetailView(LineList, inherit_bindings=False):
             self._fold([head.key], folded=not head.is_folded)
 
     def on_mount(self) -> None:
-        """Lay the fields out."""
+        """Lay out the fields."""
         self._lay_out()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the fields out for the new width."""
+        """Lay out the fields for the new width."""
         self._lay_out()
 
-    # Inside.
+    # Internal.
 
     def _lay_out(self) -> None:
         if not self.is_mounted or not self.size.width:
@@ -267,13 +267,13 @@ class DetailView(LineList, inherit_bindings=False):
             self.refresh()
 
     def _rows_in(self, room: int) -> list[DetailRow]:
-        """The rows that the fields take in so many cells."""
+        """Return the rows of the fields at a width of ``room`` cells."""
         app = get_app(self)
         layout = DetailLayout(room, app.glyphs, app.chrome_glyphs.crumb, self._is_folded)
         return layout.rows(self._sections, self._links, self._head)
 
     def _unfold_lead(self, kind: type) -> None:
-        """Unfold the first section that leads to something of a kind, where no line in sight does."""
+        """Unfold the first section with a target of this kind, unless such a line is already visible."""
         if any(row.target is not None and isinstance(row.target, kind) for row in self._rows):
             return
         for section in self._sections:
@@ -287,11 +287,11 @@ class DetailView(LineList, inherit_bindings=False):
 
     @property
     def _name_of_folds(self) -> str:
-        """What the fields are about; where nobody has said it, the place where they stand."""
+        """The name for fold state; without ``about``, the screen and id of the view."""
         return self._about or f"{type(self.screen).__name__} {self.id}"
 
     def _fold(self, keys: Sequence[FoldKey], *, folded: bool) -> None:
-        """Fold parts or unfold them, and put the cursor on the head of the part that it stood in."""
+        """Fold or unfold parts; after folding, move the cursor to the nearest visible heading."""
         part = self._rows[self._cursor].part if self._rows else ()
         for key in keys:
             get_app(self).folds.fold(self._name_of_folds, key, folded=folded)
@@ -303,7 +303,7 @@ class DetailView(LineList, inherit_bindings=False):
         self.show_cursor()
 
     def _part_at_cursor(self) -> FoldHeader | None:
-        """The innermost part that the cursor stands in."""
+        """Return the innermost part at the cursor."""
         part = self._rows[self._cursor].part if self._rows else ()
         return next((row.head for row in self._rows if row.head is not None and row.head.key == part), None)
 

@@ -1,4 +1,4 @@
-"""Two columns of values under the path that both stand at; what differs has a sign in front and a colour of its own."""
+"""Two columns of values, each pair under its path. Differences have a leading sign and their own color."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from runwatch.view.detail.record_diff import ComparedValue
 
 MARGIN: Final = 2
-"""Cells in front: the cursor, a space."""
+"""Cells before a row: the cursor and a space."""
 
 WIDE: Final = 100
-"""From this width on the path stands beside the values; in a narrower window it stands above them."""
+"""Width from which the path is shown beside the values; in a narrower window it is above them."""
 
 MAX_PATH_CELLS: Final = 40
-"""The widest path beside values; a longer one stands above them."""
+"""Maximum width of a path beside values; a longer one is shown above them."""
 
 GAP: Final = 2
 
@@ -47,9 +47,8 @@ class DiffView(LineList, inherit_bindings=False):
     """The comparison.
 
     Args:
-        left: The head of the left column.
-        right: The head of the right one.
-        id: The widget's id.
+        left: Head of the left column.
+        right: Head of the right column.
     """
 
     HEAD_ROWS = 1
@@ -71,23 +70,23 @@ class DiffView(LineList, inherit_bindings=False):
 
     @property
     def value(self) -> ComparedValue | None:
-        """What the cursor stands on."""
+        """The value under the cursor."""
         return self._rows[self._cursor].value if self._rows else None
 
     def show(self, values: Sequence[ComparedValue]) -> None:
-        """Show other values; the cursor stays on the one it is on, where that is still there."""
+        """Show other values; the cursor stays on its value if that is still there."""
         before = self.value
         self._values = tuple(values)
         self._lay_out(before)
 
-    # How it is drawn.
+    # Drawing.
 
     def line_count(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self._rows)
 
     def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
-        """What stands on which side."""
+        """Draw the heads of both sides."""
         if not self._rows:
             return []
         room = self._value_cells(width - MARGIN)
@@ -96,7 +95,7 @@ class DiffView(LineList, inherit_bindings=False):
         return [to_segment(before, style), self.piece(line(f"{left}{' ' * GAP}{right}"), ACCENT, style)]
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """One row."""
+        """Draw one row."""
         app = get_app(self)
         is_cursor = index == self._cursor and self.has_focus
         segments = [self.piece(line(f"{app.chrome_glyphs.cursor if is_cursor else ' '} "), ACCENT, style)]
@@ -104,21 +103,21 @@ class DiffView(LineList, inherit_bindings=False):
         return segments
 
     def on_mount(self) -> None:
-        """Lay the values out."""
+        """Lay out the values."""
         self._lay_out(None)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the values out for the new width."""
+        """Lay out the values for the new width."""
         self._lay_out(self.value)
 
-    # Inside.
+    # Internal.
 
     def _lay_out(self, stay: ComparedValue | None) -> None:
         if not self.is_mounted or not self.size.width:
             return
         room = max(1, self.cells - MARGIN)
         widest = max((cell_width(value.path) for value in self._values), default=0)
-        # Two cells for the sign, two before the values.
+        # Two cells for the sign and two before the values.
         self._path_cells = min(widest, MAX_PATH_CELLS) + 2 + GAP if room >= WIDE else 2
         self._rows = [row for value in self._values for row in self._rows_of(value, room)]
         position = next((at for at, row in enumerate(self._rows) if row.value is stay), 0)

@@ -1,4 +1,4 @@
-"""A run's events as lines: follows the end until somebody looks elsewhere, and then counts what comes in."""
+"""A run's events as lines. Follows the end until the user scrolls away, then counts new events."""
 
 from __future__ import annotations
 
@@ -25,72 +25,73 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line, truncate
 
 MARGIN: Final = 2
-"""Cells before the time: the cursor, a space."""
+"""Cells before the time: the cursor and a space."""
 
 TIME_CELLS: Final = 8
 PREFETCH_LINES: Final = 60
-"""How far above and below a line the source is told to have its events at hand, so that short scrolling waits for none.
+"""Distance above and below the visible lines at which the source preloads events, so that short scrolls do not wait.
 
-Only lines in sight are drawn: a window with as many above and below it takes three times as long (ours, measured).
+Only visible lines are drawn; drawing this many above and below takes three times as long (manual: decisions, "Measured
+choices").
 """
 
 MAX_HELD_LINES: Final = 1_000
-"""Drawn lines that are held at most."""
+"""Maximum number of event lines held."""
 
 RUN_CELLS: Final = 9
-"""What a run's short id takes at least."""
+"""Minimum width of a run's short id."""
 
 _RUN_ROLES: Final = (Role.PLAIN, Role.LIVE, Role.TEST, Role.QUIET)
-"""Colours of runs in a mixed list; none that says good or bad."""
+"""Colors for runs in a mixed list; none of them means good or bad."""
 
 SIDE_STEP: Final = 8
-"""Cells that one step sideways moves a line."""
+"""Cells that one sideways step scrolls."""
 
 Highlighter = Callable[[str], Iterable[tuple[int, int]]]
-"""Finds what to mark in a text: starts and ends, in order."""
+"""Finds the ranges to highlight in a text: starts and ends, in order."""
 
 
 class LineSource(Protocol):
-    """Where the lines come from: a window onto something that may be far larger than memory."""
+    """Source of the lines: a window onto data that may be far larger than memory."""
 
     def count(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         ...
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
-        """At most ``count`` lines from ``start`` on, at once.
+        """Return up to ``count`` lines from ``start`` without waiting.
 
-        ``None`` stands for a line that has to be fetched first; the source sees to it, and whoever owns both calls
-        :meth:`EventLog.refresh_lines_of` when it is there.
+        ``None`` is a line still to be loaded. The source loads it, and its owner then calls
+        :meth:`EventLog.refresh_lines_of`.
         """
         ...
 
     def mark(self) -> int:
-        """Where the end is now, for :meth:`since`; it means the same whatever is filtered."""
+        """Return the current end, for :meth:`since`; independent of the filter."""
         ...
 
     def since(self, mark: int) -> int:
-        """How many of the lines have come in after a mark."""
+        """Return how many lines arrived after a mark."""
         ...
 
 
 class EmptyLineSource:
-    """The source before there is one."""
+    """A source without lines, used until the real one is set."""
 
     def count(self) -> int:
-        """None."""
+        """Return 0."""
         return 0
 
     def mark(self) -> int:
-        """The beginning."""
+        """Return the start."""
         return 0
 
     def since(self, mark: int) -> int:
-        """None."""
+        """Return 0."""
         return 0
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
-        """None."""
+        """Return no lines."""
         return ()
 
 
@@ -98,10 +99,8 @@ class EventLog(LineList, inherit_bindings=False):
     """Lines of a source, of which only a window is held.
 
     Args:
-        source: Where the lines come from.
-        following: Whether it starts at the end and follows it.
-        id: The widget's id.
-        classes: The widget's classes.
+        source: Supplies the lines.
+        following: Whether to start at the end and follow it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("tail")
@@ -114,7 +113,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class FollowChanged(WidgetMessage):
-        """A list of events started or stopped following its end.
+        """The log started or stopped following the end.
 
         Attributes:
             following: Whether it follows now.
@@ -125,7 +124,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class LineHighlighted(WidgetMessage):
-        """The cursor of a list of events came to stand on another line.
+        """The cursor moved to another line.
 
         Attributes:
             index: The line, counted from 0.
@@ -147,7 +146,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class MatchRequested(WidgetMessage):
-        """The user asked for the next match of what is searched for; the screen finds it and shows that line.
+        """The user wants the next match; the screen finds it and moves the cursor there.
 
         Attributes:
             index: The line to search from, exclusive.
@@ -160,7 +159,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class ContextToggled(WidgetMessage):
-        """The user asked to hide what does not match a filter, or to show it around the matches."""
+        """The user wants to hide or show the lines that do not match the filter."""
 
         widget: EventLog
 
@@ -184,10 +183,10 @@ class EventLog(LineList, inherit_bindings=False):
         self._places: tuple[tuple[int, int, int, int], list[tuple[int, int]]] | None = None
         self._scrolls_itself = False
 
-    # What the screen says and asks.
+    # Called by the screen.
 
     def show(self, source: LineSource, *, following: bool) -> None:
-        """Show the lines of another source, or the same ones filtered; the cursor goes to the end when following."""
+        """Show another source, or the same one filtered; when following, the cursor moves to the end."""
         self._source = source
         self._cursor = 0
         self._count = 0
@@ -196,7 +195,7 @@ class EventLog(LineList, inherit_bindings=False):
         self.update_count()
 
     def update_count(self) -> None:
-        """Ask the source anew how many lines there are, and follow the end or count what came."""
+        """Read the line count from the source, then follow the end or count the new lines."""
         self._forget()
         self._count = self._source.count()
         if self._following:
@@ -206,18 +205,18 @@ class EventLog(LineList, inherit_bindings=False):
         self.refresh()
 
     def refresh_lines_of(self, start: int, count: int) -> None:
-        """Draw lines anew that the source has fetched in the meantime."""
+        """Redraw lines that the source has loaded."""
         if any(start <= index < start + count for index in self._held):
             self._forget()
             self.refresh()
 
     @property
     def following(self) -> bool:
-        """Whether the end is followed."""
+        """Whether the log follows the end."""
         return self._following
 
     def set_following(self, following: bool) -> None:
-        """Follow the end from now on, or stay where the window is."""
+        """Start or stop following the end."""
         if following == self._following:
             return
         self._following = following
@@ -229,12 +228,12 @@ class EventLog(LineList, inherit_bindings=False):
 
     @property
     def new_lines(self) -> int:
-        """How many lines came in since the end is no longer followed."""
+        """The number of lines that arrived since the log stopped following."""
         return self._source.since(self._seen)
 
     @property
     def highlighter(self) -> Highlighter | None:
-        """What marks matches in the summaries."""
+        """Finds the matches to highlight in summaries."""
         return self._highlighter
 
     @highlighter.setter
@@ -242,27 +241,27 @@ class EventLog(LineList, inherit_bindings=False):
         self._highlighter = highlighter
         self.refresh()
 
-    # How it is drawn.
+    # Drawing.
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         return self._count
 
     def rows_to_scroll(self) -> int:
-        """As many as there are lines; where lines wrap, enough to bring the whole last line to the bottom."""
+        """Return the number of lines; with wrapping, enough rows to show all of the last line at the bottom."""
         if not self._wraps or not self._count:
             return self._count
         return self._top_for(self._count - 1) + self.rows_in_sight
 
     def row_at(self, row: int) -> tuple[int, int] | None:
-        """The line that a row shows; where lines wrap, a line has as many rows as it needs."""
+        """Return the line shown in a row; a wrapped line takes several rows."""
         if not self._wraps:
             return super().row_at(row)
         places = self._laid_out()
         return places[row] if 0 <= row < len(places) else None
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """One row of an event."""
+        """Draw one row of an event."""
         app = get_app(self)
         cursor = line(app.chrome_glyphs.cursor if index == self._cursor and part == 0 else " ")
         segments = [self.piece(cursor, ACCENT, style), to_segment(_SPACE, style)]
@@ -281,20 +280,20 @@ class EventLog(LineList, inherit_bindings=False):
         summary = line(entry.summary[self._side :], None) if self._side else entry.summary
         return segments + self._marked(truncate(summary, max(0, room), app.glyphs.ellipsis), entry.role, style)
 
-    # What people do.
+    # Called on user input.
 
     def cursor_moved(self) -> None:
-        """Tell the screen; a cursor that leaves the last line ends following."""
+        """Tell the screen; moving off the last line stops following."""
         if self._following and self._cursor < self._count - 1:
             self.set_following(False)
         self.post_message(self.LineHighlighted(self, self._cursor))
 
     def line_opened(self) -> None:
-        """Tell the screen that an event was opened."""
+        """Post :class:`LineOpened`."""
         self.post_message(self.LineOpened(self, self._cursor))
 
     def show_cursor(self) -> None:
-        """Scroll as little as needed until all of the cursor's line is in sight."""
+        """Scroll as little as needed to show all rows of the cursor's line."""
         if not self._wraps:
             super().show_cursor()
             return
@@ -306,7 +305,7 @@ class EventLog(LineList, inherit_bindings=False):
             self.scroll_to(y=lowest, animate=False)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The user who scrolls away from the end ends following, and starts it again by scrolling back to the end."""
+        """Stop following when the user scrolls away from the end, and resume when they scroll back."""
         super().watch_scroll_y(old_value, new_value)
         if self._scrolls_itself or round(old_value) == round(new_value) or not self._count:
             return
@@ -317,34 +316,34 @@ class EventLog(LineList, inherit_bindings=False):
             self.set_following(at_end)
 
     def on_mount(self) -> None:
-        """Stand at the end when following."""
+        """Start at the end if following."""
         self._fit()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the end, or the cursor, in sight."""
+        """Keep the end or the cursor visible."""
         self._places = None
         self._fit()
         if not self._following:
             self.call_after_refresh(self.show_cursor)
 
     def action_move(self, step: int) -> None:
-        """Move the cursor by lines; a step past the last line follows the end."""
+        """Move the cursor by lines; moving past the last line follows the end."""
         if step > 0 and self._cursor + step >= self._count:
             self.action_follow_end()
         else:
             super().action_move(step)
 
     def action_follow(self) -> None:
-        """Follow the end, or stop following."""
+        """Toggle following."""
         self.set_following(not self._following)
 
     def action_follow_end(self) -> None:
-        """Go to the newest line and follow."""
+        """Move to the newest line and follow."""
         self.set_following(True)
         self._fit()
 
     def action_toggle_wrap(self) -> None:
-        """Break long lines, or cut them."""
+        """Toggle between wrapping and cutting long lines."""
         self._wraps = not self._wraps
         self._side = 0
         self._places = None
@@ -353,23 +352,23 @@ class EventLog(LineList, inherit_bindings=False):
         self.refresh()
 
     def action_move_sideways(self, step: int) -> None:
-        """Show what long lines have further to the right."""
+        """Scroll long lines sideways."""
         if not self._wraps:
             self._side = max(0, self._side + step * SIDE_STEP)
             self.refresh()
 
     def action_move_match(self, step: int) -> None:
-        """Ask the screen for the next line that matches."""
+        """Ask the screen for the next match."""
         self.post_message(self.MatchRequested(self, self._cursor, step))
 
     def action_toggle_context(self) -> None:
-        """Ask the screen to hide what does not match, or to show it again."""
+        """Ask the screen to hide or show lines that do not match."""
         self.post_message(self.ContextToggled(self))
 
-    # Inside.
+    # Internal.
 
     def _fit(self) -> None:
-        """Tell Textual the size, and go to the end when following."""
+        """Set the scrollable size, and move to the end if following."""
         if not self.is_mounted:
             return
         self._scrolls_itself = True
@@ -401,7 +400,7 @@ class EventLog(LineList, inherit_bindings=False):
         return self._held.get(index)
 
     def _take_in(self, index: int) -> None:
-        """Ask for a line, and with it for those below it that are in sight and not held."""
+        """Load a line, together with the visible lines below it that are not held."""
         top = round(self.scroll_y)
         end = min(index, top) + self.rows_in_sight
         stop = index + 1
@@ -415,7 +414,7 @@ class EventLog(LineList, inherit_bindings=False):
                 self._source.window(near, 1)
 
     def _head(self, entry: EventLine) -> list[tuple[SafeText, str]]:
-        """Time, run where several are mixed, kind and slice; a gap has none of them and is all summary."""
+        """Return time, run in a mixed list, kind and slice; empty for a gap, which has only a summary."""
         if not entry.kind:
             return []
         return [
@@ -426,7 +425,7 @@ class EventLog(LineList, inherit_bindings=False):
         ]
 
     def _run_of(self, entry: EventLine) -> list[tuple[SafeText, str]]:
-        """The run, where lines of several are mixed; always in the same colour, so that the eye can follow it."""
+        """Return the run in a mixed list, always in the same color for the same run."""
         if not entry.run:
             return []
         role = _RUN_ROLES[crc32(entry.run.encode("utf-8", "replace")) % len(_RUN_ROLES)]
@@ -453,7 +452,7 @@ class EventLog(LineList, inherit_bindings=False):
         return len(wrap_text(entry.summary, max(1, room)))
 
     def _top_for(self, index: int) -> int:
-        """The first line in the window when all of ``index`` stands at its bottom."""
+        """Return the first line of the window in which all of ``index`` is at the bottom."""
         room = self.rows_in_sight - self._height(index)
         while index > 0 and room >= (height := self._height(index - 1)):
             index -= 1
@@ -461,7 +460,7 @@ class EventLog(LineList, inherit_bindings=False):
         return index
 
     def _laid_out(self) -> list[tuple[int, int]]:
-        """What each row of the window shows."""
+        """Return line and part for each row of the window."""
         key = (round(self.scroll_y), self.cells, self.rows_in_sight, self._count)
         if self._places is None or self._places[0] != key:
             places: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""What tables, event lists and details have in common: many lines, of which only those in sight are drawn."""
+"""Base class of tables, event logs and details: many lines, of which only the visible ones are drawn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LINE = "line-list--line"
 
 
 class LineList(ScrollView, can_focus=True, inherit_bindings=False):
-    """Lines with a cursor. Subclasses say how many there are and what stands on one.
+    """Lines with a cursor. Subclasses supply the number of lines and draw them.
 
     Attributes:
         HEAD_ROWS: Rows above the lines that do not scroll.
@@ -60,57 +60,55 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self._cursor = 0
         self._note: tuple[StyledSpans, ...] = ()
 
-    # What subclasses say.
+    # For subclasses to override.
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         raise NotImplementedError
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """The segments of one row of a line, at most ``width`` cells.
+        """Return the segments of one row of a line, at most ``width`` cells.
 
         Args:
-            index: The line.
-            part: Which of its rows, counted from 0; lines have one row unless a subclass says otherwise.
-            width: The cells there are.
-            style: The ground.
+            part: Row within the line, counted from 0; a line has one row unless a subclass says otherwise.
+            style: The background.
         """
         raise NotImplementedError
 
     def rows_to_scroll(self) -> int:
-        """How many rows the scroll bar stands for; the top of the window is on the line of the same number."""
+        """Return the number of rows the scroll bar represents; row N at the top of the window is line N."""
         return self.line_count()
 
     def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
-        """The segments of a row above the lines."""
+        """Return the segments of a row above the lines."""
         raise NotImplementedError
 
     def cursor_moved(self) -> None:
-        """Called when the cursor came to stand on another line."""
+        """Handle a cursor move to another line."""
 
     def line_opened(self) -> None:
-        """Called when the user opens the line under the cursor."""
+        """Handle the user opening the line under the cursor."""
 
-    # What everybody may ask and do.
+    # Public.
 
     @property
     def cursor(self) -> int:
-        """The line the cursor stands on, counted from 0; 0 too when there is none."""
+        """The line under the cursor, counted from 0; also 0 if there are no lines."""
         return self._cursor
 
     @property
     def rows_in_sight(self) -> int:
-        """How many lines the window shows."""
+        """The number of lines the window shows."""
         return max(1, self.size.height - self.HEAD_ROWS)
 
     @property
     def cells(self) -> int:
-        """How many cells a row has; the place of the scroll bar is kept free, so that nothing jumps when it comes."""
+        """The cells of a row, without the scroll bar's, so that nothing moves when the scroll bar appears."""
         return max(0, self.size.width - self.styles.scrollbar_size_vertical)
 
     @property
     def note(self) -> tuple[StyledSpans, ...]:
-        """What is said where there are no lines."""
+        """The text shown if there are no lines."""
         return self._note
 
     @note.setter
@@ -120,7 +118,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh()
 
     def move_cursor(self, index: int) -> None:
-        """Put the cursor on a line, the nearest one there is, and scroll until it is in sight."""
+        """Move the cursor to the nearest existing line and scroll it into view."""
         index = max(0, min(index, self.line_count() - 1))
         before, self._cursor = self._cursor, index
         self.show_cursor()
@@ -129,7 +127,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             self.cursor_moved()
 
     def show_cursor(self) -> None:
-        """Scroll as little as needed until the cursor is in sight."""
+        """Scroll as little as needed to show the cursor."""
         top, rows = round(self.scroll_y), self.rows_in_sight
         if self._cursor < top:
             self._scroll_at_once(self._cursor)
@@ -137,31 +135,31 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             self._scroll_at_once(self._cursor - rows + 1)
 
     def _scroll_at_once(self, top: int) -> None:
-        # Lines that have just come may need a scroll bar that stands only after the next layout.
+        # New lines may need a scroll bar that exists only after the next layout.
         self.scroll_to(y=top, animate=False, force=True)
 
     def set_size(self) -> None:
-        """Tell Textual how far the lines can be scrolled."""
+        """Tell Textual how far the lines scroll."""
         before = self.virtual_size
         size = Size(self.size.width, self.rows_to_scroll() + self.HEAD_ROWS)
         if size == before:
             return
         room = self.container_size.height
         if size.width == before.width and (size.height > room) == (before.height > room) and not self._fits_its_lines():
-            # Only the scroll bar looks different then, and the screen need not be laid out anew. `_scroll_update` is
-            # private (checked on Textual 8.2.8); every public setter of the size lays out the screen.
+            # Only the scroll bar changes, so no layout is needed. `_scroll_update` is private (checked on Textual
+            # 8.2.8); every public setter of the size lays out the screen.
             self.set_reactive(Widget.virtual_size, size)
             self._scroll_update(size)
         else:
             self.virtual_size = size
 
     def row_at(self, row: int) -> tuple[int, int] | None:
-        """The line that a row of the window shows and which of its rows that is; ``None`` where there is none."""
+        """Return the line shown in a row of the window and the row within that line; ``None`` for an empty row."""
         index = round(self.scroll_y) + row - self.HEAD_ROWS
         return (index, 0) if row >= self.HEAD_ROWS and index < self.line_count() else None
 
     def render_line(self, y: int) -> Strip:
-        """One row of the window."""
+        """Draw one row of the window."""
         width, style = self.cells, self.get_component_rich_style(_LINE)
         if y < self.HEAD_ROWS:
             return self._strip(self.draw_head(y, width, style), width, style)
@@ -176,34 +174,34 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return self.line_strip(index, part, width, style)
 
     def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
-        """One row of a line over the whole window, drawn as :meth:`draw_line` says."""
+        """Draw one row of a line across the window, with :meth:`draw_line`."""
         return self._strip(self.draw_line(index, part, width, style), width, style)
 
     def cursor_style(self) -> Style:
-        """How the line under the cursor is drawn: brighter in the pane that has the focus."""
+        """Return the style of the cursor's line, brighter if the list has the focus."""
         return self.get_component_rich_style(_CURSOR if self.has_focus else _CURSOR_QUIET)
 
     def piece(self, text: SafeText, role: str, style: Style) -> Segment:
-        """A stretch of a line in a role, on the ground of that line."""
+        """Return a segment in a role's style on the line's background."""
         return to_segment(text, style + get_app(self).role_style(role))
 
-    # What Textual and people do. Textual calls the on_ methods of subclasses and then these as well.
+    # Called by Textual and on user input. Textual calls the on_ methods of subclasses first, then these.
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the cursor in sight when the window changes."""
+        """Keep the cursor visible when the window changes."""
         self.set_size()
         self.call_after_refresh(self.show_cursor)
 
     def on_focus(self, event: events.Focus) -> None:
-        """Draw the cursor of the focused pane."""
+        """Draw the cursor as focused."""
         self.refresh()
 
     def on_blur(self, event: events.Blur) -> None:
-        """Draw the quiet cursor."""
+        """Draw the cursor as unfocused."""
         self.refresh()
 
     async def on_click(self, event: events.Click) -> None:
-        """Put the cursor where somebody clicked; a second click opens the line."""
+        """Move the cursor to the clicked line; a second click opens the line."""
         offset = event.get_content_offset(self)
         if offset is None:
             return
@@ -225,29 +223,29 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.move_cursor(self._cursor + step)
 
     def action_move_page(self, pages: int) -> None:
-        """Move the cursor by windows, with one line of overlap."""
+        """Move the cursor by pages, with one line of overlap."""
         self.move_cursor(self._cursor + pages * max(1, self.rows_in_sight - 1))
 
     def action_move_to(self, index: int) -> None:
-        """Move the cursor to a line, counted from the end where it is negative."""
+        """Move the cursor to a line; a negative index counts from the end."""
         self.move_cursor(index if index >= 0 else self.line_count() + index)
 
-    # How it is drawn.
+    # Drawing.
 
     def _fits_its_lines(self) -> bool:
-        """Whether the window gets as high as its lines need."""
+        """Return whether the height of the list follows its lines."""
         height = self.styles.height
         return height is None or height.is_auto
 
     def _refresh_lines(self, *indices: int) -> None:
-        """Draw these lines anew and no others."""
+        """Redraw only these lines."""
         for row in range(self.HEAD_ROWS, self.size.height):
             place = self.row_at(row)
             if place is not None and place[0] in indices:
                 self.refresh(Region(0, row, self.size.width, 1))
 
     def _refresh_changed(self, before: Sequence[object], after: Sequence[object]) -> None:
-        """Draw the lines anew that are others than before, or all of them where there are more or fewer."""
+        """Redraw the lines that changed, or all if their number changed."""
         if len(before) != len(after):
             self.refresh()
         elif changed := [index for index, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]:
@@ -257,7 +255,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip(segments).adjust_cell_length(width, style).adjust_cell_length(self.size.width, style)
 
     def _note_line(self, row: int, width: int, style: Style) -> list[Segment]:
-        # One free row above the note sets it apart from heads of columns.
+        # One empty row separates the note from column heads.
         if not 0 < row <= len(self._note):
             return []
         room, mark = width - 3, get_app(self).glyphs.ellipsis

@@ -1,4 +1,4 @@
-"""Lines whose parts lead somewhere: a cursor that goes from number to number, and ``enter`` opens what it counts."""
+"""Lines that contain links. The cursor moves from link to link, and ``enter`` opens the records a number counts."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink
 from runwatch.view.text.safe_text import line, truncate
 
 MARGIN: Final = 2
-"""Cells before a line: the cursor, a space."""
+"""Cells before a line: the cursor and a space."""
 
 
 class LinkLines(LineList, inherit_bindings=False):
-    """The lines. What leads nowhere is passed over by the cursor."""
+    """The lines. The cursor skips text without a link."""
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
         "list",
@@ -38,10 +38,10 @@ class LinkLines(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class LinkOpened(WidgetMessage):
-        """The user opened a spot.
+        """The user opened a link.
 
         Attributes:
-            way: Where it leads.
+            way: The link target.
         """
 
         way: ViewLink
@@ -51,33 +51,33 @@ class LinkLines(LineList, inherit_bindings=False):
         self._lines: tuple[LinkedLine, ...] = ()
         self._column = 0
 
-    # What the screen says and asks.
+    # Called by the screen.
 
     @property
     def room(self) -> int:
-        """The cells that a line may take."""
+        """The cells available to a line."""
         return max(0, self.cells - MARGIN)
 
     @property
     def way(self) -> ViewLink | None:
-        """Where the spot under the cursor leads; ``None`` where nothing does."""
+        """The target of the link under the cursor; ``None`` if there is none."""
         ways = self._ways(self._cursor)
         return ways[min(self._column, len(ways) - 1)].way if ways else None
 
     @property
     def place(self) -> tuple[int, int]:
-        """The line of the cursor, and which of the spots in it."""
+        """The cursor's line, and the index of the link in it."""
         return self._cursor, self._column
 
     def go_to(self, place: tuple[int, int]) -> None:
-        """Put the cursor where it was; on the nearest spot there is."""
+        """Move the cursor to a previous place, or to the nearest link."""
         self._column = max(0, place[1])
         self.move_cursor(place[0])
         if self.way is None:
             self._find(None)
 
     def show(self, lines: Sequence[LinkedLine]) -> None:
-        """Show other lines; the cursor stays on what leads to the same place, wherever that stands now."""
+        """Show other lines; the cursor stays on the link with the same target, even if it moved."""
         if tuple(lines) == self._lines:
             return
         before, present = self.way, (self._lines, self._cursor, self._column)
@@ -92,14 +92,16 @@ class LinkLines(LineList, inherit_bindings=False):
         else:
             self.refresh()
 
-    # How it is drawn.
+    # Drawing.
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         return len(self._lines)
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """One line; the spot under the cursor stands out, with a mark before the line where there are no colours."""
+        """Draw one line. The link under the cursor is highlighted, and a mark precedes the line for terminals without
+        colors.
+        """
         app = get_app(self)
         is_here = index == self._cursor and self.has_focus and bool(self._ways(index))
         chosen = self._chosen(index) if is_here else None
@@ -116,19 +118,19 @@ class LinkLines(LineList, inherit_bindings=False):
         return segments
 
     def cursor_style(self) -> Style:
-        """A line is ground; what stands out is a part of it."""
+        """Return the plain line style: only the link is highlighted."""
         return self.get_component_rich_style("line-list--line")
 
-    # What people do.
+    # Called on user input.
 
     def line_opened(self) -> None:
-        """Open what the spot leads to."""
+        """Open the link target."""
         way = self.way
         if way is not None:
             self.post_message(self.LinkOpened(self, way))
 
     def action_move(self, step: int) -> None:
-        """Go to the next line that leads somewhere."""
+        """Move to the next line with a link."""
         found = self._cursor + step
         while 0 <= found < len(self._lines) and not self._ways(found):
             found += 1 if step > 0 else -1
@@ -136,14 +138,14 @@ class LinkLines(LineList, inherit_bindings=False):
             self.move_cursor(found)
 
     def action_move_sideways(self, step: int) -> None:
-        """Go to the next number of the line."""
+        """Move to the next link of the line."""
         ways = self._ways(self._cursor)
         if ways:
             self._column = max(0, min(min(self._column, len(ways) - 1) + step, len(ways) - 1))
             self._refresh_lines(self._cursor)
 
     async def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the spot that somebody clicked; a second click, which LineList sees, opens it."""
+        """Move the cursor to the clicked link; LineList handles the second click, which opens it."""
         offset = event.get_content_offset(self)
         place = None if offset is None else self.row_at(offset.y)
         if offset is None or place is None:
@@ -158,19 +160,19 @@ class LinkLines(LineList, inherit_bindings=False):
                 break
         self._refresh_lines(place[0])
 
-    # Inside.
+    # Internal.
 
     def _ways(self, index: int) -> list[LinkSpan]:
-        """The spots of a line that lead somewhere."""
+        """Return the links of a line."""
         return [spot for spot in self._lines[index] if spot.way is not None] if index < len(self._lines) else []
 
     def _chosen(self, index: int) -> int:
-        """Which part of the line the cursor stands on."""
+        """Return the index of the part under the cursor."""
         places = [number for number, spot in enumerate(self._lines[index]) if spot.way is not None]
         return places[min(self._column, len(places) - 1)]
 
     def _find(self, way: ViewLink | None) -> None:
-        """Put the cursor on the spot that leads there; else leave it near where it is, on something that leads on."""
+        """Move the cursor to the link with this target, or if there is none, to the nearest line with a link."""
         for number in range(len(self._lines)):
             for column, spot in enumerate(self._ways(number)):
                 if way is not None and spot.way == way:

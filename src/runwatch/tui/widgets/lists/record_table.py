@@ -1,4 +1,4 @@
-"""A table of records that opens at once however many there are, and whose cursor stands on an id."""
+"""A table of records that opens at once at any size and keeps its cursor on a record id."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ MARGIN: Final = 3
 """Cells before the first column: a mark, the cursor, a space."""
 
 MEASURED_ROWS: Final = 100
-"""Rows that are looked at to find how wide the columns have to be."""
+"""Rows measured to find the column widths."""
 
 LONG_TABLE_ROWS: Final = 20_000
-"""From this many rows on a list is so long that looking through it for garbage would be felt."""
+"""Number of rows from which a garbage collection over the list causes a noticeable pause."""
 
 MAX_STRIPS: Final = 500
-"""Drawn rows that are kept, so that scrolling by a line draws one line and not a window of them."""
+"""Maximum number of drawn rows kept, so that scrolling by one line draws one line, not the whole window."""
 
 
 class TableRow(Protocol):
-    """A row, as :class:`runwatch.view.table.rows.RecordRow` is one."""
+    """A table row, such as :class:`runwatch.view.table.rows.RecordRow`."""
 
     @property
     def key(self) -> str:
-        """What identifies the row in its table."""
+        """Identifies the row in its table."""
         ...
 
     def cell(self, column: Any) -> StyledText:
-        """The text of a column and its role."""
+        """Return a column's text and its role."""
         ...
 
 
 class _Looks(NamedTuple):
-    """What is seen of a table's rows.
+    """Visible state of a table's rows.
 
     Attributes:
-        frame: What every row hangs on: how many rows there are, which of them are in sight, the columns.
-        rows: Of each row in sight whether the cursor is on it, its key, and its cells.
+        frame: What affects every row: number of rows, visible range, columns.
+        rows: For each visible row: whether it has the cursor, its key and its cells.
     """
 
     frame: object
@@ -67,12 +67,10 @@ class _Looks(NamedTuple):
 
 
 class RecordTable(LineList, inherit_bindings=False):
-    """Rows and columns. The order, the filter and the content of the rows are the caller's; cursor and marks are ids.
+    """A table with rows and columns. The caller sorts, filters and renders the rows; cursor and marks are row ids.
 
     Args:
         columns: The columns in order.
-        id: The widget's id.
-        classes: The widget's classes.
     """
 
     HEAD_ROWS = 1
@@ -80,10 +78,10 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class RowHighlighted(WidgetMessage):
-        """The cursor of a table came to stand on another row, by the user or because its row went away.
+        """The cursor moved to another row, by user input or because its row was removed.
 
         Attributes:
-            row_id: The row's id; ``None`` when the table is empty.
+            row_id: The row's id; ``None`` if the table is empty.
         """
 
         widget: RecordTable
@@ -102,11 +100,11 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class SortRequested(WidgetMessage):
-        """The user asked for another order: clicked the head of a column, or pressed the key for it.
+        """The user requested another sort order with a column head or a key.
 
         Attributes:
             column_id: The column to sort by.
-            reverse: Whether the order shall be turned round, because the column is the one sorted by already.
+            reverse: Whether to reverse the order, because the table is already sorted by this column.
         """
 
         widget: RecordTable
@@ -133,19 +131,19 @@ class RecordTable(LineList, inherit_bindings=False):
         self._strips: Final[LRUCache[object, Strip]] = LRUCache(MAX_STRIPS)
         self._strips_for: object = None
 
-    # What the screen says and asks.
+    # Called by the screen.
 
     @property
     def rows(self) -> Sequence[TableRow]:
-        """The rows that are shown."""
+        """The rows shown."""
         return self._rows
 
     def show(self, rows: Sequence[TableRow]) -> None:
-        """Show other rows, or the same ones in another order or with other content.
+        """Show other rows, or the same ones reordered or changed.
 
-        The cursor stays on its id, and the rows in sight stay where they are on the screen; where the list stands at
-        its top, it stays there as long as the cursor is in sight. If the cursor's row is gone, it goes to the row that
-        took its place. The same object as before means that no row has come, gone or moved.
+        The cursor stays on its id, and the visible rows keep their place on the screen. A list scrolled to its top
+        stays there as long as the cursor is visible. If the cursor's row is gone, the cursor moves to the row now in
+        its place. Passing the same object as before means that no row was added, removed or moved.
         """
         if rows is self._rows:
             if self._present_looks() != self._looks:
@@ -157,7 +155,7 @@ class RecordTable(LineList, inherit_bindings=False):
         before = self._cursor_key
         self._rows = rows
         if len(rows) >= 2 * self._longest:
-            # Once each time that the list has doubled.
+            # Once every time the list doubles.
             self._longest = len(rows)
             note_long_lived(len(rows))
         self._measure()
@@ -171,16 +169,16 @@ class RecordTable(LineList, inherit_bindings=False):
             self.post_message(self.RowHighlighted(self, self._cursor_key))
 
     def measure_again(self) -> None:
-        """Look at the first rows once more when the next ones come: the same keys say something else by now."""
+        """Measure the first rows again on the next :meth:`show`, because the content for the same keys changed."""
         self._sampled = ()
 
     def forget_widths(self) -> None:
-        """Find out from nothing what the columns need: all cells of a column are written in another way by now."""
+        """Forget all column widths, because every cell of a column is now rendered differently."""
         self._natural = [0] * len(self._columns)
         self.measure_again()
 
     def select(self, key: str) -> bool:
-        """Put the cursor on a row by its id; answer whether there is one."""
+        """Move the cursor to a row by its id; return whether it exists."""
         index = self._find(-1, key)
         if index < 0:
             return False
@@ -189,7 +187,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @property
     def cursor_key(self) -> str | None:
-        """The id of the row under the cursor; ``None`` when there are no rows."""
+        """The id of the row under the cursor; ``None`` if there are no rows."""
         return self._cursor_key
 
     @property
@@ -199,24 +197,24 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @property
     def marks(self) -> frozenset[str]:
-        """Ids of the marked rows, of those too that are not shown now."""
+        """Ids of the marked rows, including rows not shown now."""
         return frozenset(self._marks)
 
     def mark(self, keys: Collection[str]) -> None:
-        """Mark these rows and no others."""
+        """Mark exactly these rows."""
         if self._marks != set(keys):
             self._marks = set(keys)
             self.refresh()
 
     def sorted_by(self, column_id: str | None, *, descending: bool = False) -> None:
-        """Say in the head by which column the rows are sorted."""
+        """Show the sort column in the head."""
         self._sorted_by = None if column_id is None else (column_id, descending)
         self._lay_out()
         self.refresh()
 
     @property
     def is_stale(self) -> bool:
-        """Whether the rows are drawn as old ones."""
+        """Whether the rows are drawn as outdated."""
         return self._is_stale
 
     @is_stale.setter
@@ -232,25 +230,25 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @property
     def shown_columns(self) -> tuple[str, ...]:
-        """Ids of the columns that the window has room for."""
+        """Ids of the columns that fit."""
         return tuple(placed.column.id for placed in self._placed)
 
     @property
     def is_wide(self) -> bool:
-        """Whether every column gets the room it needs."""
+        """Whether every column gets its full width."""
         return self._is_wide
 
-    # How it is drawn.
+    # Drawing.
 
     def line_count(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self._rows)
 
     def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
-        """The heads of the columns."""
+        """Draw the column heads."""
         app = get_app(self)
         if width != self._placed_in:
-            # The first paint comes before the widget is told of its size.
+            # The first paint happens before the widget receives its size.
             self._place()
         segments = [to_segment(line(" " * MARGIN), style)]
         for placed in self._placed:
@@ -258,14 +256,14 @@ class RecordTable(LineList, inherit_bindings=False):
             role = ACCENT if is_sorted else Role.QUIET
             title = self._title(placed.column)
             if cell_width(title) > placed.width:
-                # The frame names the order too.
+                # The frame shows the sort order too.
                 title = line(placed.column.title)
             text = fit(title, placed.width, placed.column.align, app.glyphs.ellipsis)
             segments += [self.piece(text, role, style), to_segment(_GAP, style)]
         return segments
 
     def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
-        """A row as it was drawn before, where nothing of it looks different now."""
+        """Return the row's cached drawing if it still looks the same."""
         drawn_for = (get_app(self).palette, self._placed, self.size.width)
         if drawn_for != self._strips_for:
             self._strips_for = drawn_for
@@ -279,7 +277,7 @@ class RecordTable(LineList, inherit_bindings=False):
         return strip
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """The cells of a row."""
+        """Draw the cells of a row."""
         app = get_app(self)
         row = self._rows[index]
         is_marked, is_cursor = row.key in self._marks, index == self._cursor
@@ -297,32 +295,32 @@ class RecordTable(LineList, inherit_bindings=False):
             segments += [self.piece(shown, Role.QUIET if self._is_stale else role, style), to_segment(_GAP, style)]
         return segments
 
-    # What people do.
+    # Called on user input.
 
     def cursor_moved(self) -> None:
-        """Keep the id of the row and tell the screen."""
+        """Store the row's id and tell the screen."""
         self._cursor_key = self._rows[self._cursor].key if self._rows else None
         self.post_message(self.RowHighlighted(self, self._cursor_key))
 
     def line_opened(self) -> None:
-        """Tell the screen that a row was opened."""
+        """Post :class:`RowOpened`."""
         if self._cursor_key is not None:
             self.post_message(self.RowOpened(self, self._cursor_key))
 
     def on_mount(self) -> None:
-        """Lay the columns out."""
+        """Lay out the columns."""
         self._lay_out()
 
     def on_unmount(self) -> None:
-        """Hold the rows no longer: they may be very many."""
+        """Release the rows: there may be very many."""
         self._rows = ()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the columns out for the new width."""
+        """Lay out the columns for the new width."""
         self._lay_out()
 
     async def on_click(self, event: events.Click) -> None:
-        """Ask for another order when a head was clicked."""
+        """Request a sort order when a head is clicked."""
         place = event.get_content_offset(self)
         if place is None or place.y >= self.HEAD_ROWS:
             return
@@ -331,7 +329,7 @@ class RecordTable(LineList, inherit_bindings=False):
                 self._ask_order(placed.column.id)
 
     def action_mark(self) -> None:
-        """Mark the row under the cursor, or take its mark away, and go on to the next."""
+        """Toggle the mark of the row under the cursor and move to the next row."""
         if self._cursor_key is None:
             return
         self._mark_from = self._cursor_key
@@ -339,7 +337,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self.action_move(1)
 
     def action_mark_range(self) -> None:
-        """Mark everything from the row that was marked last to the cursor."""
+        """Mark all rows from the last marked one to the cursor."""
         if self._cursor_key is None:
             return
         start = self._find(self._cursor, self._mark_from) if self._mark_from else self._cursor
@@ -348,29 +346,29 @@ class RecordTable(LineList, inherit_bindings=False):
         self.mark(self._marks | {self._rows[index].key for index in range(first, last + 1)})
 
     def action_sort(self) -> None:
-        """Ask for the order by the next column."""
+        """Request sorting by the next column."""
         ids = [column.id for column in self._columns]
         present = ids.index(self._sorted_by[0]) if self._sorted_by and self._sorted_by[0] in ids else -1
         self._ask_order(ids[(present + 1) % len(ids)])
 
     def action_reverse(self) -> None:
-        """Ask for the opposite order."""
+        """Request the reverse order."""
         if self._sorted_by is not None:
             self._ask_order(self._sorted_by[0])
 
     def action_wide(self) -> None:
-        """Give every column the room it needs; those that then stand outside come in sight with left and right."""
+        """Toggle full column widths; left and right then scroll the columns that do not fit into view."""
         self._is_wide = not self._is_wide
         self._skipped = 0
         self._lay_out()
 
     def action_move_sideways(self, step: int) -> None:
-        """Leave out one more, or one less, of the columns that may leave, from the left."""
+        """Hide one more or one fewer of the hideable columns, from the left."""
         may_leave = sum(column.hide_order > 0 for column in self._columns)
         self._skipped = max(0, min(self._skipped + step, may_leave - 1))
         self._lay_out()
 
-    # Inside.
+    # Internal.
 
     def _ask_order(self, column_id: str) -> None:
         is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
@@ -383,16 +381,16 @@ class RecordTable(LineList, inherit_bindings=False):
         return line(f"{column.title} {marks.falling if self._sorted_by[1] else marks.rising}")
 
     def _find(self, index: int, key: str | None) -> int:
-        """Where a row is now; the nearest place to ``index`` when it is gone."""
+        """Return the current index of a row, or the nearest to ``index`` if it is gone."""
         rows = self._rows
         if key is not None and not (0 <= index < len(rows) and rows[index].key == key):
-            # In a hundred thousand rows a loop of our own takes longer than a frame.
+            # With a hundred thousand rows, a Python loop takes longer than a frame.
             with contextlib.suppress(ValueError):
                 return indexOf(map(attrgetter("key"), rows), key)
         return min(index, max(0, len(rows) - 1))
 
     def _anchor(self, top: int) -> tuple[str, int] | None:
-        """A row in sight and how far below the top it stands: the cursor's, or the first one."""
+        """Return a visible row's key and its offset from the top: the cursor's row if visible, else the first."""
         if not self._rows:
             return None
         offset = self._cursor - top
@@ -402,16 +400,16 @@ class RecordTable(LineList, inherit_bindings=False):
         return self._rows[top].key, 0
 
     def _keep_in_place(self, top: int, key: str, offset: int) -> None:
-        # Looking for one of a hundred thousand rows takes as long as a frame, and the cursor's is found already.
+        # Finding one of a hundred thousand rows takes as long as a frame, and the cursor's row is already found.
         index = self._cursor if key == self._cursor_key else self._find(top + offset, key)
         if top == 0 and key == self._cursor_key and index < self.rows_in_sight:
             return
         self.scroll_to(y=max(0, index - offset), animate=False, force=True)
 
     def _measure(self, *, only_shown: bool = False) -> None:
-        """Widen the columns to what the first rows and those in sight need; they never get narrower again.
+        """Widen the columns for the first rows and the visible ones; columns never become narrower.
 
-        The first rows are looked at only when other rows have become the first: every second the same ones come anew.
+        The first rows are measured only if their keys changed, because the same rows are shown again every second.
         """
         first = tuple(row.key for row in self._rows[:MEASURED_ROWS])
         places = set() if first == self._sampled else set(range(len(first)))
@@ -456,7 +454,7 @@ class RecordTable(LineList, inherit_bindings=False):
         return ColumnNeed(least, head, max(natural, head, min(cell_width(self._title(column)), column.max_cells)))
 
     def _refresh_if_changed(self) -> None:
-        """Draw again only what looks different: a screen that is open for days is drawn anew every second."""
+        """Redraw only what changed: rows are updated every second, and a screen may stay open for days."""
         before, self._looks = self._looks, self._present_looks()
         if before is None or before.frame != self._looks.frame:
             self.refresh()
@@ -467,7 +465,7 @@ class RecordTable(LineList, inherit_bindings=False):
             self._refresh_lines(*changed)
 
     def _present_looks(self) -> _Looks:
-        """What is seen of the rows now."""
+        """Return the current visible state."""
         top = round(self.scroll_y)
         sight = range(top, min(len(self._rows), top + self.rows_in_sight))
         columns = [placed.column for placed in self._placed]
@@ -483,5 +481,5 @@ _SPACE: Final = line(" ")
 
 
 def _is_whole(column: TableColumn) -> bool:
-    """Whether a cut cell would say something else: a time, or a number."""
+    """Return whether a cut cell would be misread, as a time or a number would."""
     return column.never_cut or column.align == "right"

@@ -1,4 +1,4 @@
-"""Breaking drawn text into rows, by cells."""
+"""Wrap safe text into rows, by cells."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from runwatch.view.text.safe_text import SafeText, line
 
 @lru_cache(1024)
 def wrap_text(text: SafeText, width: int) -> tuple[SafeText, ...]:
-    """A text in rows of at most ``width`` cells: at its own line ends, between words, and inside words too long.
+    """Wrap a text to ``width`` cells: at line ends, between words, and inside words that are too long.
 
-    Blanks at a break are left out; those at the start of a line of the text stay, because JSON is indented with them.
+    Spaces at a break are dropped; leading spaces of a line stay, because they indent JSON.
     """
     rows: list[SafeText] = []
     for paragraph in text.split("\n"):
@@ -28,7 +28,7 @@ def wrap_text(text: SafeText, width: int) -> tuple[SafeText, ...]:
 
 
 def _narrow(paragraph: str, width: int) -> Iterator[str]:
-    """Rows of a text in which every character is a cell."""
+    """Wrap a text of one-cell characters."""
     start = 0
     while len(paragraph) - start > width:
         end = paragraph.rfind(" ", start, start + width + 1)
