@@ -34,7 +34,7 @@ def test_on_a_terminal_a_file_is_the_console_and_nothing_is_started(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("nothing.json", "There is no file"), (".", "is no file")], ids=["missing", "a folder"]
+    ("name", "said"), [("nothing.json", "There is no file"), (".", "is not a file")], ids=["missing", "a folder"]
 )
 def test_a_file_that_cannot_be_opened_leaves_the_terminal_alone(tmp_path: Path, name: str, said: str) -> None:
     with console(tmp_path, "open", str(tmp_path / name)) as terminal:

@@ -572,7 +572,7 @@ async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: 
     service = noon.service()
     async with console(service, tmp_path, size=(120, 36)) as driven:
         await on_held_dialog(driven)
-        assert re.search(r"rate limited (429); it goes at \d\d:\d\d:\d\d ", driven.text)
+        assert re.search(r"rate limited \(429\), sends at \d\d:\d\d:\d\d ", driven.text)
         await driven.pass_time(15)
         assert service.requests("POST") == []
         await driven.pass_time(15)
@@ -642,7 +642,7 @@ async def test_a_run_that_has_ended_is_not_cancelled(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.DONE)
         await driven.press("X")
-        await driven.shows("The run has already ended")
+        await driven.shows("run has already ended")
         assert isinstance(driven.app.screen, RunsScreen)
 
 
@@ -667,7 +667,7 @@ async def test_a_production_profile_wants_the_end_of_the_id_typed(tmp_path: Path
     settings = '[profiles.prod]\nbase_url = "{base_url}"\nproduction = true\n'
     unset = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""}
     async with console(noon.service(), tmp_path, size=SIZE, settings=settings, environment=unset) as driven:
-        await driven.shows("prod  write")
+        await driven.shows("prod  can change")
         await on_run(driven, noon.LIVE)
         await driven.press("X")
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")

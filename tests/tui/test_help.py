@@ -71,7 +71,7 @@ async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedServ
         assert "f8 adds ids, also from pasted text." in driven.text
         await driven.press("escape", "slash")
         await driven.type("no response")
-        assert "f9 reads now." in driven.text
+        assert "f9 retries now." in driven.text
 
 
 async def test_the_search_looks_through_every_part(service: ScriptedService, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ async def test_a_search_without_a_hit_says_so(service: ScriptedService, tmp_path
     async with console(service, tmp_path) as driven:
         await driven.press("question_mark", "slash")
         await driven.type("xyzzy")
-        assert "Nothing here holds xyzzy." in driven.text
+        assert "Nothing here contains xyzzy." in driven.text
         await driven.press("escape")
         assert headings(driven)[0] == "In a list"
 

@@ -87,7 +87,7 @@ async def test_runs_receipts_and_events_of_a_file_are_shown_together(tmp_path: P
         await driven.press("2")
         await driven.shows("Receipts   1")
         await driven.press("3")
-        await driven.shows("kept.ndjson holds nothing of this kind.")
+        await driven.shows("kept.ndjson has no records of this kind.")
 
 
 async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown
 async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_there(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
         await driven.press("2")
-        await driven.shows("kept.ndjson holds nothing of this kind.")
+        await driven.shows("kept.ndjson has no records of this kind.")
         assert "Receipts" in driven.text
         await driven.press("4", "full_stop")
         await driven.shows("this is a file")
@@ -242,7 +242,7 @@ async def test_many_receipts_are_all_there(tmp_path: Path) -> None:
 def test_a_file_is_looked_at_before_the_screen_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="There is no file"):
         check_openable(tmp_path / "nothing")
-    with pytest.raises(UsageError, match="is no file"):
+    with pytest.raises(UsageError, match="is not a file"):
         check_openable(tmp_path)
     file = tmp_path / "kept.json"
     file.write_text("[]")

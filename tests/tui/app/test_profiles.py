@@ -83,11 +83,11 @@ async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> 
         await driven.comes("pooled-open-model")
         driven.app.screen.select_record("pooled-open-model")  # type: ignore[attr-defined]
         await driven.press("full_stop")
-        await driven.shows("Nothing can be done with a template here.")
+        await driven.shows("No actions for a template here.")
         await driven.press("enter", "enter")
         await driven.until(lambda: isinstance(driven.app.screen, TemplatesScreen), "the templates of home")
         assert driven.app.profile_name == "home"
-        await driven.shows("the console works with home now")
+        await driven.shows("switched to profile home")
         await driven.comes("pooled-open-model")
         await driven.press("full_stop", "enter")
         await driven.until(lambda: home.requests("POST", plan) != [], "the plan")

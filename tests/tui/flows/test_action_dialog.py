@@ -240,7 +240,7 @@ async def test_records_of_the_service_are_offered_where_one_is_named(tmp_path: P
     async with console(made, tmp_path, size=SIZE, open_at="agents") as driven:
         await driven.press("plus")
         opened = await form(driven)
-        await driven.shows("offer acme/widgets")
+        await driven.shows("suggest acme/widgets")
         await driven.press("down")
         assert opened.fields.values()["repository"] == "acme/widgets"
 
@@ -260,7 +260,7 @@ async def test_a_chosen_record_is_told_by_its_name(tmp_path: Path) -> None:
     made = service(arms=[resources.arm("arm_1", display_name="Ember")], verifiers=[resources.verifier()])
     async with console(made, tmp_path, size=SIZE) as driven:
         await driven.press("plus")
-        await driven.shows("offer arm_1")
+        await driven.shows("suggest arm_1")
         driven.app.screen.query_one("#field-arm_id").focus()
         await driven.press("down")
         await driven.shows(re.compile(r"saved model +▸ arm_1 .*\n.* Ember "))
@@ -293,7 +293,7 @@ async def test_a_lost_write_of_any_kind_is_settled_from_the_list_of_kept_writes(
         await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the sheet to close")
         made.say("DELETE", "/v1/arms/arm_1", Said(200, dict(resources.arm("arm_1", "disabled").raw)))
         await driven.press("O")
-        await driven.shows("Ask again: Disable a saved model")
+        await driven.shows("Retry: Disable a saved model")
         await driven.press("enter")
         await driven.shows("Sends the same bytes with the same key once more.")
         await driven.press("tab", "enter")

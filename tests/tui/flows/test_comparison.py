@@ -33,7 +33,7 @@ async def test_one_row_and_then_another_are_compared(tmp_path: Path, size: tuple
         await driven.shows("Receipts   6")
         await driven.select(noon.DONE)
         await driven.press("D")
-        await driven.shows("left side receipt 3fd2…9911; D on another row compares")
+        await driven.shows("comparing receipt 3fd2…9911; press D on another row")
         await driven.select(noon.CANCELLED)
         await driven.press("D")
         await compared(driven)
@@ -59,7 +59,7 @@ async def test_esc_takes_the_left_side_back_and_only_then_leaves_the_screen(tmp_
         await driven.press("2")
         await driven.shows("Receipts   6")
         await driven.press("D")
-        await driven.shows("left side receipt")
+        await driven.shows("comparing receipt")
         await driven.press("escape")
         await driven.shows("Comparison cancelled.")
         screen = driven.app.screen

@@ -65,7 +65,7 @@ async def choose(driven: Driven, *keys: str) -> None:
 async def test_an_unknown_outcome_stays_said_after_the_sheet_is_gone(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
-        await driven.shows(re.compile(TOLD + r" at \d\d:\d\d:\d\d, outcome unknown; O or :outbox settles this"))
+        await driven.shows(re.compile(TOLD + r" at \d\d:\d\d:\d\d, outcome unknown; O or :outbox retries or discards it"))
 
 
 async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
@@ -77,7 +77,7 @@ async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.shows(TOLD)
         await open_list(driven)
-        assert "Ask again: Cancel a run   0 s ago · 8f21…9b7e" in driven.text
+        assert "Retry: Cancel a run   0 s ago · 8f21…9b7e" in driven.text
         await choose(driven)
         assert f"POST {CANCEL}" in driven.text
         assert driven.focused is not None
@@ -114,7 +114,7 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
         await driven.press("colon")
         await driven.type("outbox")
         await driven.press("enter")
-        await driven.shows("Ask again: Submit a run")
+        await driven.shows("Retry: Submit a run")
         assert "Say hello." in driven.text
         await choose(driven)
         assert '"objective": "Say hello."' in driven.text
@@ -261,4 +261,4 @@ async def test_several_kept_writes_are_told_in_one_line(service: ScriptedService
         await driven.press("escape")
         await driven.shows("2 writes, the oldest sent")
         await open_list(driven)
-        assert driven.text.count("Ask again: Cancel a run") == 2
+        assert driven.text.count("Retry: Cancel a run") == 2

@@ -114,7 +114,7 @@ async def test_the_run_of_a_problem_is_opened_in_its_own_profile(tmp_path: Path)
         await follow(driven, "run")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
         assert driven.app.profile_name == "home"
-        await driven.shows("the console works with home now")
+        await driven.shows("switched to profile home")
         await driven.comes("ex_home")
 
 
@@ -143,7 +143,7 @@ async def test_the_run_of_a_profile_that_is_gone_stays_where_it_is(tmp_path: Pat
         await driven.press("G", "enter")
         await driven.shows("enter goes to lab")
         await follow(driven, "run")
-        await driven.shows("lab is no profile of the settings file any more.")
+        await driven.shows("lab is no longer a profile of the settings file.")
         assert driven.app.profile_name == "work"
 
 
@@ -153,7 +153,7 @@ async def test_a_refused_submit_of_another_profile_leads_to_no_form_of_this_one(
         for minutes, profile in enumerate(("work", "home")):
             met(driven, profile, refused, minutes=minutes, operation="postExecutions", method="POST")
         await across(driven, "all", 2)
-        await driven.shows("enter goes to the first on the first")
+        await driven.shows("enter goes to the first")
         await driven.press("down")
         await driven.until(lambda: "enter goes to the first" not in driven.text, "another next step")
 

@@ -112,7 +112,7 @@ async def test_enter_goes_to_the_page_of_the_profile_with_the_same_period(tmp_pa
         await driven.press("down", "enter")
         await driven.until(lambda: isinstance(driven.app.screen, UsageScreen), "the page of home")
         assert driven.app.profile_name == "home"
-        await driven.shows("the console works with home now")
+        await driven.shows("switched to profile home")
         assert isinstance(driven.app.screen, UsageScreen)
         assert driven.app.screen.period_text == "30d"
         await driven.shows("402")

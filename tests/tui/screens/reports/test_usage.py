@@ -141,7 +141,7 @@ async def test_a_period_that_is_none_stands_where_periods_are_typed(tmp_path: Pa
         await driven.press("colon")
         await driven.type("account fortnight")
         await driven.press("enter")
-        await driven.shows("'fortnight' is no period")
+        await driven.shows("'fortnight' is not a period")
 
 
 async def test_a_number_leads_to_its_list_and_back_leads_to_the_same_period(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
         if isinstance(driven.app.screen, ConfirmDialog):
             await driven.press("escape")
         await driven.press("n")
-        await driven.shows("nothing is sent")
+        await driven.shows("stays on this machine")
         await driven.press("enter")
         await driven.type("fine by me")
         await driven.press("enter")
@@ -287,7 +287,7 @@ async def test_without_an_earlier_version_d_chooses_the_other_template(
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
         await driven.press("D")
-        await driven.shows("left side")
+        await driven.shows("comparing")
         await driven.press("down", "D")
         await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
 

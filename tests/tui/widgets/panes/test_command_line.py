@@ -73,7 +73,7 @@ def test_a_line_is_a_name_and_what_stands_behind_it(text: str, name: str, argume
         ("xyzzy", "unknown command xyzzy"),
         ("open", "open needs ID"),
         ("theme nope", "theme takes dark, light, Half dark"),
-        ("view: cancel now", "view: cancel takes nothing behind it"),
+        ("view: cancel now", "view: cancel takes no argument"),
         ("", "unknown command "),
     ],
 )
@@ -170,7 +170,7 @@ async def test_a_screen_with_a_filter(service: ScriptedService, tmp_path: Path) 
 async def test_a_filter_that_cannot_be_read_stands_where_it_is_mended(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await say(driven, "runs is:nothing")
-        await driven.shows("there is no is:nothing")
+        await driven.shows("unknown is:nothing")
         assert isinstance(driven.focused, LineInput)
         assert driven.focused.value == "is:nothing"
         assert len(driven.table.rows) == 3

@@ -213,7 +213,7 @@ async def test_an_unknown_outcome_can_be_asked_again_with_the_same_key(way: str)
         await pilot.pause()
         assert state(dialog) == "unknown"
         said = " ".join(str(app.screen.query_one("#sheet-state", Static).content).split())
-        assert said == "outcome unknown: the connection was cut; r asks again with the same key and body"
+        assert said == "outcome unknown: the connection was cut; r retries with the same key and body"
         await (pilot.press("r") if way == "key" else pilot.click("#sheet-again"))
         await pilot.pause()
         assert len(app.told_of(ConfirmDialog.RetryRequested)) == 1

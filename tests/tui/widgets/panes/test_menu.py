@@ -200,7 +200,7 @@ async def test_a_run_that_ends_while_the_menu_is_open_is_not_cancelled(
         await driven.pass_time(16)
         await driven.press("enter")
         assert not isinstance(driven.app.screen, ConfirmDialog)
-        assert "The run has ended" in driven.text
+        assert "The run has already ended" in driven.text
 
 
 async def test_what_has_no_actions_says_so(service: ScriptedService, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ async def test_what_has_no_actions_says_so(service: ScriptedService, tmp_path: P
         await driven.until(lambda: len(driven.table.rows) > 0, "the receipts")
         await driven.press("full_stop")
         assert menus(driven) == 0
-        assert "Nothing can be done with a receipt here." in driven.text
+        assert "No actions for a receipt here." in driven.text
 
 
 async def test_an_empty_list_has_nothing_to_copy(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ async def test_what_is_no_problem_of_the_service_has_no_instance_and_copies_none
         panel.query_one(DetailView).focus()
         await pilot.press("y")
         await pilot.pause()
-        assert "instance   none: this answer did not come from the service" in text_of(app)
+        assert "instance   none: this response did not come from the API" in text_of(app)
         assert "y copy" not in text_of(app)
         assert app.told_of(CopyRequested) == []
 
