@@ -1,7 +1,7 @@
 """Dialog of a private page: shows its address, lets the user open or copy it, and waits until the page is completed.
 
 The address is a one-time secret. Only this dialog shows it: it is not logged, cached or shown elsewhere, and no key is
-ever typed here (manual: interface, "What the service does"; :mod:`runwatch.view.actions.private_page`).
+ever typed here (manual: interface, "What the service does"). See :mod:`runwatch.view.actions.private_page`.
 """
 
 from __future__ import annotations
