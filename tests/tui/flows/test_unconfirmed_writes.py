@@ -65,7 +65,9 @@ async def choose(driven: Driven, *keys: str) -> None:
 async def test_an_unknown_outcome_stays_said_after_the_sheet_is_gone(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
-        await driven.shows(re.compile(TOLD + r" at \d\d:\d\d:\d\d, outcome unknown; O or :outbox retries or discards it"))
+        await driven.shows(
+            re.compile(TOLD + r" at \d\d:\d\d:\d\d, outcome unknown; O or :outbox retries or discards it")
+        )
 
 
 async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
