@@ -70,8 +70,8 @@ async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedServ
         await driven.type("also from pasted text")
         assert "f8 adds ids, also from pasted text." in driven.text
         await driven.press("escape", "slash")
-        await driven.type("no response")
-        assert "f9 retries now." in driven.text
+        await driven.type("does not respond")
+        assert "f9" in driven.text
 
 
 async def test_the_search_looks_through_every_part(service: ScriptedService, tmp_path: Path) -> None:
