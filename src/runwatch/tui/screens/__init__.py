@@ -1,1 +1,1 @@
-"""What fills the whole window."""
+"""Screens: each fills the whole window."""

@@ -1,8 +1,8 @@
-"""Doing what an action declares: a form where something is asked, then the dialog.
+"""Perform a resource action: a form if it has fields, then the confirmation dialog.
 
-There is no other way from a specification to the service (:mod:`runwatch.view.spec.action`): what stops an action, such
-as a profile that is read-only, is said here once for every action there is. What is sent, and what comes of it, is in
-:mod:`runwatch.tui.flows.action_dialog`.
+Every action of a specification (:mod:`runwatch.view.spec.action`) reaches the service through this module, so reasons
+that prevent one, such as read-only mode, are reported here for all of them. :mod:`runwatch.tui.flows.action_dialog`
+handles the request and its outcome.
 """
 
 from __future__ import annotations
@@ -33,13 +33,12 @@ if TYPE_CHECKING:
 def perform_action(
     screen: ConsoleScreen, subject: Any | None, action: ResourceAction[Any], *, values: Mapping[str, str] | None = None
 ) -> None:
-    """Do what an action declares with a record, or without one; why it cannot be done now is said on the screen.
+    """Perform an action on a record, or without one; show a notice if it is not possible now.
 
     Args:
-        screen: The screen that asks for it; when it is done and the screen lists such records, its cursor goes there.
-        subject: The record; ``None`` for what is done without one.
-        action: What is to be done.
-        values: What the form holds at first where that is not what the action says, by the id of the ask.
+        screen: The requesting screen. If it lists records of the kind, its cursor moves to the result.
+        subject: The record; ``None`` for an action without one.
+        values: Initial values by field id that replace those of the action.
     """
     mutation = action.mutation
     if mutation is None:
@@ -65,10 +64,9 @@ class ActionForm(FormScreen):
     """The form of an action.
 
     Args:
-        behind: The screen that opened it.
-        subject: The record; ``None`` for none.
-        action: What is to be done.
-        values: What it holds at first where that is not what the action says, by the id of the ask.
+        behind: The screen that opened the form.
+        subject: The record; ``None`` if there is none.
+        values: Initial values by field id that replace those of the action.
     """
 
     def __init__(
@@ -86,21 +84,21 @@ class ActionForm(FormScreen):
         self._action = action
 
     def form_title(self) -> StyledSpans:
-        """What is done, to what, by which operation."""
+        """Return action, record and operation."""
         glyphs = self.console.glyphs
         name = "" if self._subject is None else f" {short_id(self._subject.id, glyphs)}"
         return line(f"{self._action.label}{name} {glyphs.dot} {self._mutation.operation}")
 
     def request_line(self) -> StyledSpans:
-        """Method and path."""
+        """Return method and path."""
         return request_text(self._mutation.operation, self._mutation.path(self._subject))
 
     def breadcrumbs(self) -> Sequence[str]:
-        """Below the screen that opened it."""
+        """Return the path of the opening screen and the action."""
         return (*self._behind.breadcrumbs(), self._action.label)
 
     def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
-        """The dialog of the action."""
+        """Return the action's dialog."""
         return build_action_dialog(
             self, self._behind, session, self._subject, self._action, body, shown, key=key, refused=self.refused
         )
@@ -112,7 +110,7 @@ class ActionForm(FormScreen):
 
 
 def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: ResourceAction[Any]) -> None:
-    """Open the dialog of an action that asks nothing, and look for what hangs on the record where it destroys it."""
+    """Open the dialog of an action without fields; for a destructive one, look up the record's dependents."""
     assert action.mutation is not None
     body = build_form(action.mutation, subject).body({}) if has_body(action.mutation) else None
     content = None if body is None else encode_body(body)
@@ -127,7 +125,7 @@ def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: 
 async def _read_first(
     screen: ConsoleScreen, session: ServiceSession, subject: Any, action: ResourceAction[Any]
 ) -> None:
-    """Read what an action has to know before its form or dialog opens."""
+    """Read an action's prerequisite before its form or dialog opens."""
     assert action.mutation is not None
     first = action.mutation.prerequisite
     assert first is not None

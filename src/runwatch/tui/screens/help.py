@@ -1,4 +1,4 @@
-"""Help: the keys of the pane that had the focus, then all others, and the manual with a search over everything."""
+"""Help: the keys of the pane that had the focus, then all others, and the manual, with a search over everything."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ TABS: Final = (
 
 
 _OF_PANES: Final = ("list.", "tail.", "detail.")
-"""What begins the ids of actions that belong to the pane that has the focus."""
+"""Id prefixes of actions that belong to the focused pane."""
 
 
 def open_help(console: Console) -> None:
-    """Put the help in front, beginning with what works where the focus is; on the help itself, leave it."""
+    """Show the help, starting with the keys that work at the focus; on the help screen itself, close it."""
     screen = console.screen
     if isinstance(screen, HelpScreen):
         screen.action_back()
@@ -55,18 +55,18 @@ def open_help(console: Console) -> None:
         ids = {
             binding.id or ""
             for node, binding, is_enabled, _ in screen.active_bindings.values()
-            # A screen may lend keys of a pane to all of its panes; the pane's part is not that of where one is then.
+            # A screen may offer a pane's keys for all its panes; they do not tell which pane has the focus.
             if is_enabled and not (node is screen and (binding.id or "").startswith(_OF_PANES))
         }
         console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.breadcrumbs()))
 
 
 class HelpScreen(ConsoleScreen):
-    """The help.
+    """The help screen.
 
     Args:
-        active: Ids of the actions that worked where it was opened.
-        place: The way to that place.
+        active: Ids of the actions enabled where it was opened.
+        place: Breadcrumbs of that screen.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
@@ -96,22 +96,22 @@ class HelpScreen(ConsoleScreen):
         self._wanted_page: ManualLink | None = None
 
     def body(self) -> Iterable[Widget]:
-        """One text under tabs, and the line for the search."""
+        """Create the tabs, the text and the search line."""
         yield Pane(TabBar(TABS), DetailView(id="help-text"), id="help")
         yield FilterBar(id="search")
 
     def breadcrumbs(self) -> Sequence[str]:
-        """Below the place it was opened from."""
+        """Return the path of the opening screen, ``Help``, and the manual page if one is open."""
         return (*self._place, "Help", *([self._page.topic] if self._page is not None else []))
 
     def hints(self) -> Sequence[KeyHint]:
-        """What can be done here."""
+        """Return the available actions."""
         leads = [("detail.open", "open")] if self.query_one(DetailView).has_target else []
         return (*leads, ("screen.filter", "search"), "screen.next_tab", "screen.back")
 
     @property
     def is_at_root(self) -> bool:
-        """Never: it stands in front of another screen."""
+        """False: it is always in front of another screen."""
         return False
 
     def on_mount(self) -> None:
@@ -119,13 +119,13 @@ class HelpScreen(ConsoleScreen):
         self._show()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
-        """Show another part."""
+        """Show another tab."""
         message.stop()
         page, self._wanted_page = self._wanted_page, None
         self._open_page(page)
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Open a page of the manual, at the heading that a search has found."""
+        """Open a page of the manual, at the heading found by a search."""
         message.stop()
         if not isinstance(message.link, ManualLink):
             return
@@ -134,43 +134,43 @@ class HelpScreen(ConsoleScreen):
         if bar.active == "manual":
             self._open_page(message.link)
         else:
-            # The bar says that its tab has changed; the page is opened then.
+            # The page is opened when the bar posts that its tab has changed.
             self._wanted_page = message.link
             bar.choose("manual")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break the lines of the manual for the new width."""
+        """Wrap the manual for the new width."""
         self.call_after_refresh(self._show)
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Search in all parts while the user types."""
+        """Search all tabs while the user types."""
         message.stop()
         self._look_for(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Go on to what was found."""
+        """Move to the results."""
         message.stop()
         self._look_for(message.text)
         self._close_search()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Show everything again."""
+        """Clear the search."""
         message.stop()
         self._look_for("")
         self._close_search()
 
     def action_filter(self) -> None:
-        """Type what to look for."""
+        """Open the search."""
         self.add_class("-searching")
         self.query_one(FilterBar).edit(self._search)
         self._show()
 
     def action_next_tab(self) -> None:
-        """Show the next part."""
+        """Show the next tab."""
         self.query_one(TabBar).step(1)
 
     def action_previous_tab(self) -> None:
-        """Show the part before."""
+        """Show the previous tab."""
         self.query_one(TabBar).step(-1)
 
     def action_back(self) -> None:
@@ -183,7 +183,7 @@ class HelpScreen(ConsoleScreen):
             self.app.pop_screen()
 
     def _open_page(self, page: ManualLink | None) -> None:
-        """Show a page of the manual; without one the list of pages, or whatever else the tab has."""
+        """Show a page of the manual, or the tab's own content if ``page`` is ``None``."""
         before, self._page = self._page, page
         view = self.query_one(DetailView)
         view.reset()
@@ -192,7 +192,7 @@ class HelpScreen(ConsoleScreen):
         if page is None:
             view.go_to_target(ManualLink)
             if before is not None:
-                # Below the heading there is one row for each page.
+                # One row for each page follows the heading.
                 view.move_cursor(1 + list(TOPICS).index(before.topic))
         elif page.heading:
             view.go_to_section(page.heading)
@@ -226,10 +226,10 @@ class HelpScreen(ConsoleScreen):
         self.query_one(FilterBar).show_count(line(f"{count} found" if self._search else ""))
 
     def _tab_sections(self) -> list[DetailSection]:
-        """What the tab in front shows.
+        """Return the sections of the active tab.
 
         Raises:
-            OSError: the installation lacks a page of the manual.
+            OSError: A page of the manual is missing from the installation.
         """
         tab = self.query_one(TabBar).active
         if tab == "keys":
@@ -243,10 +243,10 @@ class HelpScreen(ConsoleScreen):
         return page_sections(self._page.topic, self._cells)
 
     def _search_all(self) -> list[DetailSection]:
-        """What every tab, and every page of the manual, holds of the search.
+        """Return the matches of all tabs and of every page of the manual.
 
         Raises:
-            OSError: the installation lacks a page of the manual.
+            OSError: A page of the manual is missing from the installation.
         """
         key_of = self.console.keys.shown
         parts = [*self._keys(), *reference_sections(self.console.launch.paths, key_of), *service_sections(key_of)]
@@ -254,11 +254,11 @@ class HelpScreen(ConsoleScreen):
 
     @property
     def _cells(self) -> int:
-        """The width for the lines of the manual; long ones are hard to read."""
+        """Width of the manual's lines in cells, limited because long lines are hard to read."""
         return max(20, min(100, self.query_one(DetailView).value_cells(())))
 
     def _keys(self) -> list[DetailSection]:
-        """The pane that had the focus, its screen, everywhere; then what works elsewhere."""
+        """Return the keys of the focused pane, of its screen and of the app, then the keys that work elsewhere."""
         panes: list[KeyScope] = ["list", "tail", "detail", "review", "text"]
         here = [scope for scope in panes if any(action.id in self._active for action in list_actions(scope))]
         scopes: list[KeyScope] = [*here, "screen", "app"]
@@ -270,7 +270,7 @@ class HelpScreen(ConsoleScreen):
         return [section for section in made if section.lines]
 
     def _section(self, scope: KeyScope, title: str, *, only_active: bool) -> DetailSection:
-        """The actions of a scope that work where the help was opened, or those that do not."""
+        """Return the actions of a scope: those enabled where the help was opened, or the others."""
         keys = self.console.keys
         chosen = [
             action for action in KEY_ACTIONS if action.scope == scope and (action.id in self._active) == only_active

@@ -1,4 +1,4 @@
-"""Every screen by its name, and the class that draws it; a class is imported when its screen is first opened."""
+"""All screens by name, and their classes, which are imported when a screen is first opened."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SETTINGS: Final = "settings"
 OVERVIEW: Final = "overview"
-"""The screen behind every other one: going back from the first of them leads there."""
+"""The screen behind all others; going back from the first of them opens it."""
 
 PAGE_CLASSES: Final = {
     OVERVIEW: "reports.overview:OverviewScreen",
@@ -27,7 +27,7 @@ PAGE_CLASSES: Final = {
     "usage": "reports.usage:UsageScreen",
     "compliance": "reports.compliance:ComplianceScreen",
 }
-"""Screens that show no list of one resource, by name; each class takes no argument."""
+"""Screens that are not a list of one resource, by name. Each class takes no argument."""
 
 LIST_CLASSES: Final = {
     "runs": "runs.runs:RunsScreen",
@@ -41,16 +41,16 @@ LIST_CLASSES: Final = {
     "templates": "templates.templates:TemplatesScreen",
     "github": "resources.github:GithubScreen",
 }
-"""Screens of resources that show more than the generic one, by the resource's name; each class takes its source."""
+"""Screens that extend the generic one, by resource name. Each class takes its source."""
 
 
 def is_page(name: str) -> bool:
-    """Whether a screen shows no list of one resource."""
+    """Return whether the name is a screen that is not a list of one resource."""
     return name in PAGE_CLASSES
 
 
 def has_screen(name: str) -> bool:
-    """Whether a screen is called so."""
+    """Return whether a screen has this name."""
     try:
         return name in PAGE_CLASSES or resource_named(name).has_screen
     except KeyError:
@@ -58,17 +58,17 @@ def has_screen(name: str) -> bool:
 
 
 def make_page(name: str) -> ConsoleScreen:
-    """A new screen of :data:`PAGE_CLASSES`.
+    """Return a new screen of :data:`PAGE_CLASSES`.
 
     Raises:
-        KeyError: there is none of that name.
+        KeyError: The name is unknown.
     """
     screen: ConsoleScreen = _class_of(PAGE_CLASSES[name])()
     return screen
 
 
 def make_list_screen(spec: ResourceSpec[Any], source: RowSource) -> ResourceScreen:
-    """A new screen of a resource."""
+    """Return a new screen for a resource."""
     own = LIST_CLASSES.get(spec.name)
     if own is None and not spec.facets:
         return ResourceScreen(spec, source)
@@ -79,10 +79,10 @@ def make_list_screen(spec: ResourceSpec[Any], source: RowSource) -> ResourceScre
 
 
 def resource_named(name: str) -> ResourceSpec[Any]:
-    """The resource of a noun; the runs, which most people begin with, are known without all the others.
+    """Return a resource by name. Runs, the usual first screen, are found without importing all other resources.
 
     Raises:
-        KeyError: there is none.
+        KeyError: The name is unknown.
     """
     if name == RUNS.name:
         return RUNS
@@ -92,10 +92,10 @@ def resource_named(name: str) -> ResourceSpec[Any]:
 
 
 def resource_for_kind(kind: str) -> ResourceSpec[Any]:
-    """The resource whose records are of that kind.
+    """Return the resource for a kind of record.
 
     Raises:
-        KeyError: there is none.
+        KeyError: The kind is unknown.
     """
     from runwatch.view.resources.registry import resource_for_kind
 

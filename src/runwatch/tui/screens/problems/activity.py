@@ -1,7 +1,7 @@
-"""What happened around a moment: problems, requests and ended runs, from wherever they are kept.
+"""Activity around a time: problems, requests and ended runs from all local sources.
 
-The line for filters takes the question here, ``WHEN [within SPAN] [in ZONE] [WORDS]``, so that the question comes back
-with the view.
+The filter line takes a time query here, ``WHEN [within SPAN] [in ZONE] [WORDS]``, so the query is restored with the
+view. Users know the screen as ``around``.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _SUCH = "WHEN [within 5m] [in Europe/Berlin] [words], such as 2026-11-22T03:10 o
 
 
 class ActivitySource:
-    """What is kept of the time around a moment.
+    """Stored activity around a time.
 
     Attributes:
-        screen: Who shows it; set once it is there.
-        asked: What is asked for; ``None`` before anything is.
-        said: What was looked through.
-        near: The neighbours in time, where nothing was found.
-        is_due: Whether the next read looks: once for each question, because looking is a request of its own.
+        screen: The screen that shows it; set once that exists.
+        asked: The time query; ``None`` before the first one.
+        said: What was searched.
+        near: The nearest entries in time if nothing was found.
+        is_due: Whether the next read searches. Set once for each query, because a search is itself a logged request.
     """
 
     def __init__(self) -> None:
@@ -60,16 +60,16 @@ class ActivitySource:
         self._read_at: float | None = None
 
     def ask(self, asked: TimeQuery) -> None:
-        """Look for something else from the next read on."""
+        """Search for another query on the next read."""
         self.asked, self.said, self.near, self._items, self._read_at = asked, "", (), (), None
         self.is_due = True
 
     def items(self) -> Sequence[Any]:
-        """What was found, oldest first."""
+        """Return the entries found, oldest first."""
         return self._items
 
     def state(self) -> PaneState:
-        """Fresh as soon as it was read."""
+        """Return the state; entries are fresh once read."""
         if self.asked is None:
             return PaneState(LoadState.ENDED, reading="no time given yet")
         if self._read_at is None or self.screen is None:
@@ -78,13 +78,13 @@ class ActivitySource:
         return PaneState(load, age_s=self.screen.console.clock.monotonic() - self._read_at)
 
     def end_is_proven(self) -> bool:
-        """Whether all of it was looked through."""
+        """Return whether the search was complete."""
         from runwatch.store.repositories.activity import MAX_ENTRIES
 
         return len(self._items) < MAX_ENTRIES
 
     async def read(self) -> None:
-        """Look through the journal, and through the store of the local service where it runs."""
+        """Search the journal, and the local service's store if the service is running."""
         assert self.screen is not None
         console, asked = self.screen.console, self.asked
         if console.session is None or asked is None:
@@ -101,7 +101,7 @@ class ActivitySource:
         self._read_at = console.clock.monotonic()
 
     async def _answered(self, session: ServiceSession, asked: TimeQuery) -> tuple[ServiceProblems | None, str]:
-        """What the local service's store has, or why it was not asked."""
+        """Return what the local service's store has, or why it was not searched."""
         from runwatch.store.service_problems import (
             NOT_RUNNING,
             connect_running_service,
@@ -123,7 +123,7 @@ class ActivitySource:
 
 
 class ActivityScreen(ResourceScreen):
-    """The screen around a moment."""
+    """The screen of activity around a time."""
 
     def __init__(self) -> None:
         self._around = ActivitySource()
@@ -133,36 +133,36 @@ class ActivityScreen(ResourceScreen):
         self._around.screen = self
 
     def hints(self) -> Sequence[KeyHint]:
-        """Asking is what this screen is for."""
+        """Return the available actions, the query first."""
         return (
             "list.open", ("screen.filter", "ask"), "screen.copy", "screen.export", "screen.raw", "screen.time",
             ("app.problems", "problems"), "app.quit",
         )  # fmt: skip
 
     def use(self, source: RowSource) -> None:
-        """Look again now that there is a journal: the source is its own."""
+        """Search again now that a journal is open; the screen keeps its own source."""
         self._around.is_due = True
         self.read_source()
 
     def read_source(self) -> None:
-        """Look when there is a new question; a request that is sent meanwhile changes nothing of what was asked."""
+        """Search only for a new query; requests sent in the meantime do not change the result."""
         if self._around.is_due:
             self._around.is_due = False
             super().read_source()
 
     def action_refresh(self) -> None:
-        """Look again."""
+        """Search again."""
         self._around.is_due = True
         super().action_refresh()
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """What it is, and how far from the moment."""
+        """Return the kind of entry and its distance from the time."""
         it: ActivityEntry = row.subject
         seconds = float(it.offset_s or 0)
         return line(f"{line(it.what)} {'-' if seconds < 0 else '+'}{elapsed_clock(abs(seconds))}")
 
     def show_rows(self) -> None:
-        """Begin at the moment that was asked for, which stands in the middle of what was found."""
+        """Start at the entry nearest to the requested time, which is in the middle of the result."""
         found = self._around.items()
         if found and found is not self._begun:
             self._begun = found
@@ -170,43 +170,43 @@ class ActivityScreen(ResourceScreen):
         super().show_rows()
 
     def restore_view(self, view: ViewState) -> None:
-        """Look around what was asked for; ask for a time where nothing was."""
+        """Repeat the query of the view, or ask for one."""
         super().restore_view(view)
         if not self._question:
             self.action_filter()
 
     def action_filter(self) -> None:
-        """Type a question, or go on with the last one."""
+        """Edit the query."""
         super().action_filter()
         self._hear(self._question)
 
-    # The question, in the line for filters.
+    # The time query in the filter line.
 
     @property
     def is_filtered(self) -> bool:
-        """Whether something else could be shown: never, because what is asked for is all that is shown."""
+        """False: the query determines all rows, so nothing is hidden."""
         return False
 
     @property
     def filter_text(self) -> str:
-        """The question as the user goes on with it."""
+        """The query to edit."""
         return self._question
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Say how the question is understood while it is typed; nothing is looked for yet."""
+        """Show how the query is understood while the user types, without searching."""
         message.stop()
         message.prevent_default()
         self._hear(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Look for it."""
+        """Run the query."""
         message.stop()
         message.prevent_default()
         if not message.text.strip() or self._apply_filter(message.text):
             self._close_filter()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Go on with what was asked before."""
+        """Keep the previous query."""
         message.stop()
         message.prevent_default()
         self._close_filter()
@@ -224,7 +224,7 @@ class ActivityScreen(ResourceScreen):
         return True
 
     def _hear(self, text: str) -> TimeQuery | None:
-        """A question as it is understood, or ``None`` with the reason beside what is typed."""
+        """Return the parsed query, or show the error beside the input and return ``None``."""
         bar = self.query_one("#filter", FilterBar)
         if not text.strip():
             bar.show_count(line(_ASK))
@@ -243,13 +243,13 @@ class ActivityScreen(ResourceScreen):
         return None if asked is None else (label_span("around "), label_span(_understood(asked), Role.PLAIN))
 
     def _complete(self, text: str) -> str | None:
-        # What stands here is no filter, so that no field of one is offered.
+        # The line holds no filter, so no field names are suggested.
         return None
 
     def _count_matches(self) -> None:
-        """Beside the line stands how the question is understood, not how many rows there are."""
+        """Do nothing: the bar shows how the query is understood, not a count."""
 
-    # What is shown.
+    # Content.
 
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
         source = self._around
@@ -268,21 +268,21 @@ class ActivityScreen(ResourceScreen):
         return (line("Nearest entries:"), *(line(activity_text(each)) for each in near))
 
     def counters(self) -> StyledSpans:
-        """What was found, by what it is."""
+        """Return the number of entries by kind."""
         kinds = [each.what or "?" for each in self._around.items()]
         counts = [f"{what}s {kinds.count(what)}" for what in ("problem", "request", "run") if what in kinds]
         return (label_span(f" {self.console.glyphs.dot} ".join(counts)),)
 
 
 def _understood(asked: TimeQuery) -> str:
-    """The moments and the span that a question means."""
+    """Return the times and the duration a query means."""
     moments = " and ".join(f"{moment:%Y-%m-%d %H:%M:%S} UTC" for moment in asked.moments)
     words = f" '{asked.text}'" if asked.text else ""
     return f"{moments} ± {elapsed_clock(asked.within.total_seconds())}{words}"
 
 
 def _sentences(text: str) -> Iterable[SafeText]:
-    """What was looked through, a place a line, so that a narrow pane has it all."""
+    """Return what was searched, one source a line, to fit a narrow pane."""
     searched_part, _, rest = text.partition(" in the journal")
     journal, _, store = f"the journal{rest}".partition(" and the local")
     parts = (searched_part, journal, f"the local{store}" if store else "")

@@ -1,4 +1,4 @@
-"""Problems by their code, the other face of the list of problems: ``enter`` lists those of one code."""
+"""Problems counted by code; ``enter`` lists the problems of a code. Users know the screen as ``codes``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ProblemCodeSource:
-    """The codes of all kept problems, counted in the journal; of a file, in the file."""
+    """The codes of all stored problems, counted in the journal or in an open file."""
 
     def __init__(self) -> None:
         self.screen: ProblemCodesScreen | None = None
@@ -35,18 +35,18 @@ class ProblemCodeSource:
         return self.screen.console.clock
 
     def items(self) -> Sequence[Any]:
-        """The codes, the most frequent first."""
+        """Return the codes, the most frequent first."""
         return self._items
 
     def state(self) -> PaneState:
-        """Fresh as soon as it was read, because nothing but this machine changes it."""
+        """Return the state; counts are fresh once read, because only this machine changes the journal."""
         if self._read_at is None:
             return PaneState(LoadState.LOADING)
         load = LoadState.FRESH if self._items else LoadState.EMPTY
         return PaneState(load, age_s=self._clock.monotonic() - self._read_at)
 
     def end_is_proven(self) -> bool:
-        """Everything is counted."""
+        """Return true: everything is counted."""
         return True
 
     async def read(self) -> None:
@@ -66,7 +66,7 @@ class ProblemCodeSource:
 
 
 class ProblemCodesScreen(ResourceScreen):
-    """The screen of codes."""
+    """The screen of problem codes."""
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.groups",))
 
@@ -76,14 +76,14 @@ class ProblemCodesScreen(ResourceScreen):
         source.screen = self
 
     def hints(self) -> Sequence[KeyHint]:
-        """Going back to the problems is what most people do here."""
+        """Return the available actions, the way back to the problems first."""
         return (
             ("list.open", "list these"), ("screen.groups", "all problems"), "screen.filter", "screen.export",
             "screen.time", "app.quit",
         )  # fmt: skip
 
     def use(self, source: RowSource) -> None:
-        """Count again: the source is its own, whatever the console has for lists."""
+        """Count again; the screen keeps its own source."""
         self.read_source()
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
@@ -92,9 +92,9 @@ class ProblemCodesScreen(ResourceScreen):
         message.prevent_default()
         if self.row is not None:
             code: ProblemCode = self.row.subject
-            # Later, because this screen cannot wait for its own end.
+            # Deferred, because this screen cannot wait for its own removal.
             self.console.call_later(self.console.go_to_view, ViewState("problems", filter=code.filter))
 
     def action_groups(self) -> None:
-        """Go back to the list."""
+        """Return to the list of problems."""
         self.console.action_go("problems")

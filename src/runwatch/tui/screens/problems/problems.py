@@ -1,4 +1,4 @@
-"""The problems that were met from this machine: where somebody who has an id, or a mail with one, finds the rest."""
+"""Problems seen from this machine, found by an id or by a pasted email that contains one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, json_block, line
 
 TYPED_CHARACTERS: Final = 2000
-"""How much of a pasted mail stands in the line for filters; all of it is looked through."""
+"""Characters of a pasted email shown in the filter line; all of it is searched."""
 
 _MOMENT_ID: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z/")
 
@@ -48,8 +48,8 @@ _TO_THE_FORM: Final = line("enter goes to the first field of the run form; a new
 class ProblemsScreen(ResourceScreen):
     """The screen of problems.
 
-    Six or more hexadecimal characters of an instance find it at any place, and so does a whole mail that holds one,
-    pasted into the list or into the filter: among everything that is kept, not only among what is listed.
+    Six or more hexadecimal characters from any part of an instance find it. So does a whole email that contains one,
+    pasted into the list or the filter. The search covers everything stored, not only the listed problems.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.copy_menu", "screen.groups"))
@@ -58,18 +58,18 @@ class ProblemsScreen(ResourceScreen):
         super().__init__(spec, source)
         self._sought = ""
 
-    # What it is made of.
+    # Layout.
 
     def detail_pane(self) -> Pane:
-        """The panel that problems have everywhere."""
+        """Return the problem panel."""
         return ProblemPanel(id="detail")
 
     def filter_bar(self, complete: Completer) -> FilterBar:
-        """One that takes whole mails."""
+        """Return a filter bar that accepts whole emails."""
         return ProblemFilterBar(complete, id="filter")
 
     def hints(self) -> Sequence[KeyHint]:
-        """Quoting a problem is what this screen is for."""
+        """Return the actions, those for quoting a problem first."""
         return (
             "list.open", ("screen.filter", "find"), ("screen.copy", "copy instance"),
             ("screen.copy_menu", "support block"), ("screen.export", "bundle"), "screen.groups", "app.around",
@@ -77,7 +77,7 @@ class ProblemsScreen(ResourceScreen):
         )  # fmt: skip
 
     def form_field(self, entry: ProblemEntry) -> str | None:
-        """The field of the run form that a refused submit leads to; ``None`` when the form is no help."""
+        """Return the run form's field for a refused submit, or an empty text; ``None`` if the form does not help."""
         if not entry.is_submit or find_error_code(entry) not in {"validation_failed", "echo_mode_mismatch"}:
             return None
         return next((field for error in entry.problem.errors or () if (field := field_named(error.field or ""))), "")
@@ -87,14 +87,14 @@ class ProblemsScreen(ResourceScreen):
         """The second pane."""
         return self.query_one("#detail", ProblemPanel)
 
-    # What is shown.
+    # Content.
 
     def on_screen_resume(self) -> None:
-        """Read the journal again: it may have grown while another screen was in front."""
+        """Read the journal, which may have grown while another screen was in front."""
         self.read_source()
 
     def use(self, source: RowSource) -> None:
-        """Go on looking for the same in the new source."""
+        """Continue the search in the new source."""
         _seek(source, self._sought)
         super().use(source)
 
@@ -116,7 +116,7 @@ class ProblemsScreen(ResourceScreen):
             self.panel.show(entry, next_step=step, links=self._links(row))
 
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
-        """The request by its method and path: its id is only a moment."""
+        """Return the links; a request is named by method and path, because its id is only a timestamp."""
         request = line(row.subject.request)
         return [
             replace(link, text=request) if link.target == (RequestEntry.KIND, row.subject.request_id) else link
@@ -124,7 +124,7 @@ class ProblemsScreen(ResourceScreen):
         ]
 
     def focus_detail(self) -> None:
-        """Put the focus into the panel."""
+        """Focus the panel."""
         self.panel.query_one("DetailView").focus()
 
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
@@ -136,20 +136,20 @@ class ProblemsScreen(ResourceScreen):
             )
         return super()._note(state)
 
-    # Finding.
+    # Search.
 
     @property
     def is_filtered(self) -> bool:
-        """Whether some rows are left out."""
+        """Whether some rows are hidden."""
         return super().is_filtered or bool(self._sought)
 
     @property
     def filter_text(self) -> str:
-        """What the user goes on with."""
+        """The text to edit."""
         return " ".join(self._sought.split())[:TYPED_CHARACTERS] or super().filter_text
 
     def on_paste(self, event: events.Paste) -> None:
-        """Find what a pasted text names, without opening the filter first."""
+        """Search for ids in pasted text without opening the filter first."""
         event.stop()
         if contains_id(event.text):
             self._find(event.text)
@@ -157,15 +157,15 @@ class ProblemsScreen(ResourceScreen):
             self.notify_user("The pasted text has no id (six or more hexadecimal characters in a row).", Role.WARN)
 
     def on_multiline_paste_input_text_pasted(self, message: MultilinePasteInput.TextPasted) -> None:
-        """Find what a text of several lines names, and leave it in the line."""
+        """Search for ids in a pasted multi-line text, and keep it in the filter line."""
         message.stop()
         self._find(message.text)
         self.query_one(FilterBar).edit(self.filter_text)
 
     def select_record(self, key: str, *, opened: bool = False) -> None:
-        """Put the cursor on a problem, also one that is older than those listed."""
+        """Move the cursor to a problem, even one older than those listed."""
         super().select_record(key, opened=opened)
-        # What has no instance is named by its moment, which is nothing to look for.
+        # A problem without an instance is identified by its timestamp, which cannot be searched for.
         if self._wanted is not None and not _MOMENT_ID.match(key):
             self._find(key)
 
@@ -175,18 +175,18 @@ class ProblemsScreen(ResourceScreen):
             return True
         self._find("")
         is_filter = super()._apply_filter(text)
-        # A filter looks through all that is kept: the code that is filtered by may have come long ago.
+        # A filter searches everything stored: the code filtered by may have occurred long ago.
         if isinstance(self._source, JournalSource) and self._source.widen(everything=self._query is not None):
             start_worker(self, self._read_wider(text), "reading problems", group="source", exclusive=True)
             return is_filter
         if contains_id(text) and not (is_filter and self.listing.shown):
-            # It is no filter that finds anything here, but it names an id, as a line of a mail does.
+            # The text matches nothing as a filter but contains an id, as a line of an email does.
             self._find(text)
             return True
         return is_filter
 
     async def _read_wider(self, text: str) -> None:
-        """Read as much as the filter looks through; a text that filters nothing out of all that may name an id."""
+        """Read what the filter searches. If nothing matches and the text contains an id, search for the id."""
         await self._source.read()
         self.show_rows()
         if contains_id(text) and self._query is not None and not self.listing.shown and not self.is_arranging:
@@ -202,7 +202,7 @@ class ProblemsScreen(ResourceScreen):
         self.read_source()
 
     def show_rows(self) -> None:
-        """Say how many were found, too."""
+        """Show how many were found, too."""
         super().show_rows()
         if self._sought and self.is_mounted:
             self.show_crumbs(self._filter_words())
@@ -218,7 +218,7 @@ class ProblemsScreen(ResourceScreen):
         else:
             super()._count_matches()
 
-    # What people do.
+    # User input.
 
     async def action_copy(self) -> None:
         """Copy the instance."""
@@ -232,11 +232,11 @@ class ProblemsScreen(ResourceScreen):
             self.notify_user("No instance: this response did not come from the API.", Role.WARN)
 
     def action_copy_menu(self) -> None:
-        """Copy what support staff ask for."""
+        """Copy the support block."""
         self.panel.action_copy_menu()
 
     def action_export(self) -> None:
-        """Write the support bundle of the problem under the cursor, or the rows."""
+        """Export the support bundle of the problem under the cursor, or the rows."""
         from runwatch.tui.flows.activity import export_bundle
         from runwatch.tui.flows.exports import open_export_menu
 
@@ -248,16 +248,16 @@ class ProblemsScreen(ResourceScreen):
         open_export_menu(self, bundle)
 
     def action_groups(self) -> None:
-        """Show how often each code came."""
+        """Show the problems by code."""
         self.console.action_go("codes")
 
     def on_panel_closed(self, message: PanelClosed) -> None:
-        """Go back to the list."""
+        """Return to the list."""
         message.stop()
         self.action_back()
 
     def on_problem_panel_next_step_requested(self, message: ProblemPanel.NextStepRequested) -> None:
-        """Go where the mistake can be mended, or say again what to do."""
+        """Open the form where the error can be corrected, or show the next step."""
         message.stop()
         entry = message.entry
         field = self.form_field(entry)
@@ -268,7 +268,7 @@ class ProblemsScreen(ResourceScreen):
 
 
 class MultilinePasteInput(LineInput):
-    """An input that tells of several pasted lines, where others take the first of them alone."""
+    """An input that reports a multi-line paste with an id; other inputs keep only the first line."""
 
     @dataclass
     class TextPasted(WidgetMessage):
@@ -288,7 +288,7 @@ class MultilinePasteInput(LineInput):
 
 
 class ProblemFilterBar(FilterBar):
-    """A filter bar that takes whole mails."""
+    """A filter bar that accepts whole emails."""
 
     INPUT = MultilinePasteInput
 

@@ -1,4 +1,4 @@
-"""The requests that were sent from this machine."""
+"""The requests sent from this machine."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
 ROWS_REFRESH_S: Final = 8
-"""Seconds since the rows were drawn until they are for their ages alone; the console's own reads mostly come sooner."""
+"""Seconds after which rows are redrawn only to update ages; the console's own reads mostly redraw them sooner."""
 
 
 class RequestsScreen(ResourceScreen):
-    """The screen of requests, a trace of what the console does."""
+    """The screen of requests: a trace of what the console does."""
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.copy_curl",))
 
@@ -35,12 +35,12 @@ class RequestsScreen(ResourceScreen):
         self._kept_s = 0
 
     def hints(self) -> Sequence[KeyHint]:
-        """Copying is what this screen is for."""
+        """Return the available actions, copying first."""
         own: tuple[KeyHint, ...] = ("list.open", "screen.filter", "screen.copy_curl", ("screen.copy", "copy path"))
         return (*own, *(hint for hint in super().hints() if hint not in {"list.open", "screen.filter", "screen.copy"}))
 
     def tick(self) -> None:
-        """Ages grow some seconds at a time: all rows in sight are young, and each second would draw them all anew."""
+        """Redraw ages only every few seconds: all visible rows are recent, so each would change every second."""
         self._kept_s += 1
         if self._kept_s >= ROWS_REFRESH_S:
             super().tick()
@@ -48,7 +48,7 @@ class RequestsScreen(ResourceScreen):
             self._show_edge()
 
     def rows_shown(self) -> None:
-        """The ages are right for now."""
+        """Restart the interval, because all ages were just drawn."""
         super().rows_shown()
         self._kept_s = 0
 
@@ -65,7 +65,7 @@ class RequestsScreen(ResourceScreen):
             await self.console.copy_text(copied_word(f"{self.entry.path or ''}{query}"), line("path"))
 
     async def action_copy_curl(self) -> None:
-        """Copy the command that sends the request again, or say why there is none."""
+        """Copy a curl command that repeats the request, or show why there is none."""
         if self.entry is not None:
             try:
                 command = build_curl_command(

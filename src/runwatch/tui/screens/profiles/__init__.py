@@ -1,1 +1,1 @@
-"""Screens that show several profiles together."""
+"""Screens that combine several profiles."""

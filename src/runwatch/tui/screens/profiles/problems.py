@@ -1,7 +1,6 @@
-"""Problems of several profiles, from the one journal that this machine keeps for all of them.
+"""Problems of several profiles, from the local journal they share.
 
-Nothing is read from a service. What a problem belongs to is opened in its own profile, with which the console works
-from then on.
+Nothing is read from a service. Opening a problem's run switches the console to the problem's profile.
 """
 
 from __future__ import annotations
@@ -37,13 +36,10 @@ if TYPE_CHECKING:
 class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
     """The journal, each problem with its profile.
 
-    All profiles are all that the journal knows, also those that stand in the settings file no longer.
-
-    Args:
-        console: The app.
+    All profiles includes profiles in the journal that are no longer in the settings file.
     """
 
-    # The column of the profile never leaves, and in a window of 120 cells the instance is whole in both panes.
+    # The profile column is never hidden, and at 120 cells the instance fits in both panes.
     DEFAULT_CSS = """
     MultiProfileProblemsScreen {
         & #list {
@@ -64,17 +60,17 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
         return None if profiles.are_all_shown else profiles.shown
 
     def hints(self) -> Sequence[KeyHint]:
-        """What is done with problems, and the way back."""
+        """Return the actions for problems, and going back."""
         return (*(hint for hint in super().hints() if hint != "app.quit"), "screen.back")
 
     def profiles_chosen(self) -> None:
-        """List the problems of the profiles that are chosen now."""
+        """List the problems of the chosen profiles."""
         if self.is_attached:
             self.show_crumbs(self._filter_words())
             self.read_source()
 
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
-        """The run with the profile in which it is opened, where that is another one."""
+        """Return the links; a run in another profile says in which profile it opens."""
         profile = row.subject.profile
         return [
             replace(link, text=line(f"{link.text}   enter goes to {line(profile, 40)}"))
@@ -84,11 +80,11 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
         ]
 
     def form_field(self, entry: ProblemEntry) -> str | None:
-        """The form for runs is that of the present profile, and no way out for a problem of another one."""
+        """Return ``None`` for a problem of another profile: the form for runs belongs to the current profile."""
         return super().form_field(entry) if entry.profile == self.console.profile_name else None
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Open what belongs to another profile there."""
+        """Open a record of another profile in that profile."""
         row = self.row
         if row is None or not self._is_elsewhere(row.subject, message.link):
             return
@@ -102,12 +98,12 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
             open_record_in_profile(self, profile, *message.link)
 
     def _is_elsewhere(self, entry: ProblemEntry, target: object) -> bool:
-        """Whether something is found in another profile alone; requests stand in the journal of all of them."""
+        """Return whether a target exists only in another profile. Requests are in the journal of all profiles."""
         is_run = isinstance(target, tuple) and target[0] == Run.KIND
         return is_run and entry.profile != self.console.profile_name
 
     def _show_edge(self) -> None:
-        """How many problems of each profile are listed, and how old the newest of them is."""
+        """Show the number of problems of each profile, and the age of its newest."""
         super()._show_edge()
         entries: list[ProblemEntry] = [row.subject for row in self.listing.shown]
         counts = Counter(entry.profile for entry in entries)

@@ -1,7 +1,7 @@
 """Records of several profiles in one list, each row with its profile.
 
-It shows, compares and exports. Nothing is done with a record here: ``enter`` on its profile goes to the record on the
-screen of that profile, so that no action ever reaches another profile than the one in the bar above.
+The list shows, compares and exports. Records cannot be changed here: ``enter`` on the profile opens the record in that
+profile, so no action ever reaches a profile other than the one in the header bar.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from runwatch.view.text.format import RenderContext
 
 SUPPORTED_RESOURCES: Final = ("templates", "receipts")
-"""The resources whose records services list and this screen lists for several profiles."""
+"""Resources this screen can list for several profiles."""
 
 _FRESH: Final = frozenset({LoadState.FRESH, LoadState.EMPTY, LoadState.REFRESHING, LoadState.PARTIAL})
 
 
 @dataclass(frozen=True, slots=True)
 class _Home:
-    """The way to a record in its own profile."""
+    """Link to a record in its own profile."""
 
     profile: str
     record_id: str
@@ -59,36 +59,36 @@ class _Home:
 
 @dataclass(frozen=True, slots=True)
 class _Exported:
-    """A record as it is written to a file."""
+    """A record as exported to a file."""
 
     id: str
     raw: Mapping[str, Any]
 
 
 class MultiProfileBase(ResourceScreen):
-    """A list of several profiles, in front of the screen of the present one."""
+    """A list of several profiles, in front of the current profile's screen."""
 
     def breadcrumbs(self) -> Sequence[str]:
-        """The way, with how many profiles there are."""
+        """Return the path with the number of profiles."""
         here, *rest = super().breadcrumbs()
         count = len(self.console.profiles.shown)
         return (here, f"{count} profile{'s' * (count != 1)}", *rest)
 
     @property
     def is_at_root(self) -> bool:
-        """Never: it stands in front of another screen."""
+        """False: it is always in front of another screen."""
         return False
 
     def use(self, source: RowSource) -> None:
-        """Its rows come from several profiles; one of them has become reachable."""
+        """Use the new sources: another profile is connected."""
         self.profiles_chosen()
 
     def profiles_chosen(self) -> None:
-        """List the records of the profiles that are chosen now."""
+        """List the records of the chosen profiles."""
         raise NotImplementedError
 
     def action_back(self) -> None:
-        """Out of the detail and the filter, then back to the screen of the present profile."""
+        """Leave detail and filter, then return to the current profile's screen."""
         if super().is_at_root:
             self.app.pop_screen()
         else:
@@ -96,10 +96,10 @@ class MultiProfileBase(ResourceScreen):
 
 
 class MultiProfileListScreen(MultiProfileBase):
-    """A list that is read from the services of the profiles.
+    """A list read from the services of several profiles.
 
     Args:
-        own: The resource, as the list of one profile shows it.
+        own: The resource as listed for one profile.
     """
 
     def __init__(self, own: ResourceSpec[Any]) -> None:
@@ -113,57 +113,57 @@ class MultiProfileListScreen(MultiProfileBase):
     def _is_unreached(self) -> bool:
         return any(name in self.console.profiles.failures for name in self._parts)
 
-    # What subclasses say otherwise.
+    # For subclasses to override.
 
     def part(self, name: str) -> RowSource:
-        """The records of one profile, with the session that it has by now."""
+        """Return the records of one profile, with its current session."""
         console, profiles = self.console, self.console.profiles
         inner = StoreSource(self._resource, console.store, name, console.clock, profiles.session(name))
         return TemplateSource(inner, lambda: profiles.session(name)) if self.spec.record is Template else inner
 
     def begin_reading(self, session: ServiceSession) -> None:
-        """Have a profile's records read from now on."""
+        """Start polling a profile's records."""
         if session is not self.console.session:
             session.live.start_list(self.spec.record)
 
     def end_reading(self, session: ServiceSession) -> None:
-        """Have them read no longer."""
+        """Stop polling a profile's records."""
         if session is not self.console.session:
             session.live.stop_list(self.spec.record)
 
     def read_again(self, session: ServiceSession) -> None:
-        """Have them read now."""
+        """Read a profile's records now."""
         session.live.refresh(self.spec.record)
 
     def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """The fields of a record; what they lead to is left out."""
+        """Return the fields of a record; the caller removes their links."""
         return super().detail_sections(row, context)
 
     def go_home(self, profile: str, record_id: str) -> None:
-        """Go to a record where something can be done with it."""
+        """Open a record in its own profile, where actions are available."""
         open_view_in_profile(self, profile, ViewState(self.spec.name, selected=record_id, is_open=True))
 
-    # What it is made of.
+    # Layout.
 
     def _columns(self) -> Sequence[Column[Any]]:
-        """The profile, then what the list of one profile has."""
+        """Return the profile column, then the columns of the single-profile list."""
         columns = [column for column in super()._columns() if column.id != self.spec.columns[0].id]
         return (self.spec.columns[0], *columns)
 
     def hints(self) -> Sequence[KeyHint]:
-        """What can be done here."""
+        """Return the available actions."""
         return (
             "list.open", ("detail.open", "go to its profile"), "screen.filter", "screen.copy", "screen.compare",
             "screen.export", "screen.raw", "screen.refresh", "screen.back",
         )  # fmt: skip
 
     def focus_detail(self) -> None:
-        """Stand on the way to the record's own profile."""
+        """Move to the link to the record's own profile."""
         super().focus_detail()
         self.query_one(DetailView).go_to_target(_Home)
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """The way to the record's own profile, then its fields, which lead nowhere from here."""
+        """Return a link to the record's own profile, then its fields without links."""
         from runwatch.view.detail.sections import DetailLine, DetailSection
 
         profile = self._owners.of(row.subject)
@@ -176,27 +176,27 @@ class MultiProfileListScreen(MultiProfileBase):
             ),
         ]
 
-    # When something changes.
+    # Events.
 
     def on_mount(self) -> None:
-        """Open what is not open yet."""
+        """Connect profiles that are not connected yet."""
         self.profiles_chosen()
         self.watch_notes()
 
     def on_unmount(self) -> None:
-        """Read the lists of the other profiles no longer."""
+        """Stop polling the lists of the other profiles."""
         for name in self._parts:
             session = self.console.profiles.session(name)
             if session is not None:
                 self.end_reading(session)
 
     def profiles_chosen(self) -> None:
-        """List the records of the profiles that are chosen now."""
+        """List the records of the chosen profiles."""
         self._take_parts()
         open_chosen_profiles(self, partial(self._take_parts))
 
     def action_refresh(self) -> None:
-        """Read all of them now, and try again what could not be opened."""
+        """Read all profiles now, and retry those that failed to connect."""
         profiles = self.console.profiles
         profiles.failures.clear()
         for name in profiles.shown:
@@ -206,7 +206,7 @@ class MultiProfileListScreen(MultiProfileBase):
         self.profiles_chosen()
 
     def _take_parts(self) -> None:
-        """The sources of the profiles that are shown, each with the session that it has by now."""
+        """Update the sources of the chosen profiles with their current sessions."""
         if not self.is_attached:
             return
         console, before = self.console, self._parts
@@ -219,25 +219,25 @@ class MultiProfileListScreen(MultiProfileBase):
         self.read_source()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Decisions and versions belong to the templates."""
+        """Read templates again for new decisions and versions."""
         super().data_changed(kinds)
         if Template.KIND in kinds and self.spec.record is Template:
             self.read_source()
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """Those of the present profile; the others are read by their own sessions."""
+        """Return the current profile's lists; other sessions poll their own."""
         return (self.spec.record,)
 
-    # What people do.
+    # User input.
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Go to the record where something can be done with it."""
+        """Open the record in its own profile, where actions are available."""
         message.stop()
         if isinstance(message.link, _Home):
             self.go_home(message.link.profile, message.link.record_id)
 
     def action_export(self) -> None:
-        """Write the report on several profiles, or the records."""
+        """Export the multi-profile report or the records."""
         from runwatch.tui.flows.exports import open_export_menu
 
         forms: tuple[FileFormat, ...] = ("md", "csv") if self.spec.record is Template else ()
@@ -245,7 +245,7 @@ class MultiProfileListScreen(MultiProfileBase):
         open_export_menu(self, [MenuItem(line(f"report {form}"), partial(self._report, form), what) for form in forms])
 
     def export_pieces(self, form: FileFormat, rows: Sequence[RecordRow[Any]]) -> Iterator[str]:
-        """Each record with its profile: beside it in JSON, as a column elsewhere."""
+        """Yield each record with its profile: beside the record in JSON, otherwise as a column."""
         context = self.console.render_context()
         if form == "md":
             yield from export_records(form, self.spec, [row.subject for row in rows], context)
@@ -272,10 +272,10 @@ class MultiProfileListScreen(MultiProfileBase):
         path = choose_export_path(self.console, "template-report", form)
         write_export(self, path, pieces, f"report on {len(reports)} profile{'s' * (len(reports) != 1)}")
 
-    # What the frame says.
+    # Frame texts.
 
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
-        """Why the records of a profile are missing or old; the filter, where it leaves nothing."""
+        """Return why a profile's records are missing or old, or that the filter matches nothing."""
         told = [line(f"{name}: {failure}") for name in self._parts if (failure := self._failure(name))]
         if told:
             return tuple(told)
@@ -284,7 +284,7 @@ class MultiProfileListScreen(MultiProfileBase):
         return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
 
     def _failure(self, name: str) -> str:
-        """Why the records of a profile cannot be read now; empty where they can."""
+        """Return why a profile's records cannot be read, or an empty text."""
         error = self.console.profiles.failures.get(name)
         if error is not None:
             return error.title
@@ -302,12 +302,12 @@ class MultiProfileListScreen(MultiProfileBase):
         self.query_one("#list", Pane).set_border_text(age=tuple(pieces))
 
     def _age_of(self, name: str) -> StyledSpan:
-        """A profile with how old its records are, or what is wrong."""
+        """Return a profile's name with the age of its records or its failure."""
         told = self.state_of(name)
         return label_span(f"{name} {told.text}", told.role)
 
     def state_of(self, name: str) -> StyledText:
-        """How old the records of a profile are, or what is wrong."""
+        """Return the age of a profile's records or its failure."""
         profiles = self.console.profiles
         if name in profiles.failures:
             return StyledText(line("not connected"), Role.BAD)

@@ -1,6 +1,6 @@
-"""What several profiles have used, side by side: a row for each, its own age and failure, and what they add up to.
+"""Usage of several profiles side by side: one row each, with its own age and failure, and their total.
 
-``enter`` goes to the page of a profile; the console works with that profile from then on, and the bar says so.
+``enter`` opens the page of a profile and switches the console to it.
 """
 
 from __future__ import annotations
@@ -47,17 +47,16 @@ if TYPE_CHECKING:
     from runwatch.view.text.format import RenderContext
 
 _LEFT: Final = "Left"
-"""The section of an account that says what of it is left."""
+"""The section of an account that shows what is left."""
 
 
 class ProfileUsageSource:
-    """What one profile has used: always one row, with what is known by now.
+    """Usage of one profile, always as one row with what is known so far.
 
     Args:
-        console: The app.
-        profile: The profile.
-        asked: The report that is read.
-        told: How old it is, or what is wrong.
+        profile: The profile's name.
+        asked: Returns the report to read.
+        told: Returns its age or failure.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class ProfileUsageSource:
         self._items: Sequence[ProfileUsage] = ()
 
     def items(self) -> Sequence[Any]:
-        """The row; the same object as before as long as nothing of it has changed."""
+        """Return the row; the same list object until the row changes."""
         usage, account = self._only(self._asked().kind), self._only(Account.KIND)
         row = ProfileUsage(
             self._profile,
@@ -87,7 +86,7 @@ class ProfileUsageSource:
         return self._items
 
     def state(self) -> PaneState:
-        """That of the report."""
+        """Return the state of the report."""
         session, clock = self._console.profiles.session(self._profile), self._console.clock
         return pane_state(
             self._collection(self._asked().kind),
@@ -98,11 +97,11 @@ class ProfileUsageSource:
         )
 
     def end_is_proven(self) -> bool:
-        """There is no second row."""
+        """Return true: there is only one row."""
         return True
 
     async def read(self) -> None:
-        """Reports come by themselves."""
+        """Do nothing: a poller reads the reports."""
 
     def _collection(self, kind: str) -> Collection:
         return self._console.store.collection(self._profile, kind)
@@ -113,14 +112,14 @@ class ProfileUsageSource:
 
 
 class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
-    """The table of profiles, above what is known of the one under the cursor.
+    """The table of profiles, above the details of the one under the cursor.
 
     Args:
-        period_text: The period to begin with, as the user chose it.
+        period_text: The initial period, as typed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.next_tab", "screen.previous_tab"))
-    # Of several classes Textual takes the styles of the first one alone: these stand in place of those of the list.
+    # Of several base classes, Textual applies only the first one's styles, so the list's are repeated here.
     DEFAULT_CSS = """
     MultiProfileUsageScreen {
         & #panes {
@@ -149,36 +148,36 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     def _usage_report(self) -> ReportQuery:
         return ReportQuery("getUsage", Usage, tuple(self.period.query().items()))
 
-    # What it is made of.
+    # Layout.
 
     def body(self) -> Iterable[Widget]:
-        """The periods above the panes."""
+        """Create the periods above the panes."""
         yield self.period_tabs()
         yield from super().body()
 
     def filter_bar(self, complete: Completer) -> FilterBar:
-        """Where a period is typed: the rows are chosen by their profiles."""
+        """Return the input for a period; this list has no filter."""
         return self.period_bar()
 
     def hints(self) -> Sequence[KeyHint]:
-        """What can be done here."""
+        """Return the available actions."""
         return (
             ("list.open", "go to its page"), ("screen.next_tab", "next period"), ("screen.filter", "other period"),
             "screen.export", "screen.raw", "screen.refresh", "screen.back",
         )  # fmt: skip
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """None: reports are no lists."""
+        """Return no lists: reports are read by their own pollers."""
         return ()
 
-    # What is read.
+    # Reading.
 
     def part(self, name: str) -> RowSource:
-        """The usage of one profile."""
+        """Return the usage of one profile."""
         return ProfileUsageSource(self.console, name, lambda: self._usage_report, lambda: self.state_of(name))
 
     def begin_reading(self, session: ServiceSession) -> None:
-        """Read the report of a profile from now on."""
+        """Start polling a profile's report."""
         name = session.target.profile
         if name not in self._readers:
             self._readers[name] = ReportPoller(
@@ -187,7 +186,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         self._readers[name].show(self._usage_report)
 
     def end_reading(self, session: ServiceSession) -> None:
-        """Read it no longer."""
+        """Stop polling a profile's report."""
         reader = self._readers.pop(session.target.profile, None)
         if reader is not None:
             reader.show()
@@ -199,50 +198,50 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         if reader is not None:
             reader.refresh()
 
-    # When something changes.
+    # Events.
 
     def on_mount(self) -> None:
         """Mark the period."""
         self.choose_tab()
 
     def period_chosen(self) -> None:
-        """Read the reports of that period, and show what is known of it."""
+        """Read the reports for the chosen period, and show what is known of it."""
         for reader in self._readers.values():
             reader.show(self._usage_report)
         self.show_rows()
 
     def _count_matches(self) -> None:
-        """What is typed here is a period: what is said of that stays, whatever rows come meanwhile."""
+        """Do nothing: the bar holds a period, and its message stays when rows change."""
 
     def leave_period(self) -> None:
-        """Stand in the table."""
+        """Focus the table."""
         self.table.focus()
 
     def tick(self) -> None:
-        """At midnight a named period moves on."""
+        """Update named periods, which change at midnight."""
         for reader in self._readers.values():
             reader.show(self._usage_report)
         super().tick()
 
     def rows_to_export(self) -> list[RecordRow[Any]]:
-        """Those of which there is a report."""
+        """Return the rows that have a report."""
         return [row for row in super().rows_to_export() if row.subject.usage is not None]
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
-        """Go to the page of the profile."""
+        """Open the page of the profile."""
         message.stop()
         message.prevent_default()
         if self.row is not None:
             self.go_home(self.row.id, self.row.id)
 
     def go_home(self, profile: str, record_id: str) -> None:
-        """Go to the page of the profile, with the same period."""
+        """Open the page of the profile, with the same period."""
         open_view_in_profile(self, profile, ViewState("account", filter=self.period_text))
 
-    # What it shows.
+    # Content.
 
     def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """What is left to the profile, and what it has used."""
+        """Return what the profile has used and what is left."""
         subject: ProfileUsage = row.subject
         left = [] if subject.account is None else account_sections(subject.account, context)
         known = [part for part in left if part.title == _LEFT]
@@ -252,15 +251,15 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         return [*usage_sections(subject.usage, self._names(subject.profile), room_of, context), *known]
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """The profile."""
+        """Return the profile's name."""
         return line(row.id, 40)
 
     def counters(self) -> StyledSpans:
-        """What the profiles have used together."""
+        """Return the combined usage of the profiles."""
         return line(combined_total_text([row.subject for row in self.listing.shown]))
 
     def _names(self, profile: str) -> NameLookup:
-        """What is known of the things that its report names by id."""
+        """Return the records named by id in the profile's report, as far as known."""
 
         def known(kind: type[Record]) -> dict[str, Any]:
             found = self.console.store.collection(profile, kind.KIND).by_id
@@ -269,7 +268,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         return NameLookup(known(Arm), known(ApiKey))
 
     def _show_edge(self) -> None:
-        """Each row tells its own age, so that the frame tells the period."""
+        """Show the period in the frame; each row shows its own age."""
         super()._show_edge()
         title: StyledSpans = (label_span("Usage", Role.PLAIN), line(f"   {self.period.words()}"))
         self.query_one("#list", Pane).set_border_text(title=title, age=line(""))

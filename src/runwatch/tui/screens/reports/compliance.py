@@ -1,4 +1,4 @@
-"""The compliance export: a period, what is in it, who decided what, and a file of it."""
+"""The compliance export: a period, its contents, who decided what, and a file with all of it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
 AGE_S: Final = 1800.0
-"""Twice so old, an export is called stale: it is read once, and again when the user asks."""
+"""An export is stale at twice this age; it is read once, and again only on request."""
 
 
 class ComplianceScreen(ReportScreen):
-    """The screen of the compliance export. Nothing is written before the user asks for the file."""
+    """The screen of the compliance export. Nothing is written until the user requests the file."""
 
     AUTO_FOCUS = "#decisions-text"
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.export",))
@@ -50,33 +50,33 @@ class ComplianceScreen(ReportScreen):
         self._written: Path | None = None
 
     def body(self) -> Iterable[Widget]:
-        """What the export holds beside its decision log."""
+        """Create the summary beside the decision log."""
         export = Pane(self.period_tabs(), DetailView(id="export-text"), id="export")
         decisions = Pane(DetailView(id="decisions-text"), id="decisions")
         yield Container(export, decisions, id="panes")
         yield self.period_bar()
 
     def breadcrumbs(self) -> Sequence[str]:
-        """The name."""
+        """Return the screen's name."""
         return ("Compliance export",)
 
     def hints(self) -> Sequence[KeyHint]:
-        """What can be done here."""
+        """Return the available actions."""
         return (
             ("screen.export", "write the file"), ("detail.open", "open"), ("screen.next_tab", "next period"),
             ("screen.filter", "other period"), "screen.refresh", "screen.raw", "screen.full", "app.quit",
         )  # fmt: skip
 
     def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
-        """The export."""
+        """Return the query for the export."""
         query = tuple(period.query().items())
         return (ReportQuery("getComplianceExport", ComplianceExport, query, is_read_once=True),)
 
     def draw(self) -> None:
-        """What is in it, and the decisions."""
+        """Draw the summary and the decisions."""
         context, (report,) = self.console.render_context(), self.reports_for(self.period)
         title = (label_span("Compliance export", Role.PLAIN), line(f"   {self.period.words()}"))
-        # A narrow status line cuts the path of a file that was just written, and this does not.
+        # Shown here, because a narrow status bar cuts the path of the file just written.
         written = (
             [DetailSection(line(""), (DetailLine(line("written to"), line(str(self._written), None)),))]
             if self._written
@@ -93,7 +93,7 @@ class ComplianceScreen(ReportScreen):
         )
 
     def action_export(self) -> None:
-        """Write the export to a file, whole or not at all, for this user alone, and say where it is."""
+        """Write the export to a file atomically, readable only by this user, and show its path."""
         from runwatch.tui.flows.exports import free_name
 
         (report,) = self.reports_for(self.period)
@@ -112,7 +112,7 @@ class ComplianceScreen(ReportScreen):
             write_export(path, export_text(exported).encode("utf-8"))
 
         try:
-            # Beside the loop, because an export may hold a year of receipts.
+            # In a thread, because an export may hold a year of receipts.
             await asyncio.to_thread(write)
         except OSError as error:
             self.notify_user(f"the export cannot be written, {error.strerror}: {path}", Role.BAD)

@@ -1,4 +1,4 @@
-"""The overview: is something wrong, where, and since when. What stands out leads on, and so does every number."""
+"""The overview: what is wrong, where, and since when. Issues and numbers are links."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ from runwatch.view.text.safe_text import line
 R = TypeVar("R", bound=Record)
 
 SIDE_BY_SIDE: Final = 112
-"""From this width on what is live, what ended and what is left stand beside each other; below they share one pane."""
+"""Width from which live, ended and limits are side by side; below it they share one pane."""
 
 JOURNAL_S: Final = 5.0
-"""How often the journal of problems is read again, in seconds."""
+"""Seconds between reads of the problem journal."""
 
 _PLACE: Final = re.compile(r"(live|ended|left|standing|reasons)-lines (\d{1,4}) (\d{1,4})")
-"""A pane's lines, one of them, and one of its spots."""
+"""A pane's lines, the index of a line and of a link in it."""
 
 POLLED_KINDS: Final[dict[str, type[Record]]] = {
     "receipts": Receipt, "saved models": Arm, "connections": SourceConnection, "checks": Verifier,
 }  # fmt: skip
-"""The lists that are read for it, beside the runs and the account, and what they are called."""
+"""Lists read for the overview besides runs and account, by the name shown."""
 
 
 class OverviewScreen(ConsoleScreen):
-    """The screen of everything at once."""
+    """The overview screen."""
 
     AUTO_FOCUS = "#standing-lines"
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.new",))
@@ -97,10 +97,10 @@ class OverviewScreen(ConsoleScreen):
         self._counted: tuple[Sequence[object], RunCounts] = ((), RunCounts())
         self._read_at: float | None = None
 
-    # What it is made of.
+    # Layout.
 
     def body(self) -> Iterable[Widget]:
-        """Numbers above, what stands out below them, and what failed by reason and provider."""
+        """Create the numbers, the issues, and the failures by reason and provider."""
         numbers = (Pane(LinkLines(id=f"{name}-lines"), id=name) for name in ("live", "ended", "left"))
         yield Vertical(
             Horizontal(*numbers, id="numbers"),
@@ -110,29 +110,29 @@ class OverviewScreen(ConsoleScreen):
         )
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """What runs are made with; runs and the account are always read."""
+        """Return the lists that runs refer to; runs and account are always read."""
         return tuple(POLLED_KINDS.values())
 
     def breadcrumbs(self) -> Sequence[str]:
-        """The name."""
+        """Return the screen's name."""
         return ("Overview",)
 
     def hints(self) -> Sequence[KeyHint]:
-        """Ways to the lists."""
+        """Return the ways to the lists."""
         return (
             "list.open", "app.runs", "app.receipts", "app.templates", "app.problems", ("screen.new", "new run"),
             "screen.refresh", "app.quit",
         )  # fmt: skip
 
     def view_state(self, name: str) -> ViewState:
-        """Which number the cursor stands on."""
+        """Return the view state with the number under the cursor."""
         focused = self.focused
         if not isinstance(focused, LinkLines):
             return ViewState(name)
         return ViewState(name, selected=" ".join(map(str, (focused.id, *focused.place))))
 
     def restore_view(self, view: ViewState) -> None:
-        """Put the cursor back there."""
+        """Move the cursor back to that number."""
         match = _PLACE.fullmatch(view.selected)
         if match is not None:
             lines = self._lines(match[1])
@@ -141,10 +141,10 @@ class OverviewScreen(ConsoleScreen):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the panes stand below each other, the important one first."""
+        """Whether the panes are stacked, issues first."""
         return self.size.width < SIDE_BY_SIDE
 
-    # When something changes.
+    # Events.
 
     def on_mount(self) -> None:
         """Show what is known."""
@@ -153,9 +153,9 @@ class OverviewScreen(ConsoleScreen):
         self._show()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Put the numbers beside each other, or below what stands out."""
+        """Arrange the panes for the new width."""
         self._fit()
-        # The panes get their new widths after this.
+        # The panes get their new widths after this event.
         self.call_after_refresh(self._show)
 
     def session_opened(self) -> None:
@@ -164,28 +164,28 @@ class OverviewScreen(ConsoleScreen):
         self._show()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Count again; runs that were read and are the same as before only get older, which the next second shows."""
+        """Count again. Runs read without a change only become older, which the next tick shows."""
         is_the_same = self._runs is not None and self._runs.items() is self._counted[0]
         if kinds != {Run.KIND} or not is_the_same:
             self._show()
 
     def tick(self) -> None:
-        """Time goes by: runs leave the hour, ages grow."""
+        """Update ages and the runs of the last hour."""
         now = self.console.clock.monotonic()
         if self._read_at is None or now - self._read_at >= JOURNAL_S:
             self._read()
         self._show()
 
-    # What people do.
+    # User input.
 
     async def on_link_lines_link_opened(self, message: LinkLines.LinkOpened) -> None:
-        """Open the list that a number counts, or the record that a line names."""
+        """Open the list a number counts, or the record a line names."""
         message.stop()
-        # Later, because this screen cannot wait for its own end.
+        # Deferred, because this screen cannot wait for its own removal.
         self.console.call_later(self._go, message.way)
 
     def action_refresh(self) -> None:
-        """Read all of it now."""
+        """Read everything now."""
         session = self.console.session
         if session is None:
             self.console.refresh_resource(RUNS)
@@ -199,7 +199,7 @@ class OverviewScreen(ConsoleScreen):
         """Start a run."""
         self.console.open_run_form()
 
-    # Inside.
+    # Internal.
 
     async def _go(self, way: ViewLink) -> None:
         from runwatch.tui.screens.registry import resource_named
@@ -216,7 +216,7 @@ class OverviewScreen(ConsoleScreen):
         self._read()
 
     def _read(self) -> None:
-        """Read what does not come by itself: our own requests, and the journal."""
+        """Read what no poller reads: submitted requests and local notes of runs, and the journal."""
         runs, problems = self._runs, self._problems
         assert runs is not None
         assert problems is not None
@@ -231,7 +231,7 @@ class OverviewScreen(ConsoleScreen):
         start_worker(self, read(), "reading the overview", group="source", exclusive=True)
 
     def _fit(self) -> None:
-        """Have what stands out on top of a narrow window, and the numbers on top of a wide one."""
+        """Put issues on top in a narrow window and numbers on top in a wide one."""
         whole = self.query_one("#overview")
         is_first = whole.children[0].id == "standing"
         self.set_class(self.is_narrow, "-narrow")
@@ -240,7 +240,7 @@ class OverviewScreen(ConsoleScreen):
             whole.move_child(self.query_one(f"#{first}"), before=self.query_one(f"#{then}"))
 
     def _census(self) -> RunCounts:
-        """The runs, counted; not again as long as nothing of them has changed."""
+        """Return the run counts, recounted only if runs changed."""
         assert self._runs is not None
         items = self._runs.items()
         if items is not self._counted[0]:
@@ -311,7 +311,7 @@ class OverviewScreen(ConsoleScreen):
         )
 
     def _quiet_words(self, has_ended: bool, states: dict[str, PaneState]) -> list[StyledSpans]:
-        """What is said where nothing stands out: what was looked at, and what could not be."""
+        """Return the text shown without issues: what was checked and what could not be."""
         assert self._runs is not None
         console, runs = self.console, self._runs.state()
         if console.failure is not None and runs.age_s is None:

@@ -1,4 +1,4 @@
-"""Receipts: filtered by the service, added up in sight, compared with the usage report, and checked for content."""
+"""Receipts: filtered by the service, totalled, reconciled with the usage report, and checked for content."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from runwatch.view.text.format import RenderContext
 
 _TOTAL: Final = "Total"
-"""The section behind which stands what is known from elsewhere."""
+"""The section after which values from other sources are inserted."""
 
 
 class ReceiptsScreen(ResourceScreen):
     """The screen of receipts.
 
     Args:
-        source: Where the whole list comes from.
+        source: Supplies the unfiltered list.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.spend",))
@@ -57,21 +57,21 @@ class ReceiptsScreen(ResourceScreen):
         self._reconciling: UsageReconciler | None = None
         self._shows_spend = False
 
-    # What it is made of.
+    # Layout.
 
     def hints(self) -> Sequence[KeyHint]:
-        """What reviewers do with receipts."""
+        """Return the actions reviewers use."""
         return (
             "list.open", "screen.filter", "screen.spend", "screen.compare", "list.mark", "screen.export",
             "screen.copy", "screen.raw", "screen.refresh", "screen.time", "app.quit",
         )  # fmt: skip
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """The whole list, unless the service filters it."""
+        """Return the list, unless the service filters it."""
         return () if self._narrowed is not None else super().polled_lists()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Close the sources when the screen closes."""
         if self._narrowed is not None:
             self._narrowed.close()
         if self._reconciling is not None:
@@ -79,10 +79,10 @@ class ReceiptsScreen(ResourceScreen):
         self._shown_sums.close()
         self._all_sums.close()
 
-    # What they add up to.
+    # Totals.
 
     def counters(self) -> StyledSpans:
-        """What the rows that are shown have cost."""
+        """Return the cost of the rows shown."""
         if self._source.state().age_s is None and not self.listing.shown:
             return line("")
         sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
@@ -91,7 +91,7 @@ class ReceiptsScreen(ResourceScreen):
         return (label_span(total_text(sums, is_whole=self._source.end_is_proven()), Role.PLAIN),)
 
     def action_spend(self) -> None:
-        """Show what the rows add up to in place of the record, or the record again."""
+        """Toggle between the totals and the record."""
         self._shows_spend = not self._shows_spend
         self.query_one("#fields", DetailView).reset()
         if self._shows_spend:
@@ -100,19 +100,19 @@ class ReceiptsScreen(ResourceScreen):
             self.show_detail()
 
     def action_raw(self) -> None:
-        """Show fields or JSON, of the record."""
+        """Toggle between fields and JSON of the record."""
         self._shows_spend = False
         super().action_raw()
 
     def action_back(self) -> None:
-        """One level, as everywhere; out of the sums it leads to the list."""
+        """Go back one level; from the totals, go to the list."""
         if self._shows_spend:
             self._shows_spend = False
             self.show_detail()
         super().action_back()
 
     def show_detail(self) -> None:
-        """Show the record under the cursor, or what all of them add up to."""
+        """Show the record under the cursor, or the totals."""
         if not self._shows_spend:
             super().show_detail()
             return
@@ -129,9 +129,9 @@ class ReceiptsScreen(ResourceScreen):
         self.query_one("#detail", Pane).set_border_text(title=title, state=line(""))
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Keep the rows that a line of the sums counts."""
+        """Filter by the rows a line of the totals counts."""
         if isinstance(message.link, str):
-            # Terms side by side must all hold; an alternative cannot be narrowed like that.
+            # Adjacent terms are combined with AND, which would not narrow an alternative.
             before = "" if "|" in self.filter_text else self.filter_text
             if message.link not in before:
                 self.filter_by(f"{before} {message.link}".strip())
@@ -154,14 +154,14 @@ class ReceiptsScreen(ResourceScreen):
     # One receipt.
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """The id and how the run ended."""
+        """Return the id and how the run ended."""
         glyphs, receipt = self.console.glyphs, row.subject
         shown = run_outcome_title(receipt.status, parse_packet(receipt.decision_packet), glyphs)
         status = (shown.text, str(shown.role))
         return ((short_id(row.id, glyphs), Role.PLAIN), label_span("  "), status)
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """The receipt, and what is known of it from elsewhere."""
+        """Return the receipt's fields, with those known from other sources."""
         made = add_links(super().detail_sections(row, context), row.subject)
         position = next((number for number, part in enumerate(made, 1) if part.title == _TOTAL), len(made))
         session = self.console.session
@@ -174,21 +174,21 @@ class ReceiptsScreen(ResourceScreen):
         made.insert(position, run_context_section(row.subject, run, seen_at, self._compared(), context))
         return made
 
-    # The part of the filter that the service does.
+    # The server filter.
 
     @property
     def _narrowed(self) -> ServerFilterSource | None:
         return self._source if isinstance(self._source, ServerFilterSource) else None
 
     def use(self, source: RowSource) -> None:
-        """Take the rows from somewhere else from now on, filtered by the service as before."""
+        """Use another source of rows, with the same server filter."""
         self._widen()
         self._whole = source
         super().use(source)
         self._narrow()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Draw the rows anew; a list that the service does not filter is read whole again."""
+        """Redraw the rows; if the service refused the filter, read the whole list again."""
         narrowed, session = self._narrowed, self.console.session
         if narrowed is not None and narrowed.is_refused and session is not None:
             session.live.start_list(Receipt)
@@ -196,12 +196,12 @@ class ReceiptsScreen(ResourceScreen):
         super().data_changed(kinds)
 
     def action_filters(self) -> None:
-        """Take the filter away or put it back, at the service too."""
+        """Toggle the filter, also at the service."""
         super().action_filters()
         self._narrow()
 
     def action_refresh(self) -> None:
-        """Read now what is shown."""
+        """Read what is shown now."""
         if self._reconciling is not None:
             self._reconciling.refresh()
         if self._narrowed is None:
@@ -210,7 +210,7 @@ class ReceiptsScreen(ResourceScreen):
             self._narrowed.open()
 
     def server_filter_text(self) -> tuple[StyledSpan, ...]:
-        """What the service was asked for."""
+        """Return what the service was asked for."""
         narrowed = self._narrowed
         if narrowed is None:
             return ()
@@ -228,7 +228,7 @@ class ReceiptsScreen(ResourceScreen):
 
     def _apply_filter(self, text: str) -> bool:
         is_read = super()._apply_filter(text)
-        # While the user types, the rows are filtered here; the service is asked for what was meant in the end.
+        # Rows are filtered locally while the user types; only the final filter is sent.
         if is_read and not self.has_class("-filtering"):
             self._narrow()
         return is_read
@@ -238,7 +238,7 @@ class ReceiptsScreen(ResourceScreen):
         self._narrow()
 
     def _narrow(self) -> None:
-        """Have the service filter what it can; the answer replaces the rows when it is there."""
+        """Let the service filter what it can; its response then replaces the rows."""
         session, query, narrowed = self.console.session, None if self._filter_is_off else self._query, self._narrowed
         if session is None or (narrowed and query and narrowed.query.text == query.text):
             return
@@ -259,7 +259,7 @@ class ReceiptsScreen(ResourceScreen):
 
 
 def _asked(query: Query, now: datetime) -> Mapping[str, str]:
-    """The part of a filter that the service does."""
+    """Return the part of a filter the service applies."""
     assert Receipt.WIRE is not None
     return server_parameters(query, Receipt.WIRE.filters, now)
 

@@ -1,4 +1,4 @@
-"""Account and usage: what is left, what was used, and how output checks have judged, in one place."""
+"""Account and usage: what is left, what was used, and how output checks have judged."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MORE: Final = DetailSection(
 
 
 class UsageScreen(ReportScreen):
-    """The screen of the account and of what was used."""
+    """The screen of account and usage."""
 
     AUTO_FOCUS = "#usage-text"
     BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.new",))
@@ -69,38 +69,38 @@ class UsageScreen(ReportScreen):
     """
 
     def body(self) -> Iterable[Widget]:
-        """What is left beside what was used."""
+        """Create the account beside the usage."""
         account = Pane(DetailView(id="account-text"), id="account")
         usage = Pane(self.period_tabs(), DetailView(id="usage-text"), id="usage")
         yield Container(account, usage, id="panes")
         yield self.period_bar()
 
     def breadcrumbs(self) -> Sequence[str]:
-        """The name."""
+        """Return the screen's name."""
         return ("Account and usage",)
 
     def hints(self) -> Sequence[KeyHint]:
-        """What can be done here."""
+        """Return the available actions."""
         return (
             ("detail.open", "open list"), ("screen.next_tab", "next period"), ("screen.filter", "other period"),
             ("screen.new", "add credit"), "screen.refresh", "screen.raw", "screen.full", "screen.time", "app.quit",
         )  # fmt: skip
 
     def action_new(self) -> None:
-        """Add sample credit, which is what can be made of an account."""
+        """Add sample credit, the only thing to create for an account."""
         self.console.perform(self, None, ACCOUNT.create_actions[0])
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """What reports name by id is shown by its name."""
+        """Return the lists that supply names for ids in reports."""
         return (Arm, ApiKey, Verifier)
 
     def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
-        """What was used, and how checks have judged."""
+        """Return the queries for usage and for the summary of checks."""
         query = tuple(period.query().items())
         return ReportQuery("getUsage", Usage, query), ReportQuery("getEvalSummary", EvalSummary, query)
 
     def draw(self) -> None:
-        """Both panes."""
+        """Draw both panes."""
         self._draw_account()
         context, period = self.console.render_context(), self.period
         names = NameLookup(self.records_by_id(Arm), self.records_by_id(ApiKey))

@@ -1,1 +1,1 @@
-"""Screens of resources that add something to the generic list and detail."""
+"""Screens of resources that extend the generic list and detail."""

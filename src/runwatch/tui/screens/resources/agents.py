@@ -1,4 +1,4 @@
-"""Review agents: the record, and its protected connection."""
+"""Review agents: the record and its protected connection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ CONNECTION: Final = "connection"
 
 
 class AgentsScreen(TabbedScreen):
-    """The screen of review agents. Why one is not ready stands whole in the line of hints, as no column has room."""
+    """The screen of review agents. The status bar shows the full reason why one is not ready; no column has room for
+    it.
+    """
 
     TABS: ClassVar[tuple[tuple[str, SafeText], ...]] = ((RECORD, line("Record")), (CONNECTION, line("Connection")))
 
@@ -33,19 +35,19 @@ class AgentsScreen(TabbedScreen):
         super().__init__(AGENTS, source)
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
-        """Say why the agent under the cursor is not ready."""
+        """Show why the agent under the cursor is not ready."""
         row = self.row
         reason = None if row is None else row.value("reason")
         if isinstance(reason, str) and reason and row is not None and row.value("status") != "ready":
             self.notify_user(f"{row.value('status')}: {reason}", Role.WARN)
 
     def report_for(self, tab: str, row: RecordRow[Any]) -> ReportQuery | None:
-        """The connection of this agent."""
+        """Return the query for the agent's connection."""
         path = (("arm_id", row.id),)
         return ReportQuery("getReviewComposerAgentsByArmIdConnection", KeyConnection, path=path)
 
     def side_sections(
         self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
     ) -> Sequence[DetailSection]:
-        """The connection."""
+        """Return the connection's fields."""
         return [] if record is None else record_sections(KEY_CONNECTION, record, context)

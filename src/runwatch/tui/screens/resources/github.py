@@ -1,4 +1,4 @@
-"""GitHub connections, and the intents to connect a repository that were begun here and are not over."""
+"""GitHub connections, and unfinished intents to connect a repository that were started here."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from runwatch.view.resources.reviews import GITHUB
 from runwatch.view.text.values import parse_time
 
 LOCAL_INTENT_STATUS = "begun here"
-"""The status of an intent: no word of the service, which lists no intents."""
+"""Status of an intent. Not a value of the service, which lists no intents."""
 
 
 class GithubScreen(ResourceScreen):
-    """The screen. The service lists connections alone, so that intents come from the notes of this machine."""
+    """The screen. The service lists only connections, so intents come from local notes."""
 
     def __init__(self, source: RowSource) -> None:
         super().__init__(GITHUB, _WithIntents(source, lambda: self.console.session))
 
     def use(self, source: RowSource) -> None:
-        """Take the connections from somewhere else from now on."""
+        """Use another source of connections."""
         super().use(_WithIntents(source, lambda: self.console.session))
 
 
 class _WithIntents:
-    """Connections behind the intents that none of them has come of yet.
+    """Connections, preceded by the intents that have not led to one yet.
 
     Args:
-        connections: Where the connections come from.
-        session: Gives what keeps the intents; ``None`` before it is open.
+        connections: Source of the connections.
+        session: Returns the service session with the notes; ``None`` before it is open.
     """
 
     def __init__(self, connections: RowSource, session: Callable[[], ServiceSession | None]) -> None:
@@ -47,7 +47,7 @@ class _WithIntents:
         self._items: Sequence[Any] = ()
 
     def items(self) -> Sequence[Any]:
-        """Intents first, then the connections."""
+        """Return the intents, then the connections."""
         listed = self._connections.items()
         if self._made_of is None or self._made_of[0] is not listed or self._made_of[1] is not self._notes:
             connected = {one.repository for one in listed if isinstance(one, GithubConnection)}
@@ -57,15 +57,15 @@ class _WithIntents:
         return self._items
 
     def state(self) -> PaneState:
-        """That of the connections."""
+        """Return the state of the connections."""
         return self._connections.state()
 
     def end_is_proven(self) -> bool:
-        """Whether all connections are there."""
+        """Return whether all connections are listed."""
         return self._connections.end_is_proven()
 
     async def read(self) -> None:
-        """Read the intents too, and forget those whose page works no longer."""
+        """Read the intents too, and delete those whose page has expired."""
         await self._connections.read()
         session = self._session()
         if session is None:
@@ -83,7 +83,7 @@ class _WithIntents:
 
 
 def parse_intent(note: LocalNote) -> GithubConnection | None:
-    """An intent as a row of the list; ``None`` where the note cannot be read."""
+    """Return an intent as a row; ``None`` if the note cannot be parsed."""
     facts = _facts(note)
     if facts is None:
         return None
@@ -91,7 +91,7 @@ def parse_intent(note: LocalNote) -> GithubConnection | None:
 
 
 def is_expired(note: LocalNote, now: datetime) -> bool:
-    """Whether the page of an intent works no longer; one that does not say until when is kept for a day."""
+    """Return whether an intent's page has expired; without an expiry time, an intent is kept for a day."""
     until = (_facts(note) or {}).get("expires_at")
     expires = parse_time(until) if isinstance(until, str) else None
     if expires is not None:

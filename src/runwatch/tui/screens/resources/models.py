@@ -1,4 +1,4 @@
-"""The model catalog: counted by facets, and each entry with what was saved of it."""
+"""The model catalog: counted by facets, and each entry with the models saved from it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class ModelsScreen(FacetedScreen):
         super().__init__(MODELS, source)
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """Saved models too, which say what uses an entry."""
+        """Return saved models too; they show what uses an entry."""
         return (*super().polled_lists(), Arm)
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """What was saved of the entry first."""
+        """Return the models saved from the entry, then its fields."""
         collection = self.console.store.collection(self.console.profile_name, Arm.KIND)
         known = [record for record in collection.records if isinstance(record, Arm)]
         is_read = collection.read_at is not None or collection.cached_at is not None

@@ -1,4 +1,4 @@
-"""Output checks: the record, its protected connection, the last test from here, and how it has judged."""
+"""Output checks: the record, its protected connection, the last test from here, and the trend of its verdicts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VerifiersScreen(TabbedScreen):
         super().__init__(VERIFIERS, source)
 
     def report_for(self, tab: str, row: RecordRow[Any]) -> ReportQuery | None:
-        """The connection of this check; for the trend the summary of all checks, which is read once for all."""
+        """Return the query for the connection, or for the trend that of the summary of all checks, read once."""
         if tab == CONNECTION:
             path = (("verifier_id", row.id),)
             return ReportQuery("getVerifiersByVerifierIdConnection", KeyConnection, path=path)
@@ -54,7 +54,7 @@ class VerifiersScreen(TabbedScreen):
     def side_sections(
         self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
     ) -> Sequence[DetailSection]:
-        """The connection, the test or the trend."""
+        """Return connection, test or trend."""
         if tab == CONNECTION and record is not None:
             return record_sections(KEY_CONNECTION, record, context, NO_KEY_HERE)
         if tab == TREND and isinstance(record, EvalSummary):
@@ -62,7 +62,7 @@ class VerifiersScreen(TabbedScreen):
         return self._test(row, context)
 
     def _test(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """The last test that was started here, as long as the console is open."""
+        """Return the last test started in this console; it is not stored."""
         kind = name_response_collection(VerifierTest, row.id)
         found = self._read(kind)
         if found is None:

@@ -1,4 +1,4 @@
-"""Webhooks: who is told of final runs, and what was delivered."""
+"""Webhooks: who is notified of final runs, and what was delivered."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class WebhooksScreen(TabbedScreen):
         super().__init__(WEBHOOKS, source)
 
     def report_for(self, tab: str, row: RecordRow[Any]) -> ReportQuery | None:
-        """The newest deliveries to this webhook."""
+        """Return the query for the webhook's newest deliveries."""
         return ReportQuery("getWebhooksByWebhookIdDeliveries", Deliveries, path=(("webhook_id", row.id),))
 
     def side_sections(
         self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
     ) -> Sequence[DetailSection]:
-        """The deliveries."""
+        """Return the deliveries."""
         assert isinstance(record, Deliveries)
         return delivery_sections(record.deliveries or (), context, more=record.next_cursor is not None)
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Deliver again, once the user has confirmed it."""
+        """Deliver again after confirmation."""
         if isinstance(message.link, Delivery):
             message.stop()
             self.console.perform(self, message.link, REPLAY)

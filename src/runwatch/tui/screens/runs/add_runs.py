@@ -1,4 +1,4 @@
-"""Adding runs to the watch list by their ids, pasted in whatever form they came."""
+"""Adding runs to the watch list by ids pasted in any form."""
 
 from __future__ import annotations
 
@@ -34,20 +34,19 @@ from runwatch.view.text.pasted_text import find_ids, strip_controls
 from runwatch.view.text.safe_text import elide_middle, fit, line, truncate
 
 ID_CELLS: Final = 40
-"""The widest id in the list of outcomes; a longer one is cut in its middle."""
+"""Maximum width of an id in the list of outcomes; a longer one is cut in the middle."""
 
 _HELP: Final = "Paste ids, one per line or anywhere in a text. Each run that exists is added to the watch list."
 
 
 @dataclass(frozen=True, slots=True)
 class AddedRun:
-    """What came of one id.
+    """Outcome for one id.
 
     Attributes:
-        run_id: The id.
-        words: What came of it.
-        role: The role of these words.
-        status: The run's status, where it was found.
+        words: The outcome as text.
+        role: The role of ``words``.
+        status: The run's status, if found.
         is_found: Whether the service has the run.
     """
 
@@ -58,7 +57,7 @@ class AddedRun:
     is_found: bool = False
 
     def shown(self, glyphs: Glyphs) -> tuple[StyledSpan, ...]:
-        """The outcome with its state."""
+        """Return the outcome with the run's state."""
         if not self.is_found:
             return ((line(self.words), self.role),)
         return (
@@ -68,10 +67,10 @@ class AddedRun:
 
 
 async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:
-    """Read a run and put it on the watch list. One that nobody could read just now is put there too, to be read later.
+    """Read a run and add it to the watch list. A run that cannot be read right now is added too, and read later.
 
     Raises:
-        DataError: the watch list cannot be written.
+        DataError: The watch list cannot be written.
     """
     await session.live.scheduler.wait_for_user_turn()
     try:
@@ -93,10 +92,10 @@ async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:
 
 
 class AddRunsDialog(ModalScreen[str | None]):
-    """The window with the place to paste into and what came of each id. It answers with the first run that was found.
+    """The dialog for pasted ids, with the outcome for each. Its result is the first run found.
 
     Args:
-        session: Where the ids go.
+        session: The service session that reads and stores the runs.
     """
 
     AUTO_FOCUS = "#ids"
@@ -146,7 +145,7 @@ class AddRunsDialog(ModalScreen[str | None]):
         self._found: str | None = None
 
     def compose(self) -> ComposeResult:
-        """What to do, the place for the ids, what came of them, buttons."""
+        """Create the help, the input, the outcomes and the buttons."""
         title = line(f"Add runs on {line(self._session.target.profile)}")
         with Pane(edge=BorderText(title=title, counters=(label_span("tab moves  esc cancels"),))):
             yield Static(to_content(line(_HELP), Role.QUIET))
@@ -157,17 +156,17 @@ class AddRunsDialog(ModalScreen[str | None]):
                 yield TextButton(line("Add"), id="add")
 
     def on_mount(self) -> None:
-        """Begin with nothing to add."""
+        """Start with nothing to add."""
         self.query_one(_Outcomes).display = False
         self._count()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Say how many ids are in the text."""
+        """Show how many ids the text contains."""
         event.stop()
         self._count()
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Add, or leave."""
+        """Add or leave."""
         event.stop()
         if event.button.id == "add":
             start_worker(self, self._add(self._ids), "adding ids", group="add", exclusive=True)
@@ -175,12 +174,12 @@ class AddRunsDialog(ModalScreen[str | None]):
             self.action_leave()
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
-        """Say what kept the ids from being added."""
+        """Show why the ids could not be added."""
         message.stop()
         self.query_one(Pane).set_border_text(age=((line(message.error), Role.BAD),))
 
     def action_leave(self) -> None:
-        """Leave; what was added stays added."""
+        """Leave; runs already added stay added."""
         self.dismiss(self._found)
 
     @property
@@ -206,7 +205,7 @@ class AddRunsDialog(ModalScreen[str | None]):
 
 
 class _Paste(SafeTextArea):
-    """The place for the ids: ``tab`` leaves it, and nothing that a terminal acts on comes in."""
+    """The input for ids: ``tab`` leaves it, and control characters are removed."""
 
     def __init__(self, *, id: str, compact: bool, show_line_numbers: bool, highlight_cursor_line: bool) -> None:
         super().__init__(
@@ -215,12 +214,12 @@ class _Paste(SafeTextArea):
         self.cursor_blink = False
 
     async def _on_paste(self, event: events.Paste) -> None:
-        # The area's own method comes next by itself.
+        # Textual calls the area's own method next.
         event.text = strip_controls(event.text)
 
 
 class _Outcomes(LineList):
-    """The ids with what came of each."""
+    """The ids with their outcomes."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)

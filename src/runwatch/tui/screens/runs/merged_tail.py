@@ -1,4 +1,4 @@
-"""The tail of several runs at once: their events in one list, each line with its run, in the order of their times."""
+"""The tail of several runs: their events in one list, ordered by time, each line with its run."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from runwatch.store.repositories.event_sequence import MergedSequence
 
 NAME: Final = "tail"
-"""What the screen is called."""
+"""The screen's name."""
 
 MAX_FOLLOWED_RUNS: Final = 50
-"""The most runs that are followed at once: more would read each of them too seldom to be called live."""
+"""Maximum number of runs followed at once; with more, each would be read too seldom to be live."""
 
 _BETWEEN: Final = "\n"
 
 
 def tail_view(run_ids: Sequence[str] = ()) -> ViewState:
-    """The screen as it follows these runs; without any, every live one."""
+    """Return the view that follows these runs, or every live run if there are none."""
     return ViewState(NAME, selected=_BETWEEN.join(run_ids))
 
 
 class MergedTailScreen(EventScreen):
-    """The screen of the merged tail. Without runs of one's own choice it follows every live one."""
+    """The merged tail screen. Without chosen runs it follows every live one."""
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
         "screen", only=("screen.filter", "screen.copy", "screen.open_run", "screen.new")
@@ -83,7 +83,7 @@ class MergedTailScreen(EventScreen):
 
     @cached_property
     def tail(self) -> EventTail:
-        """The events of all the runs."""
+        """The events of all followed runs."""
         bar = self.query_one(FilterBar)
         return EventTail(
             self,
@@ -94,7 +94,7 @@ class MergedTailScreen(EventScreen):
         )
 
     def body(self) -> Iterable[Widget]:
-        """The events, and the filter below them while one is typed."""
+        """Create the events, and the filter bar below them."""
         with Pane(id="tail-pane"), Vertical():
             yield Static(id="tail-note")
             yield EventLog(id="events")
@@ -103,41 +103,41 @@ class MergedTailScreen(EventScreen):
             )
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """Runs, which say what is live."""
+        """Return runs, which show what is live."""
         return (Run,)
 
     def breadcrumbs(self) -> Sequence[str]:
-        """What is followed."""
+        """Return what is followed."""
         return ("Tail", "chosen runs" if self._chosen else "all live runs")
 
     def hints(self) -> Sequence[KeyHint]:
-        """What people do with events."""
+        """Return the actions for events."""
         return (
             "tail.open", "screen.filter", "tail.follow", "screen.open_run", ("screen.copy", "copy run id"),
             "tail.context", "screen.refresh", "app.quit",
         )  # fmt: skip
 
-    # When something changes.
+    # Events.
 
     def on_mount(self) -> None:
-        """Begin with what is known."""
+        """Follow what is known so far."""
         self.query_one(EventLog).focus()
         self._begin()
 
     def on_unmount(self) -> None:
-        """Follow nothing that nobody sees."""
+        """Stop following when the screen closes."""
         self._unfollow()
 
     def session_opened(self) -> None:
-        """Begin now that there is a service."""
+        """Start following once the service is connected."""
         self._begin()
 
     def view_state(self, name: str) -> ViewState:
-        """Which runs, and the filter."""
+        """Return the view state with the runs and the filter."""
         return ViewState(name, filter=self._filter, selected=_BETWEEN.join(self._chosen))
 
     def restore_view(self, view: ViewState) -> None:
-        """Follow the same runs as then."""
+        """Follow the runs of the view state."""
         chosen = tuple(filter(None, view.selected.split(_BETWEEN)))
         if chosen != self._chosen:
             self._unfollow()
@@ -149,31 +149,31 @@ class MergedTailScreen(EventScreen):
         self.show_crumbs()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Take in the runs that have become live."""
+        """Add runs that have become live."""
         self._begin()
         self.show_tail()
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Take in what came."""
+        """Show new events."""
         if self._events is not None and news.run_id in self._events.run_ids:
             self.tail.grow()
 
     def tick(self) -> None:
-        """What is heard of the runs grows old."""
+        """Update ages, and follow runs again whose tail was stopped."""
         session = self.console.session
         if session is not None and self._events is not None:
             for run_id in self._events.run_ids:
-                # The screen before this one may have stopped a tail of its own after this one had begun it.
+                # The previous screen may have stopped a tail after this one started it.
                 if not session.live.tails.follows(run_id):
                     session.live.tails.follow(run_id, in_focus=False)
         self.show_tail()
 
     def show_tail(self) -> None:
-        """Say in the frame what is followed and how it is."""
+        """Show in the frame what is followed and its state."""
         pane = self.query_one("#tail-pane", Pane)
         note = self._note()
         if note != self._noted:
-            # The whole screen is laid out anew for it.
+            # Compared first, because showing the note lays out the whole screen.
             self._noted = note
             place = self.query_one("#tail-note", Static)
             place.display = bool(note)
@@ -183,7 +183,7 @@ class MergedTailScreen(EventScreen):
             pane.set_border_text(title=title, state=line(""), age=self._list_words(), counters=line(""))
             return
         known = label_span(self.tail.known_words())
-        # Where the list of runs has its troubles, they are those of every tail.
+        # A failure to read the list of runs affects every tail.
         silent = self._silent_words() or self._trouble_words()
         pane.set_border_text(
             title=(label_span(self._title(), Role.PLAIN),),
@@ -192,7 +192,7 @@ class MergedTailScreen(EventScreen):
             counters=self.tail.new_words(),
         )
 
-    # What people do.
+    # User input.
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Filter while the user types."""
@@ -201,7 +201,7 @@ class MergedTailScreen(EventScreen):
         self.tail.filter_by(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Go back to the events."""
+        """Return to the events."""
         message.stop()
         self.remove_class("-filtering")
         self.focus_tail()
@@ -212,7 +212,7 @@ class MergedTailScreen(EventScreen):
         self._take_filter_away()
 
     def action_filter(self) -> None:
-        """Type a filter."""
+        """Open the filter."""
         self.add_class("-filtering")
         self.query_one(FilterBar).edit(self._filter)
 
@@ -228,20 +228,20 @@ class MergedTailScreen(EventScreen):
         self.console.open_run_form()
 
     async def action_copy(self) -> None:
-        """Copy the id of the run that the event under the cursor belongs to."""
+        """Copy the id of the run whose event is under the cursor."""
         run_id = self._run_under_cursor()
         if run_id:
             await self.console.copy_text(copied_word(run_id), line("run id"))
 
     def action_open_run(self) -> None:
-        """Go to the run that the event under the cursor belongs to."""
+        """Open the run whose event is under the cursor."""
         run_id = self._run_under_cursor()
         if run_id:
-            # Later, because this screen cannot wait for its own end.
+            # Deferred, because this screen cannot wait for its own removal.
             self.console.call_later(self.console.open_run, run_id)
 
     def action_back(self) -> None:
-        """Close the drawer, then take the filter away, then leave."""
+        """Close the drawer, then clear the filter, then leave."""
         if self.close_drawer():
             return
         if self._filter:
@@ -254,10 +254,10 @@ class MergedTailScreen(EventScreen):
         """Whether going back would leave this screen."""
         return not self.is_drawer_open and not self._filter
 
-    # Inside.
+    # Internal.
 
     def _begin(self) -> None:
-        """Follow the chosen runs, or those that are live by now; one that has ended stays in the list."""
+        """Follow the chosen runs, or all live ones; a run that has ended stays in the list."""
         session = self.console.session
         if session is None or not self.is_mounted:
             return
@@ -287,7 +287,7 @@ class MergedTailScreen(EventScreen):
                 session.live.tails.unfollow(run_id)
 
     def _live(self) -> list[str]:
-        """The live runs, in the order in which they began."""
+        """Return the live runs in the order they were created."""
         session = self.console.session
         assert session is not None
         records = session.store.collection(session.scope.profile, Run.KIND).records
@@ -303,7 +303,7 @@ class MergedTailScreen(EventScreen):
         return f"Tail of {many} {self.console.glyphs.dot} {len(runs) - ended} live{more}"
 
     def _silent_words(self) -> SafeText:
-        """How many runs do not answer, and why the first of them does not; or why no answer can be kept."""
+        """Return how many runs do not respond and the first failure, or why responses cannot be stored."""
         session = self.console.session
         if session is None or self._events is None:
             return line("")
@@ -315,19 +315,19 @@ class MergedTailScreen(EventScreen):
         return line(f" {dot} no response for {len(told)}: {told[0].title}" if told else "")
 
     def _list_state(self) -> PaneState:
-        """How it is with the list of runs, which says what is live."""
+        """Return the state of the list of runs, which shows what is live."""
         console = self.console
         return StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session).state()
 
     def _list_words(self) -> StyledSpans:
-        """The state of the list of runs; it shows nothing yet, so this is the state of the screen."""
+        """Return the state of the list of runs as text, shown as the screen's state before there are events."""
         if self.console.session is None:
             return line("")
         words = pane_status(self._list_state(), self.console.render_context())
         return (label_span(words.text, str(words.role)),)
 
     def _trouble_words(self) -> SafeText:
-        """What keeps the list of runs from being read, which no run that is followed may have noticed yet."""
+        """Return why the list of runs cannot be read; the followed runs may not have failed yet."""
         state = self._list_state()
         if state.load not in FAILED_STATES and state.load is not LoadState.RATE_LIMITED:
             return line("")

@@ -1,4 +1,4 @@
-"""Starting a run: the form of a run request, kept for the next time until the run is accepted."""
+"""Starting a run: the form of a run request, whose draft is kept until the run is accepted."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class RunFormScreen(FormScreen):
-    """The form. What is typed is kept for the next time, whichever way the form is left, until the run is accepted.
+    """The form. The draft is kept however the form is left, until the run is accepted.
 
     Args:
-        values: What it holds at first, by field; ``None`` for a new run.
-        field: The field to begin in; empty for the first one that people fill in.
-        like: The earlier run that the values are from.
+        values: Initial values by field; ``None`` for a new run.
+        field: The field to focus; empty for the first one users usually fill in.
+        like: The earlier run the values come from.
     """
 
     BEGINS_IN: ClassVar[str] = "objective"
@@ -47,36 +47,36 @@ class RunFormScreen(FormScreen):
         self._like = like
 
     def form_title(self) -> StyledSpans:
-        """A new run, or one like another."""
+        """Return the title: a new run, or one like another."""
         title = "New run"
         if self._like is not None:
             title = f"New run like {short_id(self._like.run_id, self.console.glyphs)}"
         return line(f"{title} {self.console.glyphs.dot} postExecutions")
 
     def request_line(self) -> StyledSpans:
-        """Where runs are submitted."""
+        """Return the request that submits runs."""
         return line("POST /v1/executions")
 
     def go_label(self) -> str:
-        """What comes next is the dialog."""
+        """Return the label of the button that opens the dialog."""
         return "Start…"
 
     def before_fields(self) -> Sequence[Widget]:
-        """What is not known of the earlier run."""
+        """Create a note about what is unknown of the earlier run."""
         if self._like is None or not self._like.note:
             return ()
         return (Static(to_content(line(self._like.note, None), Role.WARN), id="like"),)
 
     def breadcrumbs(self) -> Sequence[str]:
-        """Below the runs."""
+        """Return the path below the runs."""
         return ("Runs", "New run")
 
     def typed(self, values: Mapping[str, str]) -> None:
-        """Keep it with every letter, because a form can be left in more ways than by its own key."""
+        """Keep the draft at every change, because the form can be left in other ways than by its own key."""
         self.console.run_draft = dict(values)
 
     def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
-        """The dialog that submits the run."""
+        """Return the dialog that submits the run."""
         return build_submit_dialog(self, session, body, shown, key=key, done=self._accepted, refused=self.refused)
 
     def _accepted(self, run_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Runs, live: the list of all, and the tail of the one under the cursor."""
+"""Live runs: the list, and the tail of the run under the cursor."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     )
 
     DETAIL_EVERY: ClassVar[int] = 1
-    """The clock of a live run goes second by second."""
+    """The elapsed time of a live run changes every second."""
 
     def __init__(self, source: Any) -> None:
         super().__init__(RUNS, source)
@@ -64,23 +64,23 @@ class RunsScreen(ResourceScreen, EventScreen):
         self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), {"live": 0, "failed": 0, "done": 0})
 
     def detail_pane(self) -> Pane:
-        """The second pane, empty until the first paint is done, which its content would hold up."""
+        """Return the second pane, empty until after the first paint, which its content would delay."""
         return Pane(id="detail")
 
     def on_mount(self) -> None:
-        """Fill the second pane once there is something to look at."""
+        """Fill the second pane after the first paint."""
         self.call_after_refresh(self._make_detail)
         self.watch_notes()
 
     def _make_detail(self) -> None:
-        # The screen may have gone before its first refresh.
+        # The screen may be removed before its first refresh.
         if not self._has_detail and self.is_attached:
             from runwatch.tui.widgets.panes.run_detail import RunDetail
 
             self._has_detail = True
             self.query_one("#detail").mount(RunDetail(lambda: self.console.render_context(), id="run"))
             self.show_detail()
-            # A run that was opened before its pane was filled is named in the path from now on.
+            # If a run was opened before its pane was filled, the breadcrumbs do not name it yet.
             self.show_crumbs(self._filter_words())
 
     @cached_property
@@ -121,7 +121,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         )
 
     def hints(self) -> Sequence[KeyHint]:
-        """What operators do all day."""
+        """Return the actions operators use."""
         return (
             "list.open", "screen.filter", "screen.copy", ("screen.new", "new run"), ("screen.destroy", "cancel"),
             "tail.follow", "screen.pause", "screen.next_tab", "screen.add", "screen.again", "screen.refresh",
@@ -129,16 +129,16 @@ class RunsScreen(ResourceScreen, EventScreen):
         )  # fmt: skip
 
     def focus_detail(self) -> None:
-        """Put the focus on the view that is shown."""
+        """Focus the active view."""
         detail = self.run_detail
         if detail.is_mounted:
             detail.focus_inside()
         else:
-            # A view that comes back opened is there before the second pane is filled.
+            # A view restored with an open detail exists before the second pane is filled.
             detail.call_after_refresh(detail.focus_inside)
 
     def counters(self) -> StyledSpans:
-        """How many runs are in which kind of state; nothing before the first answer, not even nought."""
+        """Return the number of runs by kind of state; empty before the first response, not zeros."""
         if not self.listing.shown and self._source.state().age_s is None:
             return line("")
         if self.listing.shown is not self._counted[0]:
@@ -159,12 +159,12 @@ class RunsScreen(ResourceScreen, EventScreen):
     # The run under the cursor.
 
     def on_screen_resume(self) -> None:
-        """Take in the events that came while a dialog or another screen stood in front."""
+        """Show events that arrived while a dialog or another screen was in front."""
         if self._shown is not None:
             self.tail.grow()
 
     def on_unmount(self) -> None:
-        """Follow nothing that nobody sees."""
+        """Stop following when the screen closes."""
         if self.console.session is not None and self._shown is not None:
             self.console.session.live.tails.unfollow(self._shown)
 
@@ -190,23 +190,23 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.show_tail()
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Something about a followed run's events changed."""
+        """Show a change in the events of the followed run."""
         if news.run_id == self._shown:
             if news.count != self.tail.length:
                 self.tail.grow()
             self.show_tail()
 
     def tick(self) -> None:
-        """Ages grow."""
+        """Update ages, and follow the run again if its tail was stopped."""
         super().tick()
         session = self.console.session
         if session is not None and self._shown is not None and not session.live.tails.follows(self._shown):
-            # The screen before this one may have stopped the tail after this one had begun it.
+            # The previous screen may have stopped the tail after this one started it.
             session.live.tails.follow(self._shown)
         self.show_tail()
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """Id and status."""
+        """Return id and status."""
         glyphs = self.console.glyphs
         facts: RunFacts = row.subject
         shown = run_outcome_title(facts.status, facts.packet.value, glyphs)
@@ -228,23 +228,23 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.tail.filter_by(message.text)
 
     def focus_tail(self) -> None:
-        """Put the focus on the view of the run."""
+        """Focus the run's active view."""
         self.focus_detail()
 
     def action_next_tab(self) -> None:
-        """Show the next view of the run."""
+        """Show the run's next view."""
         self.run_detail.action_next_tab()
 
     def action_previous_tab(self) -> None:
-        """Show the view before."""
+        """Show the run's previous view."""
         self.run_detail.action_previous_tab()
 
     def action_raw(self) -> None:
-        """Show the run's JSON, or what was shown before it."""
+        """Toggle between the run's JSON and the previous view."""
         self.run_detail.turn_raw()
 
     def action_follow(self) -> None:
-        """Follow the events beside the list too, or stop following."""
+        """Toggle following, also with the focus in the list."""
         self.run_detail.event_log.action_follow()
 
     async def action_new(self) -> None:
@@ -264,7 +264,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.console.open_add_runs()
 
     def action_label(self) -> None:
-        """Write a label and a note about the run, or one label for all marked ones."""
+        """Edit a label and a note for the run, or one label for all marked runs."""
         from runwatch.tui.flows.local_notes import open_run_notes
 
         open_run_notes(self, [row.id for row in self.selected_rows()])
@@ -275,11 +275,11 @@ class RunsScreen(ResourceScreen, EventScreen):
 
         marked = self.table.marks
         view = tail_view([row.id for row in self._all_rows() if row.key in marked])
-        # Later, because this screen cannot wait for its own end.
+        # Deferred, because this screen cannot wait for its own removal.
         self.console.call_later(self.console.go_to_view, view)
 
     def action_refresh(self) -> None:
-        """Read the list now, the events of the run too, and what could not be read for it."""
+        """Read the list and the run's events now, and retry what could not be read for the run."""
         self._reading.forget()
         session = self.console.session
         if session is not None and self._shown is not None:
@@ -291,12 +291,12 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.console.open_cancel([row.subject for row in self.selected_rows()])
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
-        """The event under the cursor too."""
+        """Yield copy options for the record and for the event under the cursor."""
         yield from super().copies_in_focus()
         yield from self.event_copies()
 
     async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        """Cancel, start one like it, or show the view that the action reads."""
+        """Cancel the run, start one like it, edit its label, or show the view the action reads."""
         self.table.select(row.key)
         if action.id == "cancel":
             self.console.open_cancel([row.subject])
@@ -326,7 +326,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         """Whether going back would leave this screen."""
         return super().is_at_root and not self.is_drawer_open
 
-    # Inside.
+    # Internal.
 
     def _follow(self, run_id: str) -> None:
         session = self.console.session
@@ -354,7 +354,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.run_detail.clear_search()
 
     def _read_for(self, tab: str, row: RecordRow[Any]) -> None:
-        """Read what a view needs; the events, which most people look at, need nothing."""
+        """Read what a view needs; the events, the usual view, need nothing."""
         if tab != "events":
             self._reading.read_for(tab, row.subject, self.tail.length)
 
@@ -367,7 +367,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.run_detail.show_read(tab, found)
 
     def show_tail(self) -> None:
-        """Say in the frame how it is with the run's events."""
+        """Show the state of the run's events in the frame."""
         row, session = self.row, self.console.session
         if row is None or not self.tail.is_showing:
             return

@@ -1,4 +1,4 @@
-"""Settings: what holds and where it comes from, changed in place; a theme is shown while the cursor stands on it."""
+"""Settings: effective values and their sources, edited in place. A theme is previewed while the cursor is on it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class SettingsScreen(SettingsTableScreen):
-    """The screen of the settings."""
+    """The settings screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
         "screen", only=("screen.test", "screen.copy", "screen.destroy")
@@ -72,13 +72,13 @@ class SettingsScreen(SettingsTableScreen):
         self._before: Palette | None = None
 
     def body(self) -> Iterable[Widget]:
-        """The table, what is said of the row under the cursor, and the line for another value."""
+        """Create the table, the description of its row, a problem panel and the value editor."""
         yield from super().body()
         yield ProblemPanel(id="settings-problem")
         yield ValueEditor(self._fault, id="settings-value")
 
     def hints(self) -> Sequence[KeyHint]:
-        """What can be done here."""
+        """Return the available actions."""
         return (
             ("list.open", "change"), ("screen.filter", "find"), ("screen.destroy", "default"),
             ("screen.next_tab", "next part"), "screen.test", ("screen.copy", "copy key"), "screen.back", "app.quit",
@@ -90,15 +90,15 @@ class SettingsScreen(SettingsTableScreen):
         return not (self.has_class("-editing") or self.has_class("-problem") or not super().is_at_root)
 
     def on_mount(self) -> None:
-        """Show what holds, and find out where keys come from."""
+        """Show the values, and look up the sources of keys."""
         self.themes = dict.fromkeys(theme_names(self.console.theme_directories), "")
         self.show_rows()
         start_worker(self, self._read_again(), "reading the settings")
 
-    # What people do.
+    # User input.
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
-        """Change the value, or test the connection of a profile."""
+        """Edit the value, or test the connection of a profile."""
         message.stop()
         row = self.row
         if row is None:
@@ -115,36 +115,36 @@ class SettingsScreen(SettingsTableScreen):
             self.query_one("#settings-text").focus()
 
     def on_menu_item_highlighted(self, message: Menu.ItemHighlighted) -> None:
-        """Show the theme under the cursor at once."""
+        """Preview the theme under the cursor."""
         message.stop()
         theme = find_choice_theme(message.item.target)
         if theme is not None and message.item.disabled_reason is None:
             self._preview(theme)
 
     def on_menu_cancelled(self, message: Menu.Cancelled) -> None:
-        """Draw everything again as it was drawn before."""
+        """Restore the theme."""
         message.stop()
         self._put_back()
 
     async def take_choice(self, target: object) -> None:
-        """Write what was chosen."""
+        """Save the chosen value."""
         if isinstance(target, SettingChoice):
             start_worker(self, self._write(target.key, target.value), "writing the settings", group="write")
         else:
             await super().take_choice(target)
 
     def on_value_editor_submitted(self, message: ValueEditor.Submitted) -> None:
-        """Write what was typed."""
+        """Save the typed value."""
         message.stop()
         start_worker(self, self._write(message.key, message.value), "writing the settings", group="write")
 
     def on_value_editor_cancelled(self, message: ValueEditor.Cancelled) -> None:
-        """Go back to the table."""
+        """Return to the table."""
         message.stop()
         self._close_editor()
 
     def action_test(self) -> None:
-        """Read the account of the profile under the cursor."""
+        """Test the connection of the profile under the cursor by reading its account."""
         row = self.row
         if row is None or not row.profile:
             self.notify_user("Put the cursor on a profile to test its connection.", Role.WARN)
@@ -154,7 +154,7 @@ class SettingsScreen(SettingsTableScreen):
         start_worker(self, self._test(row.profile), "testing the connection", group="test", exclusive=True)
 
     def action_destroy(self) -> None:
-        """Take what the row shows out of the file, once the user has confirmed it: its default holds then."""
+        """Remove the row's key from the file after confirmation; its default then applies."""
         row = self.row
         if row is None or not row.removes:
             self.notify_user("The file sets nothing here that could be removed.", Role.WARN)
@@ -162,7 +162,7 @@ class SettingsScreen(SettingsTableScreen):
         self.open_overlay(removal_menu(row))
 
     async def action_copy(self) -> None:
-        """Copy the key of the setting."""
+        """Copy the setting's key."""
         row = self.row
         if row is not None and row.edits:
             await self.console.copy_text(copied_word(row.edits), line("key of the setting"))
@@ -177,7 +177,7 @@ class SettingsScreen(SettingsTableScreen):
         start_worker(self, self._read_again(), "reading the settings")
 
     def action_back(self) -> None:
-        """One level."""
+        """Go back one level."""
         if self.has_class("-problem"):
             self.remove_class("-problem")
             self.table.focus()
@@ -187,7 +187,7 @@ class SettingsScreen(SettingsTableScreen):
         else:
             super().action_back()
 
-    # Inside.
+    # Internal.
 
     def _close_editor(self) -> None:
         self.remove_class("-editing")
@@ -242,7 +242,7 @@ class SettingsScreen(SettingsTableScreen):
             self.notify_user(tried.refused, Role.BAD)
         self.show_rows()
 
-    # Choosing.
+    # Themes and validation.
 
     def _preview(self, theme: str) -> None:
         try:

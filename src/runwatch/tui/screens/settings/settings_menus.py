@@ -1,4 +1,4 @@
-"""What the settings screen asks of the key map, the lists and the themes: what may be chosen, and what is wrong."""
+"""Menus and checks of the settings screen that need the key map, the resources or the themes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SettingChoice:
 
     Attributes:
         key: The dotted key.
-        value: The value as it is typed; ``None`` takes the key out of the file.
+        value: The value as typed; ``None`` removes the key from the file.
     """
 
     key: str
@@ -30,7 +30,7 @@ class SettingChoice:
 
 
 def choice_menu(row: SettingsRow) -> Menu:
-    """Everything that may be chosen for a setting, beginning with what the file says; a broken theme says why."""
+    """Return a menu of all values of a setting, starting at the current one; an unusable theme shows the reason."""
     present = {row.text: "in the file" if row.removes else "the default"}
     items = [
         MenuItem(
@@ -47,7 +47,7 @@ def choice_menu(row: SettingsRow) -> Menu:
 
 
 def removal_menu(row: SettingsRow) -> Menu:
-    """The question whether a key goes out of the file; the cursor stands on leaving it."""
+    """Return the menu that confirms the removal of a key from the file; the cursor starts on keeping it."""
     words = line(f"remove {row.removes} from the settings file", None)
     return Menu(
         line(row.removes), (MenuItem(line("leave it"), None), MenuItem(words, SettingChoice(row.removes, None)))
@@ -55,17 +55,17 @@ def removal_menu(row: SettingsRow) -> Menu:
 
 
 def find_choice_theme(choice: object) -> str | None:
-    """The theme that a choice stands for; ``None`` for any other choice."""
+    """Return the theme of a choice; ``None`` for other choices."""
     return choice.value if isinstance(choice, SettingChoice) and choice.key == Settings.theme.key else None
 
 
 def validate_setting(settings: Settings, key: str, value: str) -> str:
-    """What is wrong with a value beyond its form: keys that clash, a filter that no list takes, an unknown column.
+    """Return what is wrong with a value of valid form: conflicting keys, a filter no list accepts, unknown columns.
 
     Args:
-        settings: What the file says now.
+        settings: The current settings.
         key: The dotted key.
-        value: What was typed for it.
+        value: The typed value.
     """
     table, _, name = key.partition(".")
     if table == Settings.keys.key:
@@ -83,7 +83,7 @@ def validate_setting(settings: Settings, key: str, value: str) -> str:
 
 
 def list_keyed_actions(keys: KeyMap) -> list[KeyedAction]:
-    """Every action with the keys that it has now."""
+    """Return every action with its current keys."""
     return [
         KeyedAction(
             action.id,

@@ -1,4 +1,4 @@
-"""The table of the settings: what holds, where it comes from and what it means, found by words and by parts."""
+"""The table of settings: value, source and meaning, with a search and jumps between parts."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from runwatch.view.text.styled_text import StyledText
 
 
 class SettingsTableScreen(ConsoleScreen):
-    """The table, and below it what is said of the row under the cursor.
+    """The table, with a description of the row under the cursor below it.
 
     Attributes:
-        themes: Names of the themes there are, each with its title.
-        key_sources: Where the key of each profile comes from.
-        tests: What came of the last test of a profile's connection.
+        themes: Titles of the themes by name.
+        key_sources: Source of the key by profile.
+        tests: Result of the last connection test by profile.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
@@ -65,13 +65,13 @@ class SettingsTableScreen(ConsoleScreen):
         self._words = ""
 
     def body(self) -> Iterable[Widget]:
-        """The table, what is said of the row under the cursor, and the line in which words are typed."""
+        """Create the table, the description and the search line."""
         yield Pane(RecordTable(COLUMNS, id="settings-table"), id="settings-list")
         yield Pane(DetailView(id="settings-text"), id="settings-about")
         yield FilterBar(id="settings-filter")
 
     def breadcrumbs(self) -> Sequence[str]:
-        """The name."""
+        """Return the screen's name."""
         return ("Settings",)
 
     @property
@@ -90,7 +90,7 @@ class SettingsTableScreen(ConsoleScreen):
         return not (self._is_in_about or self._words)
 
     def show_rows(self) -> None:
-        """Draw the table anew."""
+        """Redraw the table."""
         console = self.console
         target = console.session.target if console.session is not None else None
         around = SettingsContext(
@@ -105,7 +105,7 @@ class SettingsTableScreen(ConsoleScreen):
         )
         rows = settings_rows(console.resolver, console.loaded, around)
         before, self._rows = self._rows, search_rows(rows, self._words)
-        # The rows keep their keys when the service has told where they come from.
+        # Rows keep their keys when their content changes, such as a source that becomes known later.
         if self._rows != before:
             self.table.measure_again()
         self.table.show(self._rows)
@@ -117,55 +117,55 @@ class SettingsTableScreen(ConsoleScreen):
         self._show_about()
 
     def session_opened(self) -> None:
-        """Say which service it is and where its key comes from."""
+        """Show the service and the source of its key."""
         self.show_rows()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Nothing here depends on records."""
+        """Do nothing: settings do not depend on records."""
 
-    # What people do.
+    # User input.
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
-        """Say what the row means."""
+        """Describe the row."""
         message.stop()
         self._show_about()
 
     def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
-        """Keep the order, which is that of the documentation."""
+        """Ignore the request: the order is that of the documentation."""
         message.stop()
 
     def action_filter(self) -> None:
-        """Show only the rows that hold what is typed: in the key, the value or what is said of it."""
+        """Show only rows that contain the typed text in key, value or description."""
         self.add_class("-filtering")
         self.query_one(FilterBar).edit(self._words)
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Find while the user types."""
+        """Search while the user types."""
         message.stop()
         self._find(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Go to the rows that were found."""
+        """Move to the rows found."""
         message.stop()
         self._find(message.text)
         self._close_filter()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Go back to all rows."""
+        """Show all rows."""
         message.stop()
         self._find("")
         self._close_filter()
 
     def action_next_tab(self) -> None:
-        """Go to the next part of the table."""
+        """Move to the next part of the table."""
         self._to_part(1)
 
     def action_previous_tab(self) -> None:
-        """Go to the part before."""
+        """Move to the previous part."""
         self._to_part(-1)
 
     def action_back(self) -> None:
-        """One level: out of what is said, then back to all rows."""
+        """Go back one level: from the description, then from the search."""
         if self._is_in_about:
             self.table.focus()
         elif self._words:
@@ -173,7 +173,7 @@ class SettingsTableScreen(ConsoleScreen):
         else:
             super().action_back()
 
-    # Inside.
+    # Internal.
 
     @property
     def _is_in_about(self) -> bool:

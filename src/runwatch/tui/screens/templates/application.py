@@ -1,4 +1,4 @@
-"""Applying a template: its plan with what it may spend, then the application while it goes on, which can be resumed."""
+"""Applying a template: its plan with the spending limits, then the running application, which can be resumed."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _PLAN: Final = "postTenantTemplatePlans"
 _READ: Final = "getTenantTemplateApplicationsByApplicationId"
 
 _CONSENT: Final = PrivatePageSpec[Application](what="enter the key of the model source")
-"""What goes on at the private page that an application may name."""
+"""What happens on the private page that an application may name."""
 
 
 def open_plan(screen: ConsoleScreen, template_id: str) -> None:
-    """Show what applying a template would do and spend, in front of a screen."""
+    """Open the plan of a template: what applying it would do and spend."""
     if screen.console.has_file:
         screen.connected_session()
     else:
@@ -54,7 +54,7 @@ def open_plan(screen: ConsoleScreen, template_id: str) -> None:
 
 
 def open_application(screen: ConsoleScreen, template_id: str, application_id: str) -> None:
-    """Show an application while it goes on, in front of a screen."""
+    """Open a running application."""
     screen.app.push_screen(ApplicationScreen(template_id, screen.breadcrumbs(), application_id))
 
 
@@ -62,9 +62,8 @@ class ApplicationScreen(ConsoleScreen):
     """A template's plan, or its application.
 
     Args:
-        template_id: The template.
-        place: The way to the screen it was opened from.
-        application_id: The application; without one a plan is made.
+        place: Breadcrumbs of the opening screen.
+        application_id: The application; if empty, a plan is made.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = make_bindings(
@@ -91,18 +90,18 @@ class ApplicationScreen(ConsoleScreen):
         self._is_raw = False
         self._offered: tuple[object, object] | None = None
 
-    # What it is made of.
+    # Layout.
 
     def body(self) -> Iterable[Widget]:
-        """One pane."""
+        """Create the pane."""
         yield Pane(DetailView(id="fields"), id="detail")
 
     def breadcrumbs(self) -> Sequence[str]:
-        """The template, and which of the two is shown."""
+        """Return the template, and whether its plan or application is shown."""
         return (*self._place, self._template_id, "Application" if self._application_id else "Plan")
 
     def hints(self) -> Sequence[KeyHint]:
-        """Standing on a next action is how it goes on."""
+        """Return the available actions, the next action first."""
         return (
             ("detail.open", "run next action"), ("screen.actions", "actions"), ("screen.copy", "copy value"),
             "screen.refresh", "screen.raw", "screen.back",
@@ -110,45 +109,45 @@ class ApplicationScreen(ConsoleScreen):
 
     @property
     def is_at_root(self) -> bool:
-        """Never: it stands in front of another screen."""
+        """False: it is always in front of another screen."""
         return False
 
-    # When something changes.
+    # Events.
 
     def on_mount(self) -> None:
-        """Read what is to be shown."""
+        """Read the plan or application."""
         self.action_refresh()
         self._show()
 
     def session_opened(self) -> None:
-        """Read it now that the service is there."""
+        """Read the plan or application once the service is connected."""
         self.action_refresh()
 
     def tick(self) -> None:
-        """Read an application that goes on when it is due; a plan is made when the user asks for it."""
+        """Read a running application when it is due; a plan is made only on request."""
         if self._is_due():
             self.action_refresh()
         self._show()
 
     def after_write_succeeded(self, operation: str, answer: Any) -> None:
-        """Take the application that came of what was done here."""
+        """Show the application returned by the action performed here."""
         if not isinstance(answer, dict) or not isinstance(answer.get("state"), str):
             self.action_refresh()
             return
         self._take(Application(answer))
         start_worker(self, self._keep(), "saving the application")
 
-    # What people do.
+    # User input.
 
     def action_refresh(self) -> None:
-        """Make the plan anew, or read the application."""
+        """Make a new plan, or read the application."""
         session = self.console.session
         if session is not None and not self._is_reading:
             self._is_reading = True
             start_worker(self, self._read(session), "reading", group="read")
 
     def action_raw(self) -> None:
-        """Show fields, or the JSON as it came."""
+        """Toggle between fields and JSON."""
         self._is_raw = not self._is_raw
         self._show()
 
@@ -159,7 +158,7 @@ class ApplicationScreen(ConsoleScreen):
             await self.console.copy_text(copied_word(value), line("value"), several_lines=True)
 
     def action_show_actions(self) -> None:
-        """Show what can be done, and why the rest of it cannot."""
+        """Show the available actions, and why others are unavailable."""
         record = self._record
         if record is None:
             self.notify_user("Nothing to act on yet.", Role.WARN)
@@ -176,14 +175,14 @@ class ApplicationScreen(ConsoleScreen):
         self.open_overlay(Menu((label_span(f"Actions   {self._spec.singular}"),), items, id="action-menu"))
 
     async def take_choice(self, target: object) -> None:
-        """Do what was chosen."""
+        """Perform the chosen action."""
         if isinstance(target, ResourceAction):
             self.console.perform(self, self._record, target)
         else:
             await super().take_choice(target)
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Do what the next action asks for, or go to what was made."""
+        """Perform a next action, or open a created record."""
         message.stop()
         link = message.link
         if isinstance(link, tuple):
@@ -192,10 +191,10 @@ class ApplicationScreen(ConsoleScreen):
             self._follow(link)
 
     def action_back(self) -> None:
-        """Back to the screen it was opened from; an application goes on without being looked at."""
+        """Return to the opening screen; the application continues."""
         self.app.pop_screen()
 
-    # Inside.
+    # Internal.
 
     @property
     def _spec(self) -> ResourceSpec[Any]:
@@ -231,7 +230,7 @@ class ApplicationScreen(ConsoleScreen):
             else:
                 answer = await session.client.request(_PLAN, body=encode_body({"template_id": self._template_id}))
         except ApiError as error:
-            # What is shown stays, with why it could not be read again.
+            # Keep the content, and show why it could not be read again.
             self._failure = error
             self._read_at = self.console.clock.monotonic()
             self._show()
@@ -248,7 +247,7 @@ class ApplicationScreen(ConsoleScreen):
             self._offer_page(session, consent)
 
     def _offer_page(self, session: ServiceSession, consent: Mapping[str, Any]) -> None:
-        """Offer a private page, once for each attempt; its address is kept nowhere."""
+        """Offer a private page once for each attempt; its address is never stored."""
         attempt = (consent.get("handoff_intent_id"), consent.get("attempt"))
         if attempt != self._offered:
             self._offered = attempt
@@ -269,7 +268,7 @@ class ApplicationScreen(ConsoleScreen):
         self.query_one(DetailView).go_to_target(NextActionTarget)
 
     async def _keep(self) -> None:
-        """Keep which application was begun, so that it can be resumed in a later session."""
+        """Store the id of the application, so that a later session can resume it."""
         session = self.console.session
         if session is not None and self._application_id:
             text = encode_application_note(self._application_id)

@@ -1,4 +1,4 @@
-"""Templates: eligibility first, every next action within reach, and what changed since it was looked at last."""
+"""Templates: eligibility first, next actions within reach, and the changes since the last visit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A way to an application that was begun here."""
+    """Link to an application started here."""
 
     application_id: str
 
@@ -56,21 +56,21 @@ class TemplatesScreen(ResourceScreen):
     def _with_the_rest(self, source: RowSource) -> TemplateSource:
         return TemplateSource(source, lambda: self.console.session)
 
-    # What it is made of.
+    # Layout.
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """Connections too: next actions are about them."""
+        """Return templates and connections, which next actions refer to."""
         return (Template, SourceConnection)
 
     def hints(self) -> Sequence[KeyHint]:
-        """What reviewers do."""
+        """Return the actions reviewers use."""
         return (
             ("list.open", "open and act"), "review.decide", "screen.compare",
             ("screen.export", "report"), "screen.filter", "screen.copy", "screen.raw", "app.quit",
         )  # fmt: skip
 
     def counters(self) -> StyledSpans:
-        """How many there are of each."""
+        """Return the number of eligible and of blocked templates."""
         items = [row.subject.template for row in self._all_rows()]
         if not items:
             return line("")
@@ -84,7 +84,7 @@ class TemplatesScreen(ResourceScreen):
         )
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """The template whole, because it has no other name, and its version."""
+        """Return the template's uncut id, because it has no other name, and its version."""
         version = row.subject.template.template_version
         return line(f"{line(row.id)}" + (f"  version {version}" if version else ""))
 
@@ -97,28 +97,28 @@ class TemplatesScreen(ResourceScreen):
         return [mine, *super()._links(row)]
 
     def focus_detail(self) -> None:
-        """Stand on the first next action."""
+        """Move to the first next action."""
         super().focus_detail()
         self.query_one(DetailView).go_to_target(NextActionTarget)
 
-    # When something changes.
+    # Events.
 
     def on_mount(self) -> None:
-        """Decisions of another console come by themselves."""
+        """Watch for decisions made in other consoles."""
         self.watch_notes()
 
     def use(self, source: RowSource) -> None:
-        """Take the templates from somewhere else from now on."""
+        """Use another source of templates."""
         super().use(self._with_the_rest(source))
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Another version may have become an earlier one, or the user comes back from an application."""
+        """Read again: a version may have become an earlier one, or the user returns from an application."""
         super().data_changed(kinds)
         if not kinds or Template.KIND in kinds:
             self.read_source()
 
     def rows_shown(self) -> None:
-        """Stand on the first next action again when the one that was followed has changed the template."""
+        """Move to the first next action again after a next action has changed the template."""
         super().rows_shown()
         row, before = self.row, self._acted_on
         if before is not None and row is not None and row.id == before.id and row.subject.template != before:
@@ -127,10 +127,10 @@ class TemplatesScreen(ResourceScreen):
             view.reset()
             view.go_to_target(NextActionTarget)
 
-    # What people do.
+    # User input.
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Do what a next action asks for, compare, or go to the application; other links are followed as everywhere."""
+        """Perform a next action, compare versions or open the application; the base class does the rest."""
         row, link = self.row, message.link
         if row is None:
             return
@@ -148,13 +148,13 @@ class TemplatesScreen(ResourceScreen):
             open_application(self, row.id, link.application_id)
 
     async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        """Both begin with the plan."""
+        """Open the plan, with which both actions begin."""
         from runwatch.tui.screens.templates.application import open_plan
 
         open_plan(self, row.id)
 
     async def action_copy(self) -> None:
-        """Copy the value under the cursor where the user stands on one, such as an evidence reference; else the id."""
+        """Copy the value under the cursor in the detail, such as an evidence reference; otherwise the id."""
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
             await self.console.copy_text(copied_word(focused.value), line("value"), several_lines=True)
@@ -162,7 +162,7 @@ class TemplatesScreen(ResourceScreen):
             await super().action_copy()
 
     def action_decide(self) -> None:
-        """Keep a go or no-go."""
+        """Store a go or no-go decision."""
         from runwatch.tui.flows.local_notes import open_decision_menu
 
         row = self.row
@@ -172,7 +172,7 @@ class TemplatesScreen(ResourceScreen):
             open_decision_menu(self, row.subject.template, self.read_source)
 
     def action_compare(self) -> None:
-        """Compare a template with an earlier version of itself, or with another one."""
+        """Compare a template with an earlier version of itself, or with another template."""
         row = self.row
         if row is None or self.compared is not None or not row.subject.earlier or len(self.table.marks) == 2:
             super().action_compare()
@@ -182,7 +182,7 @@ class TemplatesScreen(ResourceScreen):
         self.open_overlay(Menu(title, items, id="compare-menu"))
 
     def action_export(self) -> None:
-        """Write the report, or the records."""
+        """Export the report or the records."""
         from runwatch.tui.flows.exports import open_export_menu
 
         what = "eligibility: a row a blocker, with its next action and your decision"
@@ -191,7 +191,7 @@ class TemplatesScreen(ResourceScreen):
             self, [MenuItem(line(f"report {form}"), partial(self._report, form), line(what)) for form in forms]
         )
 
-    # Inside.
+    # Internal.
 
     def _report(self, form: FileFormat) -> None:
         from runwatch.tui.flows.exports import choose_export_path, write_export
