@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -13,21 +14,40 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.clock import FakeClock
 from tests.support.environment import is_foreign, places
+from tests.support.sampling import mark_the_rest
 
 # The same tree gives the same answer, on a busy machine too; RUNWATCH_EXPLORE=1 looks for new cases.
 settings.register_profile(
     "gate", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
+settings.register_profile("short", parent=settings.get_profile("gate"), max_examples=20)
 settings.register_profile("explore", parent=settings.get_profile("gate"), derandomize=False)
-settings.load_profile("explore" if os.environ.get("RUNWATCH_EXPLORE") else "gate")
 
 # A shell starts what runs in its background with interruptions ignored, and so would every program of a test be.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes a core for ``-n auto``: half of the time a test waits for a screen, a process or a deadline."""
-    return min(16, 2 * (os.cpu_count() or 1))
+    """Three processes a core for ``-n auto``: most of the time a test waits for a screen, a process or a deadline."""
+    return min(16, 3 * (os.cpu_count() or 1))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw fewer examples in the short run; ``.ci/run`` repeats every property with all of them."""
+    is_short = config.option.markexpr == "not exhaustive"
+    settings.load_profile("explore" if os.environ.get("RUNWATCH_EXPLORE") else "short" if is_short else "gate")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Choose the cases of the short run before markers and names select."""
+    mark_the_rest(items)
+
+
+def pytest_collection_finish() -> None:
+    """Take modules and cases out of every later garbage collection: they live as long as the process."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

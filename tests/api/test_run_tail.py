@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from runwatch.api.run_tail import EndStep, PauseStep, ReadStep, RunTail
 from runwatch.records.event import RunEvent
 from tests.support.builders import ABSENT, echo_events, event, slice_event
+from tests.support.sampling import examples
 
 EVENTS, STATUS = "events", "status"
 
@@ -378,7 +379,7 @@ def follow(tail: RunTail, service: Service, applied: list[RunEvent], steps: int 
     return False
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(count=st.integers(0, 40), seed=st.integers(0, 2**32))
 def test_nothing_is_lost_or_doubled_and_the_order_is_kept(count: int, seed: int) -> None:
     log = log_of(count, with_final=True)
@@ -387,7 +388,7 @@ def test_nothing_is_lost_or_doubled_and_the_order_is_kept(count: int, seed: int)
     assert ids(applied) == ids(log)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(count=st.integers(1, 40), begin=st.integers(0, 39), seed=st.integers(0, 2**32))
 def test_the_same_holds_from_any_event_on_while_the_service_knows_it(count: int, begin: int, seed: int) -> None:
     log = log_of(count, with_final=True)
@@ -434,7 +435,7 @@ class Restarting:
         return False
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(count=st.integers(0, 40), seed=st.integers(0, 2**32), with_final=st.booleans())
 def test_behind_a_store_it_holds_over_restarts_at_any_moment(count: int, seed: int, with_final: bool) -> None:
     chance = random.Random(seed)

@@ -19,6 +19,7 @@ STEP = 1 if os.environ.get("RUNWATCH_LONG") or sys.version_info >= (3, 12) else 
 """Every so manieth line is a cut; there are about 3,000 lines, and fewer where the library has less of it in Python."""
 
 
+@pytest.mark.exhaustive
 def test_a_write_that_is_cut_at_any_line_leaves_the_old_content_or_the_new(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.base.cutter", str(tmp_path), str(STEP)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

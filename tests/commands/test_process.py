@@ -293,6 +293,7 @@ def test_in_a_terminal_without_a_verb_the_console_opens_on_runs(cli: Cli) -> Non
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.exhaustive
 def test_a_run_on_the_real_service_from_submit_to_receipt(real: Cli) -> None:
     submitted = real(*ECHO, "--watch", "--json", "--exit-status")
     assert submitted.code == 0, submitted.errors
@@ -311,6 +312,7 @@ def test_a_run_on_the_real_service_from_submit_to_receipt(real: Cli) -> None:
     assert real("doctor").code == 0
 
 
+@pytest.mark.exhaustive
 def test_the_same_key_and_body_is_the_same_run_and_another_body_a_conflict(real: Cli) -> None:
     first = real(*ECHO, "--idempotency-key", "one-key", "--json").json
     again = real(*ECHO, "--idempotency-key", "one-key", "--json").json
@@ -327,6 +329,7 @@ def test_a_live_run_without_models_is_refused_with_its_reason(real: Cli) -> None
     assert "data_class_not_available" in outcome.errors
 
 
+@pytest.mark.exhaustive
 def test_a_wrong_key_exits_4_everywhere(real: Cli) -> None:
     for words in (("runs", "list"), ("receipts", "list"), ("account",), ("doctor",), ECHO):
         assert real(*words, env={"RUNWATCH_API_KEY": "wrong"}).code == 4
@@ -344,6 +347,7 @@ def test_the_demo_shows_a_run_and_its_receipt_and_leaves_nothing_behind(cli: Cli
     assert not (tmp_path / "settings.toml").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_demo_that_is_ended_takes_its_service_and_its_files_with_it(
     cli: Cli, tmp_path: Path, number: signal.Signals, code: int
@@ -360,6 +364,7 @@ def test_a_demo_that_is_ended_takes_its_service_and_its_files_with_it(
     assert (outcome.code, json.loads(outcome.errors)["problem"]) == (3, None)
 
 
+@pytest.mark.exhaustive
 def test_local_starts_the_service_once_and_serve_stop_ends_it(cli: Cli) -> None:
     try:
         assert cli(*ECHO, "--local", "--watch").code == 0

@@ -83,6 +83,7 @@ def cli(program: Path, tmp_path: Path) -> Iterator[Cli]:
         yield Cli(tmp_path, base_url=service.base_url, api_key="k", env={"PYTHONPATH": str(program)})
 
 
+@pytest.mark.exhaustive
 def test_it_is_listed_filtered_and_exact_in_json(cli: Cli) -> None:
     listed = cli("gadgets", "list")
     assert (listed.code, listed.errors) == (0, "")
@@ -93,6 +94,7 @@ def test_it_is_listed_filtered_and_exact_in_json(cli: Cli) -> None:
     assert cli("gadgets", "list", "--status", "ready", "--json").json == GADGETS[:1]
 
 
+@pytest.mark.exhaustive
 def test_one_is_shown_by_its_id(cli: Cli) -> None:
     shown = cli("gadgets", "show", "gd_2")
     assert (shown.code, shown.errors) == (0, "")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx
+import pytest
 
 from tests.contract.fuzzing import Fuzz
 from tests.contract.operations import TABLE
@@ -30,6 +31,7 @@ def kept_files(data_dir: Path) -> list[Path]:
     return [file for file in data_dir.rglob("*") if file.is_file()]
 
 
+@pytest.mark.exhaustive
 async def test_nothing_that_is_sent_breaks_the_service_or_makes_it_talk(tmp_path: Path) -> None:
     seed = random.SystemRandom().randrange(2**32) if os.environ.get("RUNWATCH_EXPLORE") else SEED
     print(f"seed {seed}")

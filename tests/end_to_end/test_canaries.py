@@ -89,6 +89,7 @@ VERBS: Final = (
 )  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_no_verb_prints_or_keeps_the_key_whatever_the_service_repeats(
     cli: Cli, service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_key_given_as_a_reference_is_refused_before_it_is_kept_or_sent(
     assert_unkept(tmp_path)
 
 
+@pytest.mark.exhaustive
 def test_the_address_of_a_private_page_is_told_once_and_kept_nowhere(
     cli: Cli, service: ScriptedService, tmp_path: Path
 ) -> None:

@@ -45,6 +45,7 @@ def service() -> Iterator[ScriptedService]:
         yield running
 
 
+@pytest.mark.exhaustive
 async def test_no_picture_of_any_screen_holds_the_key_or_an_address_that_was_told_once(tmp_path: Path) -> None:
     environment = {"RUNWATCH_API_KEY": KEY}
     async with console(careless(), tmp_path, size=(160, 40), open_at="verifiers", environment=environment) as driven:

@@ -216,6 +216,7 @@ def opened(home: Path, service: ScriptedService, *words: str, size: tuple[int, i
     assert service.requests("POST") == []
 
 
+@pytest.mark.exhaustive
 def test_rows_of_runs_their_events_and_their_members_are_only_text(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as driven:
         driven.terminal.wait_for(f"Runs · executions   {len(service.runs)}")
@@ -229,6 +230,7 @@ def test_rows_of_runs_their_events_and_their_members_are_only_text(tmp_path: Pat
         driven.read_through(driven.begin("z"))
 
 
+@pytest.mark.exhaustive
 def test_rows_of_receipts_problems_and_requests_are_only_text(tmp_path: Path, service: ScriptedService) -> None:
     cli = Cli(tmp_path, base_url=service.base_url, api_key=KEY)
     assert cli("runs", "watch", *map(asked, range(PROBLEMS))).code == 1
@@ -246,6 +248,7 @@ def test_rows_of_receipts_problems_and_requests_are_only_text(tmp_path: Path, se
         driven.press("z", "enter", "G", "v", "G", "q")
 
 
+@pytest.mark.exhaustive
 def test_every_view_of_a_record_and_all_that_opens_over_it_is_only_text(
     tmp_path: Path, service: ScriptedService
 ) -> None:

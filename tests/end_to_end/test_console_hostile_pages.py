@@ -98,6 +98,7 @@ def go(reader: Reader, words: str, sign: str) -> None:
     reader.terminal.wait_until(lambda: sign in reader.terminal.screen.lines[1], f"{sign} above")
 
 
+@pytest.mark.exhaustive
 def test_every_page_is_only_text(tmp_path: Path, service: ScriptedService) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(settings(service.base_url), "utf-8")
@@ -144,6 +145,7 @@ def test_every_page_is_only_text(tmp_path: Path, service: ScriptedService) -> No
     assert service.requests("POST") == []
 
 
+@pytest.mark.exhaustive
 def test_records_compared_kept_copied_labelled_and_done_with_are_only_text(
     tmp_path: Path, service: ScriptedService
 ) -> None:
@@ -191,6 +193,7 @@ def test_records_compared_kept_copied_labelled_and_done_with_are_only_text(
     assert service.requests("POST") == []
 
 
+@pytest.mark.exhaustive
 def test_sheets_and_forms_of_hostile_records_are_only_text(tmp_path: Path, service: ScriptedService) -> None:
     with console(tmp_path, base_url=service.base_url, columns=160, rows=ROWS) as terminal:
         terminal.wait_for("● live")
@@ -225,6 +228,7 @@ def bundle() -> dict[str, Any]:
     }
 
 
+@pytest.mark.exhaustive
 def test_a_hostile_bundle_under_a_hostile_name_is_only_text(tmp_path: Path) -> None:
     file = tmp_path / FILE_NAME
     file.write_text(json.dumps(bundle()), "ascii")

@@ -56,6 +56,7 @@ def read_screen(reader: Reader, spec: ResourceSpec[Any], home: Path) -> None:
     reader.look_around(has_actions=bool(spec.actions))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("half", [0, 1])
 def test_every_list_its_details_menus_and_exports_are_only_text(
     tmp_path: Path, service: ScriptedService, half: int

@@ -29,6 +29,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
     local_service.stop_running(tmp_path / "runwatch-data" / "local-service")
 
 
+@pytest.mark.exhaustive
 def test_with_nothing_configured_the_console_opens_and_runs_a_test_run_to_its_receipt(home: Path) -> None:
     with console(home) as terminal:
         terminal.wait_for("No service is configured")
@@ -96,6 +97,7 @@ def answers(service: ServiceFile) -> bool:
     return True
 
 
+@pytest.mark.exhaustive
 def test_the_demo_moves_runs_by_itself_and_leaves_nothing_behind(home: Path) -> None:
     with demo(home) as terminal:
         service = service_of(home)

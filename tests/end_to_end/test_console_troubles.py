@@ -104,6 +104,7 @@ def test_without_a_network_the_console_says_so_and_goes_on_by_itself(
             quits(terminal)
 
 
+@pytest.mark.exhaustive
 def test_rows_of_before_stay_with_their_age_when_the_network_goes(service: ScriptedService, tmp_path: Path) -> None:
     with running_peer(service.base_url) as peer:
         with console(tmp_path, base_url=peer.base_url) as terminal:
@@ -119,6 +120,7 @@ def test_rows_of_before_stay_with_their_age_when_the_network_goes(service: Scrip
             quits(terminal)
 
 
+@pytest.mark.exhaustive
 def test_rows_of_before_stay_with_their_age_when_the_key_is_refused(service: ScriptedService, tmp_path: Path) -> None:
     refused = problem("unauthenticated")
     with running_peer(service.base_url) as peer, console(tmp_path, base_url=peer.base_url) as terminal:
@@ -129,6 +131,7 @@ def test_rows_of_before_stay_with_their_age_when_the_key_is_refused(service: Scr
         quits(terminal)
 
 
+@pytest.mark.exhaustive
 def test_html_in_place_of_a_problem_is_told_as_what_it_is(service: ScriptedService, tmp_path: Path) -> None:
     with running_peer(service.base_url) as peer:
         peer.plan(match(), always=html_502())
@@ -155,6 +158,7 @@ def test_html_in_place_of_a_list_is_told_as_what_it_is(service: ScriptedService,
             quits(terminal)
 
 
+@pytest.mark.exhaustive
 def test_two_503_and_then_a_200_are_only_a_delay(service: ScriptedService, tmp_path: Path) -> None:
     with running_peer(service.base_url) as peer:
         peer.plan(match("GET", "/v1/executions"), *times(2, failing()))
@@ -169,6 +173,7 @@ def test_two_503_and_then_a_200_are_only_a_delay(service: ScriptedService, tmp_p
             quits(terminal)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_429_is_counted_down_in_silence_and_then_read_once(
     service: ScriptedService, tmp_path: Path, columns: int

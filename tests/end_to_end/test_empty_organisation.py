@@ -59,6 +59,7 @@ def application_that(cli: Cli, application_id: str, holds: Callable[[Any], bool]
         assert time.monotonic() < deadline, read
 
 
+@pytest.mark.exhaustive
 def test_an_empty_organization_follows_the_next_actions_to_a_selected_model(cli: Cli, models: ModelServer) -> None:
     met: list[str] = []
     while blockers := template(cli)["blockers"]:

@@ -73,6 +73,7 @@ def assert_plain(outcome: Outcome) -> None:
     assert "Unexpected error" not in outcome.errors
 
 
+@pytest.mark.exhaustive
 def test_every_hostile_problem_is_told_plainly_and_exactly(cli: Cli, met: tuple[Cli, Outcome]) -> None:
     in_words = cli("runs", "watch", *PROBLEMS)
     assert_plain(in_words)
@@ -113,6 +114,7 @@ def test_a_mail_that_is_hostile_itself_finds_the_problems_it_names(met: tuple[Cl
     assert len(found.json) < 20
 
 
+@pytest.mark.exhaustive
 def test_hostile_ids_go_to_the_service_as_they_are_and_come_back_plain(cli: Cli, service: ScriptedService) -> None:
     before = len(service.heard)
     outcome = cli("runs", "watch", "--", *TYPED)

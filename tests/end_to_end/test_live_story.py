@@ -111,6 +111,7 @@ def in_short(events: list[dict[str, Any]]) -> list[str]:
     return told
 
 
+@pytest.mark.exhaustive
 def test_a_rejected_output_falls_back_to_the_second_model_and_everything_tells_so(stage: Stage) -> None:
     execution_id = stage.submit("--max-cost-usd", "1", "--on-eval", "fallback", "--watch")["execution_id"]
     assert in_short(stage.events(execution_id)) == [
@@ -180,6 +181,7 @@ def test_a_budget_of_one_call_stops_the_second(stage: Stage) -> None:
     assert stage.cli("runs", "result", execution_id).code != 0
 
 
+@pytest.mark.exhaustive
 def test_a_run_cancelled_during_a_call_ends_and_says_that_the_call_could_not_be_reversed(stage: Stage) -> None:
     stage.models.say("POST", ".*", HANG)
     before = len(stage.models.heard)

@@ -53,6 +53,7 @@ def service_data(home: Path) -> Path:
     return home / "runwatch-data" / "local-service"
 
 
+@pytest.mark.exhaustive
 def test_from_nothing_to_the_first_receipt_of_a_foreign_model_in_three_commands(home: Path, server: Stranger) -> None:
     cli, before = Cli(home), len(server.calls())
     connect = ("sources", "connect", "--openai-compatible", server.base_url, "--local", "--model", "gpt-4o", *PRICES)
@@ -83,6 +84,7 @@ def test_from_nothing_to_the_first_receipt_of_a_foreign_model_in_three_commands(
     keeps_no_trace(home, execution_id)
 
 
+@pytest.mark.exhaustive
 def test_a_live_run_of_a_foreign_model_is_started_and_read_in_the_console(home: Path, server: Stranger) -> None:
     connect = ("sources", "connect", "--openai-compatible", server.base_url, "--local", "--model", "gpt-4o", *PRICES)
     assert Cli(home)(*connect).code == 0

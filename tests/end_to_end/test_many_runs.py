@@ -9,6 +9,8 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from runwatch.api.client import Client
 from runwatch.records.receipt import Receipt
 from tests.support.crowd import crowd
@@ -28,6 +30,7 @@ STORY: Final = [
 """The events of a test run: whether they are of its slice, and their state or that of the check."""
 
 
+@pytest.mark.exhaustive
 async def test_five_hundred_test_runs_at_once_all_end_with_their_receipts_and_events(tmp_path: Path) -> None:
     with ServiceProcess(tmp_path / "service") as service:
         async with Client(service.target) as client:

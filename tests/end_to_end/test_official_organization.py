@@ -84,6 +84,7 @@ def test_an_organization_is_made_and_opened(service: ServiceProcess, solver: Any
         assert other.request("getAccount")["tenant_id"] == made["tenant_id"]
 
 
+@pytest.mark.exhaustive
 def test_spend_that_is_not_known_is_the_known_part_with_a_count_beside_it(tmp_path: Path) -> None:
     with ExitStack() as stack:
         models = ModelServer(models=("tiny-1",))

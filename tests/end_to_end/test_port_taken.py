@@ -104,6 +104,7 @@ async def test_the_process_that_takes_a_port_does_hear_a_client_that_calls_the_p
     assert b"authorization: bearer rw_given_away" in taker.heard.lower()
 
 
+@pytest.mark.exhaustive
 def test_console_and_commands_give_the_taken_port_nothing_and_come_back(tmp_path: Path, data_dir: Path) -> None:
     cli = Cli(tmp_path)
     with console(tmp_path) as terminal:

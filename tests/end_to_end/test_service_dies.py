@@ -14,6 +14,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from runwatch.api.client import Client
 from runwatch.records.receipt import Receipt
 from runwatch.store.db.database import Database
@@ -96,6 +98,7 @@ class Harbour:
         return Counter((arm_id, prompt) for arm_id, server in self._arms.items() for prompt in server.prompts)
 
 
+@pytest.mark.exhaustive
 async def test_a_service_killed_at_fifty_random_moments_under_load_loses_none_and_doubles_none(tmp_path: Path) -> None:
     chance, enough, clock = random.Random(SEED), asyncio.Event(), UpClock()
     database = Database.open(tmp_path / "console.db")
@@ -175,6 +178,7 @@ def _tells_every_call(run: Followed, receipt: Receipt, calls: Counter[tuple[str,
     return [attempt["outcome"] for attempt in attempts]
 
 
+@pytest.mark.exhaustive
 def test_commands_that_watch_print_every_event_once_over_the_death_of_the_service(tmp_path: Path) -> None:
     with ServiceProcess(tmp_path / "service") as service, ExitStack() as stack:
         submits = []

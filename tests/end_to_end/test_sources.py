@@ -44,6 +44,7 @@ def models() -> Iterator[ModelServer]:
         yield running
 
 
+@pytest.mark.exhaustive
 def test_a_model_is_connected_saved_run_rotated_and_disconnected(cli: Cli, models: ModelServer, home: Path) -> None:
     connect = ("sources", "connect", "--openai-compatible", models.base_url, "--name", "Box", "--json")
     wrong = cli(*connect, "--key-stdin", stdin=b"sk-not-the-one-1")
@@ -89,6 +90,7 @@ def test_a_model_is_connected_saved_run_rotated_and_disconnected(cli: Cli, model
     assert b"intent=" not in kept
 
 
+@pytest.mark.exhaustive
 def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
     server = ModelServer(models=("tiny-1", "tiny-2"), key=SECRET)
     with running_model_server(server) as running:
@@ -168,6 +170,7 @@ def test_a_template_is_applied_to_its_echo_proof(cli: Cli) -> None:
     assert json.loads(stale.errors.splitlines()[-1])["problem"]["errors"]
 
 
+@pytest.mark.exhaustive
 def test_a_minted_key_works_until_it_is_revoked(cli: Cli) -> None:
     made = cli("keys", "create", "--name", "e2e", "--json").json
     assert cli("account", env={"RUNWATCH_API_KEY": made["key"]}).code == 0
@@ -178,6 +181,7 @@ def test_a_minted_key_works_until_it_is_revoked(cli: Cli) -> None:
     assert made["key"] not in cli("keys", "list", "--json").text
 
 
+@pytest.mark.exhaustive
 def test_every_list_and_report_answers_on_the_local_service(cli: Cli) -> None:
     nouns = (
         "models",

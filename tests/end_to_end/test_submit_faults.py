@@ -105,6 +105,7 @@ LASTING: dict[str, tuple[Sequence[Step], int]] = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("steps", "runs"), LASTING.values(), ids=LASTING)
 def test_a_submit_of_unknown_outcome_says_so_and_is_settled_by_asking_again(
     faulty: Faulty, steps: Sequence[Step], runs: int
@@ -122,6 +123,7 @@ def test_a_submit_of_unknown_outcome_says_so_and_is_settled_by_asking_again(
     assert len({post.body for post in faulty.peer.seen("POST") if post.body}) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_failure_in_words_names_what_happened_the_effect_and_the_way_on(faulty: Faulty) -> None:
     faulty.peer.plan(SUBMIT, *times(3, html_502()))
     outcome = faulty.submit()
@@ -164,11 +166,13 @@ def test_a_watch_through_faults_prints_each_event_once(faulty: Faulty) -> None:
     assert len(faulty.run_ids()) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_watch_goes_on_after_the_service_was_out_of_reach_for_longer_than_a_read_is_retried(faulty: Faulty) -> None:
     faulty.peer.plan(EVENTS, Pass(), *times(4, failing()))
     assert_followed_to_its_end(faulty.submit("--json"))
 
 
+@pytest.mark.exhaustive
 def test_the_key_reaches_no_output(faulty: Faulty) -> None:
     faulty.peer.plan(SUBMIT, *times(3, failing()))
     outcome = faulty.submit()

@@ -214,6 +214,7 @@ def test_the_console_says_what_is_wrong_with_the_place_and_what_to_do(place: Pla
         assert b"Traceback" not in terminal.raw
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_the_service_says_what_is_wrong_with_the_place_and_what_to_do(place: Place, tmp_path: Path) -> None:
     # The service opens its own key with the master key of the one that starts it here.

@@ -52,6 +52,7 @@ def notes_of(database: Path) -> list[str]:
         return [text for (text,) in connection.execute("SELECT text FROM note")]
 
 
+@pytest.mark.exhaustive
 def test_a_console_whose_disk_fills_up_says_so_and_has_everything_once_there_is_room(tmp_path: Path) -> None:
     growing, database = Growing(), tmp_path / "runwatch-data" / "console.db"
     growing.grow(2)

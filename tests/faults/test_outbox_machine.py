@@ -33,6 +33,7 @@ from tests.support.clock import FakeClock
 from tests.support.fault_mix import LONG
 from tests.support.fault_steps import Answer, Cut, Doubled, Reset, Stall, Step, failing, html_502, times
 from tests.support.faults import FaultPeer, match
+from tests.support.sampling import examples
 from tests.support.service import ServiceProcess
 
 BODY: Final = encode_body(request_body())
@@ -182,5 +183,6 @@ def test_one_key_is_one_run_and_no_write_is_forgotten_whatever_happens_in_any_or
     with ServiceProcess(tmp_path / "service") as service:
         machine = type("Machine", (OutboxMachine,), {"service": service})
         run_state_machine_as_test(
-            machine, settings=settings(max_examples=200 if LONG else 10, stateful_step_count=20, deadline=None)
+            machine,
+            settings=settings(max_examples=200 if LONG else examples(10), stateful_step_count=20, deadline=None),
         )

@@ -18,6 +18,7 @@ from runwatch.store.live.request_budget import RequestBudget, sweep_interval_s
 from runwatch.store.live.scheduler import MAX_CONCURRENT_READS, JobPriority, Scheduler
 from tests.support.clock import FakeClock
 from tests.support.fault_mix import LONG
+from tests.support.sampling import examples
 
 ORIGIN = "https://api.example.com"
 LIMIT_RPM = 60
@@ -186,4 +187,6 @@ class SchedulerMachine(RuleBasedStateMachine):
 
 
 TestSchedulerMachine = SchedulerMachine.TestCase
-TestSchedulerMachine.settings = settings(max_examples=200 if LONG else 20, stateful_step_count=30, deadline=None)
+TestSchedulerMachine.settings = settings(
+    max_examples=200 if LONG else examples(20), stateful_step_count=30, deadline=None
+)

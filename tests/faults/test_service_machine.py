@@ -25,6 +25,7 @@ from runwatch.records.states import is_final
 from tests.support.builders import request_body
 from tests.support.clock import FakeClock
 from tests.support.fault_mix import LONG
+from tests.support.sampling import examples
 from tests.support.warm_service import WarmService
 
 BODIES: Final = [encode_body(request_body(task={"objective": f"Say {word}."})) for word in ("one", "two")]
@@ -202,12 +203,13 @@ class ServiceMachine(RuleBasedStateMachine):
         await self.client.close()
 
 
+@pytest.mark.exhaustive
 def test_what_the_service_has_said_stays_so_whenever_it_is_killed(tmp_path: Path) -> None:
     met = Counter[str]()
     with WarmService(tmp_path / "service") as service:
         machine = type("Machine", (ServiceMachine,), {"service": service, "met": met})
         run_state_machine_as_test(
-            machine, settings=settings(max_examples=60 if LONG else 8, stateful_step_count=30, deadline=None)
+            machine, settings=settings(max_examples=60 if LONG else examples(8), stateful_step_count=30, deadline=None)
         )
     assert met["death"] + met["death in a submit"] >= 5
     print(f"{dict(met)}: nothing said was taken back")

@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.support.builders import account, event, run
 from tests.support.cli import Cli
 from tests.support.console import KEY, console
@@ -36,6 +38,7 @@ def write(terminal: Terminal, text: str) -> None:
     terminal.wait_gone("note ")
 
 
+@pytest.mark.exhaustive
 def test_two_consoles_and_verbs_on_one_data_directory_lose_nothing_of_each_other(tmp_path: Path) -> None:
     made = ScriptedService(
         runs=[run(run_id, "running") for run_id in RUNS],

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from runwatch.base.errors import SettingsError
 from runwatch.base.files import hold_lock
 from runwatch.settings.settings_file import load_settings_file, remove_setting, write_setting
+from tests.support.sampling import examples
 
 WRITTEN = """\
 # My settings, do not touch!
@@ -267,7 +268,9 @@ FILES = st.dictionaries(
 )
 
 
-@hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@hypothesis_settings(
+    max_examples=examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(FILES)
 def test_in_any_file_only_the_one_key_changes(tmp_path: Path, before: dict[str, Any]) -> None:
     path = tmp_path / "settings.toml"

@@ -19,6 +19,7 @@ from runwatch.settings.declarations import Settings
 from runwatch.settings.file_parser import SettingsProblem
 from runwatch.settings.settings_file import MAX_SETTINGS_BYTES, LoadedSettings, load_settings_file
 from tests.support.clock import FakeClock
+from tests.support.sampling import examples
 
 GOOD = """\
 # mine
@@ -340,7 +341,9 @@ def test_a_problem_reads_as_editors_take_it() -> None:
 MUTATIONS = ("", '"', "'", "[", "]", "=", "\n", "\x00", "\\", "{", "\ud7ff", "1", ".", "#", "\r", "true", "[profiles]")
 
 
-@hypothesis_settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@hypothesis_settings(
+    max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(st.randoms(use_true_random=False), st.integers(1, 4))
 def test_no_mutated_file_stops_a_start(tmp_path: Path, chance: random.Random, count: int) -> None:
     text = GOOD

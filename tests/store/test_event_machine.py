@@ -17,6 +17,7 @@ from runwatch.store.db.database import Database
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from tests.support.builders import RUN_ID, event
+from tests.support.sampling import examples
 
 SCOPE = Scope("work", "ten_01", "key_1")
 
@@ -128,4 +129,4 @@ class EventMachine(RuleBasedStateMachine):
 
 
 TestEventMachine = EventMachine.TestCase
-TestEventMachine.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestEventMachine.settings = settings(max_examples=examples(60), stateful_step_count=40, deadline=None)

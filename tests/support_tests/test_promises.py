@@ -21,6 +21,25 @@ def test_a_named_test_exists(test: str) -> None:
         assert name in functions
 
 
+def short_tests(test: str) -> list[str]:
+    """Return the functions of a file, a folder or a single test that have a case in the short run."""
+    path, _, name = test.partition("::")
+    files = sorted((ROOT / path).rglob("test_*.py")) if (ROOT / path).is_dir() else [ROOT / path]
+    nodes = [node for file in files for node in ast.parse(file.read_text("utf-8")).body]
+    return [
+        node.name
+        for node in nodes
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and (node.name == name if name else node.name.startswith("test_"))
+        and not any(ast.unparse(mark) == "pytest.mark.exhaustive" for mark in node.decorator_list)
+    ]
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.promise)
+def test_every_promise_has_a_test_in_the_short_run(promise: Promise) -> None:
+    assert [name for test in promise.tests for name in short_tests(test)]
+
+
 def test_every_promise_that_the_manual_explains_has_its_tests() -> None:
     _, _, part = PAGE.read_text("utf-8").partition("## Promises\n")
     rows = [line.split("|")[1].strip() for line in part.partition("\n## ")[0].splitlines() if line.startswith("| ")]

@@ -15,7 +15,7 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -31,6 +31,7 @@ from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from tests.support.clock import FakeClock
 from tests.support.scripted import ScriptedService
+from tests.tui.frames import frames_left_out
 from tests.tui.look import lines_of
 from tests.tui.samples import NOON
 
@@ -192,6 +193,7 @@ async def console(
     open_at: str = "",
     app_class: type[ConsoleApp] = ConsoleApp,
     is_open: bool = True,
+    draws_frames: bool = False,
 ) -> AsyncIterator[Driven]:
     """A console on a service, open and read unless told otherwise.
 
@@ -205,6 +207,7 @@ async def console(
         open_at: The screen to begin with.
         app_class: The console, or one that a test changes.
         is_open: Whether to wait until the console has found its service.
+        draws_frames: Whether every frame is composed, as on a terminal.
     """
     paths = Paths(home / "settings.toml", home / "runwatch-data")
     async with service:
@@ -214,12 +217,13 @@ async def console(
         variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY, **(environment or {})}
         clock = FakeClock(NOON, manual=True)
         app = app_class(LaunchOptions(paths, variables, options or SettingOptions(), open_at), clock=clock)
-        async with app.run_test(size=size) as pilot:
-            driven = Driven(app, pilot, service, clock)
-            if is_open:
-                await driven.until(lambda: app.session is not None, "the desk to open")
-                await driven.settle()
-            yield driven
+        with nullcontext() if draws_frames else frames_left_out():
+            async with app.run_test(size=size) as pilot:
+                driven = Driven(app, pilot, service, clock)
+                if is_open:
+                    await driven.until(lambda: app.session is not None, "the desk to open")
+                    await driven.settle()
+                yield driven
 
 
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")

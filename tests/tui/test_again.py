@@ -56,6 +56,7 @@ async def submit(driven: Driven) -> None:
 # Again.
 
 
+@pytest.mark.exhaustive
 async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_path: Path) -> None:
     service = noon.service()
     sent = request_body(policy={"data_classes": ["sandbox"], "budget": {"max_cost_usd": 0.5, "max_runtime_s": 90}})
@@ -91,6 +92,7 @@ async def test_what_is_not_known_of_the_earlier_run_is_said_and_nothing_of_it_is
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
 
 
+@pytest.mark.exhaustive
 async def test_the_menu_and_the_palette_offer_it(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("full_stop")
@@ -161,6 +163,7 @@ async def test_the_help_comes_and_goes_over_the_form(tmp_path: Path) -> None:
         assert value(driven, "objective") == "Half"
 
 
+@pytest.mark.exhaustive
 async def test_after_a_submit_the_form_begins_anew(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("plus")

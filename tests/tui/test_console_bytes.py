@@ -39,6 +39,7 @@ def service() -> Iterator[ScriptedService]:
         yield running
 
 
+@pytest.mark.exhaustive
 def test_nothing_is_typed_into_a_filter_by_what_is_no_key(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as terminal:
         for name, data in NO_KEYS.items():
@@ -82,6 +83,7 @@ def test_nothing_is_done_on_a_list_by_what_is_no_key(tmp_path: Path, service: Sc
     assert_no_trace(tmp_path)
 
 
+@pytest.mark.exhaustive
 def test_what_is_pasted_is_text_and_never_a_key(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as terminal:
         # On the list nobody takes a paste; in a filter it becomes its text.
@@ -127,6 +129,7 @@ def storm(terminal: Terminal, times: int) -> None:
         terminal.take_in()
 
 
+@pytest.mark.exhaustive
 def test_a_storm_of_sizes_while_events_come_leaves_the_screen_right(tmp_path: Path) -> None:
     with running_service(noon.service(key=KEY, events=_Growing())) as service, opened(tmp_path, service) as terminal:
         terminal.type("j\r")

@@ -133,6 +133,7 @@ async def test_the_receipt_and_the_result_of_a_run_are_asked_for_once_however_lo
         await driven.shows("contoso/atlas-12b")
 
 
+@pytest.mark.exhaustive
 async def test_leaving_the_screen_ends_the_reading_of_the_tail(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE) as driven:
@@ -303,6 +304,7 @@ async def test_tab_walks_through_every_pane_and_comes_back(tmp_path: Path) -> No
         assert seen[2] is seen[0]
 
 
+@pytest.mark.exhaustive
 async def test_tab_leaves_every_input(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("slash", "tab")
@@ -431,6 +433,7 @@ async def test_an_event_opens_in_a_drawer_and_the_drawer_closes(tmp_path: Path) 
         assert isinstance(driven.focused, EventLog)
 
 
+@pytest.mark.exhaustive
 async def test_a_hundred_thousand_events_open_at_their_end_and_are_reached_at_both(tmp_path: Path) -> None:
     count = 100_000
     async with console(noon.service(), tmp_path, size=NARROW) as driven:
@@ -449,6 +452,7 @@ async def test_a_hundred_thousand_events_open_at_their_end_and_are_reached_at_bo
         await driven.shows("10:05:01")
 
 
+@pytest.mark.exhaustive
 async def test_a_silence_is_drawn_where_it_was(tmp_path: Path) -> None:
     growing = Growing(noon.live_events())
     service = noon.service(events=growing)
@@ -549,6 +553,7 @@ async def test_leaving_the_form_by_q_goes_back_to_the_runs_and_no_further(tmp_pa
         assert driven.app.is_running
 
 
+@pytest.mark.exhaustive
 async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path) -> None:
     service = noon.service()
     service.say("POST", "/v1/executions", Said(402, problem("insufficient_credit", instance=_SOME_KEY)))
@@ -568,6 +573,7 @@ async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path
         assert "Say hello." in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=(120, 36)) as driven:
@@ -580,6 +586,7 @@ async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: 
         assert len(service.requests("POST")) == 1
 
 
+@pytest.mark.exhaustive
 async def test_a_run_that_a_429_holds_is_given_up_by_leaving_its_sheet(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=(120, 36)) as driven:

@@ -79,6 +79,7 @@ def file(home: Path) -> Path:
     return Path((home / "file").read_text())
 
 
+@pytest.mark.exhaustive
 def test_the_editor_has_a_private_file_and_the_console_takes_what_it_wrote(
     tmp_path: Path, service: ScriptedService
 ) -> None:

@@ -63,6 +63,7 @@ async def test_keys_of_the_settings_are_the_ones_that_are_shown(service: Scripte
         assert "ctrl+y   Copy the main id." in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedService, tmp_path: Path) -> None:
     settings = '[keys]\n"screen.add" = "f8"\n"screen.refresh" = "f9"\n'
     async with console(service, tmp_path, settings=settings) as driven:

@@ -32,6 +32,7 @@ def assert_clean(app: HostileStage, name: str) -> None:
                 assert "@click" not in (style.meta or {}), name
 
 
+@pytest.mark.exhaustive
 async def test_every_text_in_every_widget() -> None:
     app = HostileStage()
     async with app.run_test(size=(120, 40)) as pilot:
@@ -72,6 +73,7 @@ async def test_the_sheet_shows_them_too(hostile: Hostile) -> None:
         assert isinstance(app.screen, ConfirmDialog)
 
 
+@pytest.mark.exhaustive
 def test_nothing_but_the_renderers_own_reaches_a_terminal(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.tui.hostile_stage"]
     with Terminal(command, env=clean_environment(tmp_path), columns=120, rows=40, cwd=ROOT) as terminal:

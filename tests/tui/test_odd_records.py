@@ -106,6 +106,7 @@ def _holds(driven: Driven, text: str) -> bool:
     )
 
 
+@pytest.mark.exhaustive
 async def test_odd_events_are_shown_whole_in_the_tail_of_a_run_and_told_in_its_story(tmp_path: Path) -> None:
     events = {noon.LIVE: odd_events(noon.LIVE)}
     async with console(noon.service(events=events), tmp_path, size=WIDE) as driven:
@@ -121,6 +122,7 @@ async def test_odd_events_are_shown_whole_in_the_tail_of_a_run_and_told_in_its_s
         assert driven.app.is_running
 
 
+@pytest.mark.exhaustive
 async def test_odd_events_are_shown_whole_in_the_tail_of_several_runs(tmp_path: Path) -> None:
     live = [record for record in noon.runs() if record.id == noon.LIVE]
     events = {noon.LIVE: odd_events(noon.LIVE)}

@@ -84,6 +84,7 @@ async def test_the_trend_of_a_check_stands_in_its_detail(tmp_path: Path, size: t
         check_golden(f"{size[0]}x{size[1]}/verifiers-trend", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_a_side_is_read_only_while_it_is_shown(tmp_path: Path) -> None:
     told = service()
     async with console(told, tmp_path, size=WIDE) as driven:

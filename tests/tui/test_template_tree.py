@@ -86,6 +86,7 @@ async def test_every_member_stands_in_the_tree_and_no_terminal_acts_on_any(tmp_p
         assert driven.app.is_running
 
 
+@pytest.mark.exhaustive
 async def test_what_is_folded_stays_folded_on_other_records_and_after_other_screens(tmp_path: Path) -> None:
     async with reviewing(service_with(ROW), tmp_path) as driven:
         view = await at_tree(driven)

@@ -70,6 +70,7 @@ async def test_it_has_a_screen_with_list_and_detail_unknown_members_last(tmp_pat
         check_golden("120x36/gadgets", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_it_is_filtered_by_its_own_fields_and_flags(tmp_path: Path) -> None:
     async with console(service(gadget(1), gadget(2, "broken"), gadget(3)), tmp_path, open_at="gadgets") as driven:
         await driven.comes("gd_3")
@@ -78,6 +79,7 @@ async def test_it_is_filtered_by_its_own_fields_and_flags(tmp_path: Path) -> Non
         await driven.shows("2 of 3")
 
 
+@pytest.mark.exhaustive
 async def test_its_list_is_read_while_it_is_shown_and_no_longer(tmp_path: Path) -> None:
     made = service(gadget(1))
     async with console(made, tmp_path, open_at="gadgets") as driven:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from runwatch.tui.core.command_parser import PaletteCommand
 from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.shell.console_screen import ConsoleScreen
@@ -42,6 +44,7 @@ async def test_a_search_begun_beside_the_events_takes_what_is_typed(tmp_path: Pa
         assert any(isinstance(widget, FilterBar) for widget in driven.app.screen.focused.ancestors)
 
 
+@pytest.mark.exhaustive
 async def test_hints_can_be_clicked_while_a_filter_is_typed(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")

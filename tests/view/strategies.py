@@ -22,14 +22,15 @@ from runwatch.view.templates.eligibility import TemplateFacts
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII
 from tests.support.hostile import CORPUS
+from tests.support.sampling import examples
 
 NOW: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 CONTEXT: Final = RenderContext(NOW)
 CONTEXTS: Final = (CONTEXT, RenderContext(NOW, glyphs=ASCII, time="utc"), RenderContext(NOW, time="local", zone=UTC))
 
 # No deadline: how fast the machine is says nothing about the code.
-few: Final = settings(max_examples=60, deadline=None, database=None)
-many: Final = settings(max_examples=200, deadline=None, database=None)
+few: Final = settings(max_examples=examples(60), deadline=None, database=None)
+many: Final = settings(max_examples=examples(200), deadline=None, database=None)
 
 hostile: Final = st.sampled_from([entry.text for entry in CORPUS if len(entry.text) < 5000])
 texts: Final = st.one_of(hostile, st.text(max_size=40), st.text(st.characters(), max_size=20))

@@ -20,6 +20,7 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page
 from runwatch.records.run import Run
 from tests.support.clock import FakeClock
+from tests.support.sampling import examples
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 
@@ -216,7 +217,7 @@ def test_a_page_reads_as_the_standard_library_reads_it(
     assert [json.loads(event.wire_text) for event in page.records] == [event.raw for event in page.records]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_are_a_page_or_unreadable(body: bytes) -> None:
     with contextlib.suppress(UnreadableBodyError):

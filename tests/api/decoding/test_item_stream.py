@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from runwatch.api.decoding import item_stream
 from runwatch.api.decoding.item_stream import ItemStream, UnreadableBodyError
 from runwatch.base.json import DECODER
+from tests.support.sampling import examples
 
 plain: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -65,7 +66,7 @@ def test_pieces_of_any_size_read_as_the_standard_library_reads_the_whole(
 
 
 @pytest.mark.usefixtures("_windows")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(200))
 @given(text=st.text(st.sampled_from('{}[]",:1e a\\'), max_size=30), size=st.integers(1, 9))
 def test_any_text_is_a_list_or_refused(text: str, size: int) -> None:
     body = f'{{"items":{text}}}'

@@ -24,6 +24,7 @@ from runwatch.store.state.failure_kind import ReadInterruption
 from tests.store.stub import StubClient, held, lost, refused, unusable
 from tests.support.builders import RUN_ID, account, echo_events, event, problem, run
 from tests.support.clock import START, FakeClock
+from tests.support.sampling import examples
 from tests.support.scripted import Said, ScriptedService
 
 EVENTS = "getExecutionsByExecutionIdEvents"
@@ -309,7 +310,7 @@ async def test_quiet_times_are_no_gaps(
 _STEP = st.sampled_from(["page", "page", "short", "twice", "all", "lost", "502", "429", "other", "stop"])
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(_STEP, max_size=25), number=st.integers(0, 10**9))
 async def test_whatever_happens_on_the_way_every_event_comes_once(
     steps: list[str], number: int, database: Database

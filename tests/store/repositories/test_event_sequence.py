@@ -137,6 +137,7 @@ async def test_events_that_have_just_come_are_not_decoded_again(store: EventStor
         assert all(one is not other for one, other in zip(older, page[2:], strict=True))
 
 
+@pytest.mark.exhaustive
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), max_size=12), st.integers(0, 12))
 def test_however_events_come_each_stands_there_once_and_each_run_in_its_order(
     tmp_path_factory: pytest.TempPathFactory, come: list[tuple[str, int]], first: int

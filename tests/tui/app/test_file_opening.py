@@ -233,6 +233,7 @@ async def test_a_file_of_very_many_receipts_is_read_between_the_turns_of_the_loo
     assert told == sorted(told)
 
 
+@pytest.mark.exhaustive
 async def test_many_receipts_are_all_there(tmp_path: Path) -> None:
     text = lines(live_receipt(f"ex_{number}") for number in range(3_000))
     async with opened(tmp_path, text) as driven:

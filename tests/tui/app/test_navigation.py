@@ -71,6 +71,7 @@ async def test_an_open_record_is_open_again(service: ScriptedService, tmp_path: 
         assert runs_screen(driven).table.cursor_key == "ex_two"
 
 
+@pytest.mark.exhaustive
 async def test_back_forward_and_the_last_view(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("2")
@@ -89,6 +90,7 @@ async def test_back_forward_and_the_last_view(service: ScriptedService, tmp_path
             await in_front(driven, name)
 
 
+@pytest.mark.exhaustive
 async def test_every_screen_comes_back(service: ScriptedService, tmp_path: Path) -> None:
     names = [*(spec.name for spec in RESOURCES if spec.has_screen and spec.name not in PAGE_CLASSES), *PAGE_CLASSES]
     async with console(service, tmp_path, open_at="settings") as driven:
@@ -106,6 +108,7 @@ async def test_every_screen_comes_back(service: ScriptedService, tmp_path: Path)
         assert isinstance(seen[-1], SettingsScreen)
 
 
+@pytest.mark.exhaustive
 async def test_the_key_that_quits_says_so_only_where_it_does(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="requests") as driven:
         await driven.shows("q quit")
@@ -116,6 +119,7 @@ async def test_the_key_that_quits_says_so_only_where_it_does(service: ScriptedSe
         assert driven.app.is_running
 
 
+@pytest.mark.exhaustive
 async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
     service: ScriptedService, tmp_path: Path
 ) -> None:

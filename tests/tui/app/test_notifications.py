@@ -82,6 +82,7 @@ async def test_a_run_that_nobody_here_waits_for_is_quiet(tmp_path: Path) -> None
         assert rung(driven) == 0
 
 
+@pytest.mark.exhaustive
 async def test_a_run_of_the_watch_list_rings_wherever_the_cursor_is(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
@@ -153,6 +154,7 @@ async def test_an_error_that_is_told_rings_and_a_warning_does_not(tmp_path: Path
         assert rung(driven) == 1
 
 
+@pytest.mark.exhaustive
 async def test_without_the_setting_nothing_rings(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, app_class=Ringing) as driven:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from runwatch.base.json import loads
 from runwatch.tui.screens.profiles.records import MultiProfileListScreen
 from runwatch.tui.screens.templates.templates import TemplatesScreen
@@ -53,6 +55,7 @@ async def test_a_profile_that_fails_hides_no_other(tmp_path: Path) -> None:
         check_golden("profiles-one-refused-120x36", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_a_profile_without_a_usable_key_is_told_and_tried_again(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service()) as driven:
         (tmp_path / "home.key").unlink()
@@ -73,6 +76,7 @@ async def test_nothing_is_opened_before_somebody_wants_it(tmp_path: Path) -> Non
         assert home.requests() == []
 
 
+@pytest.mark.exhaustive
 async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> None:
     work, home = work_service(), home_service()
     plan = "/v1/tenant-template-plans"
@@ -94,6 +98,7 @@ async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> 
         assert work.requests("POST", plan) == []
 
 
+@pytest.mark.exhaustive
 async def test_what_is_exported_names_the_profile(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service(), open_at="receipts", shows="ex_work") as driven:
         await together(driven)
@@ -139,6 +144,7 @@ async def test_a_profile_that_is_the_only_one_is_shown_with_no_other(tmp_path: P
         assert isinstance(driven.app.screen, TemplatesScreen)
 
 
+@pytest.mark.exhaustive
 async def test_an_unknown_profile_and_another_screen_are_told(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service()) as driven:
         await command(driven, "across hoem")

@@ -266,6 +266,7 @@ async def test_a_chosen_record_is_told_by_its_name(tmp_path: Path) -> None:
         await driven.shows(re.compile(r"saved model +▸ arm_1 .*\n.* Ember "))
 
 
+@pytest.mark.exhaustive
 async def test_the_sheet_of_a_run_names_the_run_that_came_of_it(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=SIZE) as driven:
         await driven.press("plus")

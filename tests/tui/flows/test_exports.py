@@ -58,6 +58,7 @@ async def test_marked_rows_are_written_alone(tmp_path: Path) -> None:
         assert [row[0] for row in rows[1:]] == [noon.TEST, noon.FALLBACK]
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_leaves_out_of_the_file_what_it_leaves_out_of_the_list(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
@@ -89,6 +90,7 @@ async def test_a_second_export_of_the_same_second_gets_a_name_of_its_own(tmp_pat
             await exported(driven, exports(tmp_path) / f"{name}.ndjson")
 
 
+@pytest.mark.exhaustive
 async def test_a_file_of_ones_own_is_written_as_its_ending_says(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
@@ -96,6 +98,7 @@ async def test_a_file_of_ones_own_is_written_as_its_ending_says(tmp_path: Path) 
         assert (await exported(driven, tmp_path / "mine.md")).startswith("| status | run |")
 
 
+@pytest.mark.exhaustive
 async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("precious", "utf-8")
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
@@ -105,6 +108,7 @@ async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
         assert (tmp_path / "mine.csv").read_text("utf-8") == "precious"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -137,6 +141,7 @@ async def test_an_empty_list_has_nothing_to_export(tmp_path: Path) -> None:
         assert not exports(tmp_path).exists()
 
 
+@pytest.mark.exhaustive
 async def test_many_rows_are_written_beside_the_screen(tmp_path: Path) -> None:
     many = [live_receipt(f"ex_{number:05}") for number in range(900)]
     async with console(noon.service(receipts=many), tmp_path, size=WIDE, open_at="receipts") as driven:

@@ -60,6 +60,7 @@ async def test_a_label_and_a_note_are_written_shown_and_sent_to_nobody(tmp_path:
         assert service.requests("POST") == []
 
 
+@pytest.mark.exhaustive
 async def test_a_label_is_found_by_a_filter_and_changed_in_place(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
@@ -112,6 +113,7 @@ async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path, mo
         await driven.until(lambda: driven.table.rows[1].subject.label == "theirs", "the label")  # type: ignore[attr-defined]
 
 
+@pytest.mark.exhaustive
 async def test_a_database_that_cannot_be_read_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.01)
     async with console(noon.service(), tmp_path, size=SIZE) as driven:

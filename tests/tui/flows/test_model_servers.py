@@ -75,6 +75,7 @@ async def local(
             yield driven
 
 
+@pytest.mark.exhaustive
 async def test_the_welcome_names_the_key_and_nothing_is_looked_for_until_it_is_pressed(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path) as driven:
         await driven.shows("For live runs: M looks for model servers on this machine.")

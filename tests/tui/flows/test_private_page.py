@@ -116,6 +116,7 @@ async def test_a_key_that_fails_its_test_is_told_as_not_in_use(tmp_path: Path) -
         await driven.shows("the key is not in use: authentication_failed; an earlier key stays as it was")
 
 
+@pytest.mark.exhaustive
 async def test_the_address_goes_into_no_file_no_store_and_no_other_screen(tmp_path: Path) -> None:
     async with console(check_service(), tmp_path, size=SIZE, open_at="verifiers") as driven:
         await ask_for_page(driven)
@@ -234,6 +235,7 @@ async def test_a_source_without_a_key_is_connected_without_a_page_or_a_word_of_a
         await driven.shows("which takes no key. No model is called")
 
 
+@pytest.mark.exhaustive
 async def test_an_intent_to_connect_a_repository_is_listed_until_it_is_over(tmp_path: Path) -> None:
     made = service(github=[resources.github_connection(repository="acme/other")])
     answer = {"intent_id": "int_1", "continue_url": ADDRESS, "expires_at": "2099-01-01T00:00:00Z"}

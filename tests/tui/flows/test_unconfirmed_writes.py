@@ -70,6 +70,7 @@ async def test_an_unknown_outcome_stays_said_after_the_sheet_is_gone(service: Sc
         )
 
 
+@pytest.mark.exhaustive
 async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -97,6 +98,7 @@ async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
         await driven.shows("No unconfirmed writes.")
 
 
+@pytest.mark.exhaustive
 async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_path: Path) -> None:
     service = noon.service()
     service.say("POST", "/v1/executions", LOST)
@@ -145,6 +147,7 @@ async def test_a_cancel_that_is_refused_because_the_run_has_ended_is_settled(
         await driven.hides(TOLD)
 
 
+@pytest.mark.exhaustive
 async def test_a_cancel_settles_itself_once_the_run_is_read_as_ended(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
@@ -171,6 +174,7 @@ async def test_an_answer_that_proves_nothing_keeps_it(service: ScriptedService, 
         assert len(await kept(driven)) == 1
 
 
+@pytest.mark.exhaustive
 async def test_a_kept_write_is_given_up_through_a_sheet_that_sends_nothing(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -229,6 +233,7 @@ async def test_a_read_only_console_tells_it_and_sends_nothing(service: ScriptedS
         assert "off: This profile is read-only" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_production_profile_wants_the_end_of_the_id_again(service: ScriptedService, tmp_path: Path) -> None:
     settings = '[profiles.prod]\nbase_url = "{base_url}"\nproduction = true\n'
     unset = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""}

@@ -59,6 +59,7 @@ async def test_a_menu_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Path
         assert driven.app.screen.query(Menu)
 
 
+@pytest.mark.exhaustive
 async def test_a_screen_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.shows("ex_2")

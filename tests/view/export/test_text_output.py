@@ -201,6 +201,7 @@ def test_hostile_text_in_csv_stays_in_its_cell(entry: Hostile) -> None:
         assert all(not (text[:1] and text[0] in "=@\t\r") for text in row.values())
 
 
+@pytest.mark.exhaustive
 @many
 @given(st.lists(garbage(Run), max_size=3))
 def test_every_row_of_csv_has_a_cell_for_every_head(raws: list[dict[str, Any]]) -> None:

@@ -68,6 +68,7 @@ async def ask(driven: Driven, question: str) -> None:
     await driven.until(lambda: isinstance(driven.app.screen, ActivityScreen), "the screen")
 
 
+@pytest.mark.exhaustive
 async def test_what_happened_around_a_time_is_listed_in_order(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
@@ -96,6 +97,7 @@ async def test_the_row_under_the_cursor_says_the_moment(service: ScriptedService
         await driven.shows("Around a time   3 ")
 
 
+@pytest.mark.exhaustive
 async def test_the_moment_is_in_sight_where_more_was_found_than_the_window_shows(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -118,6 +120,7 @@ async def test_a_miss_says_what_was_searched_and_names_the_neighbours(service: S
         assert "not running" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_the_local_service_is_asked_for_causes(
     service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +143,7 @@ async def test_the_local_service_is_asked_for_causes(
         assert len(service.requests("GET", LOOKUPS)) == before == 1, "looking is no reason to look again"
 
 
+@pytest.mark.exhaustive
 async def test_a_question_is_explained_while_it_is_typed(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
@@ -160,6 +164,7 @@ async def test_a_question_is_explained_while_it_is_typed(service: ScriptedServic
         await driven.shows("clocks moved back: 00:30 UTC and 01:30 UTC")
 
 
+@pytest.mark.exhaustive
 async def test_the_list_of_problems_takes_the_question_too(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
@@ -169,6 +174,7 @@ async def test_the_list_of_problems_takes_the_question_too(service: ScriptedServ
         await driven.shows("Around a time   3 ")
 
 
+@pytest.mark.exhaustive
 async def test_a_problem_and_a_run_are_reached_from_what_happened(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
@@ -192,6 +198,7 @@ async def test_around_a_time_as_it_was_looked_at(
         check_golden(f"{size[0]}x{size[1]}/around", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_codes_are_counted_and_lead_to_their_problems(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)

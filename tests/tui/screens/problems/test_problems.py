@@ -146,6 +146,7 @@ async def test_a_text_that_names_nothing_says_so(service: ScriptedService, tmp_p
         await driven.shows("No problem seen on this machine has an id")
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_is_still_a_filter(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await three(driven)

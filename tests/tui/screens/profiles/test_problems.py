@@ -92,6 +92,7 @@ async def test_nothing_is_asked_of_any_service(tmp_path: Path) -> None:
         assert home.requests() == []
 
 
+@pytest.mark.exhaustive
 async def test_an_id_is_found_whatever_profile_is_chosen(tmp_path: Path) -> None:
     async with problems_of(tmp_path, offering()) as driven:
         await three(driven)
@@ -104,6 +105,7 @@ async def test_an_id_is_found_whatever_profile_is_chosen(tmp_path: Path) -> None
         await driven.until(lambda: rows_of(driven) == [("work", AT_WORK)], "the rows of before")
 
 
+@pytest.mark.exhaustive
 async def test_the_run_of_a_problem_is_opened_in_its_own_profile(tmp_path: Path) -> None:
     home = offering(runs=[run("ex_home", "running")])
     async with problems_of(tmp_path, home) as driven:
@@ -118,6 +120,7 @@ async def test_the_run_of_a_problem_is_opened_in_its_own_profile(tmp_path: Path)
         await driven.comes("ex_home")
 
 
+@pytest.mark.exhaustive
 async def test_a_profile_that_answers_late_takes_nobody_away(tmp_path: Path) -> None:
     late = LateService(runs=[run("ex_home", "running")])
     async with problems_of(tmp_path, late) as driven:
@@ -136,6 +139,7 @@ async def test_a_profile_that_answers_late_takes_nobody_away(tmp_path: Path) -> 
         assert isinstance(driven.app.screen, TemplatesScreen)
 
 
+@pytest.mark.exhaustive
 async def test_the_run_of_a_profile_that_is_gone_stays_where_it_is(tmp_path: Path) -> None:
     async with problems_of(tmp_path, offering()) as driven:
         await three(driven)

@@ -101,6 +101,7 @@ async def test_one_profile_alone_has_no_total(tmp_path: Path) -> None:
         check_golden("80x24/profiles-usage-one", below_bar(driven))
 
 
+@pytest.mark.exhaustive
 async def test_enter_goes_to_the_page_of_the_profile_with_the_same_period(tmp_path: Path) -> None:
     work, home = work_service(), home_service()
     async with usage_of_both(tmp_path, work, home) as driven:
@@ -120,6 +121,7 @@ async def test_enter_goes_to_the_page_of_the_profile_with_the_same_period(tmp_pa
     assert {heard.head.header("authorization") for heard in home.requests()} == {f"Bearer {HOME_KEY}"}
 
 
+@pytest.mark.exhaustive
 async def test_the_period_of_all_is_chosen_by_key_or_typed(tmp_path: Path) -> None:
     work, home = work_service(), home_service()
     async with usage_of_both(tmp_path, work, home, (120, 36)) as driven:
@@ -142,6 +144,7 @@ async def test_the_period_of_all_is_chosen_by_key_or_typed(tmp_path: Path) -> No
         assert isinstance(driven.app.screen, MultiProfileUsageScreen)
 
 
+@pytest.mark.exhaustive
 async def test_going_back_leaves_the_page_being_read(tmp_path: Path) -> None:
     work = work_service()
     async with usage_of_both(tmp_path, work, home_service()) as driven:
@@ -154,6 +157,7 @@ async def test_going_back_leaves_the_page_being_read(tmp_path: Path) -> None:
         await driven.until(lambda: len(work.requests("GET", USAGE)) > before, "the next read of the report")
 
 
+@pytest.mark.exhaustive
 async def test_what_is_exported_is_what_was_told_with_its_profile(tmp_path: Path) -> None:
     home = home_service()
     home.say("GET", USAGE, Said(403, problem("permission_denied")))

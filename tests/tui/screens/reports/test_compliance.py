@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+import pytest
 from tests.support import resources
 from tests.support.builders import problem
 from tests.support.scripted import Said, ScriptedService
@@ -38,6 +39,7 @@ async def opened(driven: Driven, period: str = "month") -> None:
     assert isinstance(driven.app.screen, ComplianceScreen)
 
 
+@pytest.mark.exhaustive
 async def test_what_would_be_written_is_counted_and_the_decisions_are_listed(tmp_path: Path) -> None:
     for size in (NARROW, (120, 36)):
         async with console(service(), tmp_path, size=size) as driven:
@@ -47,6 +49,7 @@ async def test_what_would_be_written_is_counted_and_the_decisions_are_listed(tmp
             check_golden(f"{size[0]}x{size[1]}/compliance", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_the_file_is_written_whole_for_this_user_alone_and_named(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await opened(driven)
@@ -60,6 +63,7 @@ async def test_the_file_is_written_whole_for_this_user_alone_and_named(tmp_path:
         assert len(loads(file.read_text("utf-8"))["decision_log"]) == 2
 
 
+@pytest.mark.exhaustive
 async def test_an_export_takes_another_name_where_something_is_even_a_link_to_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "runwatch-data" / "exports"
     async with console(service(), tmp_path) as driven:
@@ -82,6 +86,7 @@ async def test_nothing_is_written_before_there_is_an_export(tmp_path: Path) -> N
         assert not (tmp_path / "runwatch-data" / "exports").exists()
 
 
+@pytest.mark.exhaustive
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         (tmp_path / "runwatch-data" / "exports").write_text("in the way")
@@ -91,6 +96,7 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         await driven.shows("the export cannot be written, Not a directory")
 
 
+@pytest.mark.exhaustive
 async def test_a_decision_leads_to_what_was_decided_upon(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await opened(driven)

@@ -135,6 +135,7 @@ async def test_enter_on_what_stands_out_lists_its_runs_and_esc_leads_back_to_the
         assert driven.focused.id == "standing-lines"
 
 
+@pytest.mark.exhaustive
 async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, open_at="overview") as driven:
         await opened(driven, until="last test failed")
@@ -150,6 +151,7 @@ async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
         assert driven.focused.place[0] == 1, "the cursor stands where it stood"
 
 
+@pytest.mark.exhaustive
 async def test_every_number_can_be_reached_with_tab_and_arrows(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, open_at="overview") as driven:
         await opened(driven, until="6 of 9 runs")
@@ -168,6 +170,7 @@ async def test_every_number_can_be_reached_with_tab_and_arrows(tmp_path: Path) -
         await driven.shows("8 of 26")
 
 
+@pytest.mark.exhaustive
 async def test_a_double_click_on_a_number_opens_its_list(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, open_at="overview") as driven:
         await opened(driven, until="6 of 9 runs")
@@ -175,6 +178,7 @@ async def test_a_double_click_on_a_number_opens_its_list(tmp_path: Path) -> None
         await driven.until(lambda: driven.app.history.present == ViewState("account"), "the account to be in front")
 
 
+@pytest.mark.exhaustive
 async def test_esc_at_the_root_of_any_screen_goes_to_the_overview_and_q_there_quits(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path) as driven:
         await driven.shows("8f21…9b7e")
@@ -222,6 +226,7 @@ async def test_its_key_can_be_another_one(tmp_path: Path) -> None:
         await driven.shows("Stands out")
 
 
+@pytest.mark.exhaustive
 async def test_its_lists_are_read_while_it_is_in_front_and_no_longer(tmp_path: Path) -> None:
     service = troubled()
     async with console(service, tmp_path, settings="[refresh]\nlists_s = 10\n") as driven:
@@ -237,6 +242,7 @@ async def test_its_lists_are_read_while_it_is_in_front_and_no_longer(tmp_path: P
         assert len(service.requests("GET", "/v1/verifiers")) == read
 
 
+@pytest.mark.exhaustive
 async def test_runs_leave_the_hour_as_time_goes_by(tmp_path: Path) -> None:
     old = open_run("ex_old", "failed", current=None, reason="x", created_at=at_minute(59.5), completed_at=at_minute(59))
     receipt = ended_receipt("failed", "x", execution_id="ex_old")
@@ -282,6 +288,7 @@ async def test_a_wider_window_puts_the_numbers_on_top_and_a_narrow_one_what_stan
         assert first < then
 
 
+@pytest.mark.exhaustive
 async def test_what_comes_in_above_takes_the_cursor_along(tmp_path: Path) -> None:
     service = troubled()
     async with console(service, tmp_path, open_at="overview") as driven:

@@ -76,6 +76,7 @@ async def filtered(driven: Driven, text: str) -> None:
 # The service filters.
 
 
+@pytest.mark.exhaustive
 async def test_what_the_service_can_filter_is_sent_when_the_filter_is_kept(tmp_path: Path) -> None:
     told = service()
     async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
@@ -91,6 +92,7 @@ async def test_what_the_service_can_filter_is_sent_when_the_filter_is_kept(tmp_p
         assert asked(told)[0] == {"status": "failed", "arm_id": "arm_01HX7", "since": "2026-11-14T12:04:32.000Z"}
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_that_only_the_console_knows_is_not_sent(tmp_path: Path) -> None:
     told = service()
     async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
@@ -117,6 +119,7 @@ async def test_the_whole_list_is_kept_and_comes_back_with_escape(tmp_path: Path)
         assert not [kind for _, kind in driven.app.store._collections if " where " in kind], "nothing is left behind"
 
 
+@pytest.mark.exhaustive
 async def test_the_filtered_list_is_read_again_and_the_span_moves_on(tmp_path: Path) -> None:
     told = service()
     async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
@@ -142,6 +145,7 @@ async def test_a_filter_that_the_service_refuses_is_done_here_and_the_frame_says
         assert "5c9d…77aa" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_put_aside_is_put_aside_at_the_service_too(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
@@ -154,6 +158,7 @@ async def test_a_filter_put_aside_is_put_aside_at_the_service_too(tmp_path: Path
         await driven.comes("Receipts   2 ")
 
 
+@pytest.mark.exhaustive
 async def test_leaving_the_screen_ends_the_reading_of_the_filtered_list(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
@@ -169,6 +174,7 @@ async def test_leaving_the_screen_ends_the_reading_of_the_filtered_list(tmp_path
 # What they add up to.
 
 
+@pytest.mark.exhaustive
 async def test_the_frame_adds_up_what_is_shown(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("spend 0.1172 USD")
@@ -182,6 +188,7 @@ async def test_a_receipt_without_a_cost_makes_the_total_a_least(tmp_path: Path) 
         await driven.shows("spend at least 0.0642 USD")
 
 
+@pytest.mark.exhaustive
 async def test_many_receipts_are_added_up_beside_the_screen(tmp_path: Path) -> None:
     many = [live_receipt(f"ex_{number:05}") for number in range(MAX_SYNC_RECEIPTS + 300)]
     async with console(service(many), tmp_path, size=WIDE, open_at="receipts") as driven:
@@ -227,6 +234,7 @@ async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path:
         await driven.comes("✗ differs by 0.0028 USD: usage 0.12, receipts 0.1172")
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_does_not_change_what_is_compared(tmp_path: Path) -> None:
     async with console(service(days=AGREES), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.comes("agrees: 0.1172 USD")

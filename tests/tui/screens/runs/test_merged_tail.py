@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.support.builders import run
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
@@ -37,6 +38,7 @@ async def test_all_live_runs_are_followed_in_one_list_with_their_ids(tmp_path: P
         check_golden("120x30/tail-all", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_marked_runs_alone_are_followed_and_the_choice_is_there_when_one_comes_back(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
@@ -67,6 +69,7 @@ async def test_what_comes_in_is_counted_while_somebody_looks_elsewhere(tmp_path:
         await driven.shows("+0 new")
 
 
+@pytest.mark.exhaustive
 async def test_the_filter_of_every_list_works_here_and_knows_the_run(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_tail(driven)
@@ -82,6 +85,7 @@ async def test_the_filter_of_every_list_works_here_and_knows_the_run(tmp_path: P
         assert isinstance(driven.focused, EventLog)
 
 
+@pytest.mark.exhaustive
 async def test_a_run_that_becomes_live_is_followed_too_and_one_that_ends_stays(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE) as driven:

@@ -135,6 +135,7 @@ async def test_a_filter_that_no_list_takes_is_not_written(service: ScriptedServi
         assert text_of_file(tmp_path) == FILE
 
 
+@pytest.mark.exhaustive
 async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, size=WIDE) as driven:
         await go_to(driven, "columns.runs")
@@ -212,6 +213,7 @@ async def test_an_empty_line_puts_the_default_back(service: ScriptedService, tmp
         assert "retries" not in text_of_file(tmp_path)
 
 
+@pytest.mark.exhaustive
 async def test_a_new_filter_can_be_used_at_once(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await go_to(driven, "+ filters")
@@ -266,6 +268,7 @@ async def test_the_connection_in_use_answers_with_whose_account_it_is(service: S
         ]
 
 
+@pytest.mark.exhaustive
 async def test_a_profile_is_tested_with_its_own_key(service: ScriptedService, tmp_path: Path) -> None:
     async with service, console(ScriptedService(), tmp_path) as driven:
         profile = Profile("eu", {"base_url": service.base_url})

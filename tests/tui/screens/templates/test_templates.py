@@ -160,6 +160,7 @@ async def test_y_copies_the_value_under_the_cursor_in_the_detail_and_the_id_in_t
         await driven.until(lambda: "test_connection" in driven.lines[-1], "the value to be copied")
 
 
+@pytest.mark.exhaustive
 async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -179,6 +180,7 @@ async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
         assert not service.requests("POST")
 
 
+@pytest.mark.exhaustive
 async def test_what_another_console_decided_meanwhile_is_written_over_only_when_a_person_says_so(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -204,6 +206,7 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await driven.shows("Another console decided no-go meanwhile; that stands")
 
 
+@pytest.mark.exhaustive
 async def test_what_another_console_decides_is_shown_by_itself(
     service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +219,7 @@ async def test_what_another_console_decides_is_shown_by_itself(
         await driven.until(lambda: driven.table.rows[0].subject.decision is not None, "the decision")  # type: ignore[attr-defined]
 
 
+@pytest.mark.exhaustive
 async def test_a_decision_is_flagged_when_the_record_changes_afterwards(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -324,6 +328,7 @@ async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(
         assert not service.requests("POST", APPLICATIONS)
 
 
+@pytest.mark.exhaustive
 async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -359,6 +364,7 @@ async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_a
         await driven.shows("application started here")
 
 
+@pytest.mark.exhaustive
 async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -467,6 +473,7 @@ async def test_tab_walks_list_and_detail(service: ScriptedService, tmp_path: Pat
         assert driven.focused is table
 
 
+@pytest.mark.exhaustive
 async def test_the_age_of_the_list_grows_while_the_service_is_away(service: ScriptedService, tmp_path: Path) -> None:
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)

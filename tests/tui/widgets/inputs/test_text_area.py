@@ -59,6 +59,7 @@ async def paste(driven: Driven, text: str) -> None:
     await driven.pilot.pause()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [NARROW, (120, 36), WIDE], ids=["80x24", "120x36", "160x50"])
 async def test_the_form_as_a_person_looked_at_it(
     tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
@@ -73,6 +74,7 @@ async def test_the_form_as_a_person_looked_at_it(
         check_golden(f"{size[0]}x{size[1]}/form-lines", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_enter_begins_a_line_and_tab_leaves_the_text(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="arms") as driven:
         form, field = await at_text(driven)
@@ -88,6 +90,7 @@ async def test_enter_begins_a_line_and_tab_leaves_the_text(tmp_path: Path) -> No
         assert driven.focused is form.fields.input("cost_class")
 
 
+@pytest.mark.exhaustive
 async def test_a_pasted_text_keeps_its_lines_and_is_sent_exactly_as_the_sheet_shows_it(tmp_path: Path) -> None:
     made = service()
     async with console(made, tmp_path, size=WIDE, open_at="arms") as driven:
@@ -110,6 +113,7 @@ async def test_a_text_of_blanks_alone_counts_as_none(tmp_path: Path) -> None:
         await driven.shows("✗ Required.")
 
 
+@pytest.mark.exhaustive
 async def test_a_text_over_its_bound_is_refused_at_the_field(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="arms") as driven:
         form, field = await at_text(driven)

@@ -220,6 +220,7 @@ async def test_long_lines_are_cut_shifted_or_wrapped() -> None:
         assert "line 2" in rows[8]
 
 
+@pytest.mark.exhaustive
 async def test_wrapped_lines_keep_their_end_in_sight_and_can_all_be_reached() -> None:
     lines = [samples.event(number, f"line {number} " + "x" * 30 * (number % 7)) for number in range(60)]
     app = Stage(Pane(log := EventLog(samples.Lines(lines))))

@@ -153,6 +153,7 @@ async def test_no_more_than_eight_suggestions_are_in_sight(service: ScriptedServ
         assert "Runs · executions" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_screen_with_a_filter(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await say(driven, "runs is:problem")
@@ -176,6 +177,7 @@ async def test_a_filter_that_cannot_be_read_stands_where_it_is_mended(service: S
         assert len(driven.table.rows) == 3
 
 
+@pytest.mark.exhaustive
 async def test_named_filters_are_commands_and_a_screen_of_the_same_name_goes_first(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -190,6 +192,7 @@ async def test_named_filters_are_commands_and_a_screen_of_the_same_name_goes_fir
         assert [row.key for row in driven.table.rows] == ["ex_live01"]
 
 
+@pytest.mark.exhaustive
 async def test_actions_are_done_on_the_screen_that_was_in_front(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await say(driven, "list: mark")
@@ -198,6 +201,7 @@ async def test_actions_are_done_on_the_screen_that_was_in_front(service: Scripte
         assert isinstance(driven.app.screen, ConfirmDialog)
 
 
+@pytest.mark.exhaustive
 async def test_only_what_works_where_the_focus_was_is_offered(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("colon")
@@ -238,6 +242,7 @@ async def test_what_lacks_its_argument_goes_on_to_it(service: ScriptedService, t
         assert driven.app.screen.query_one(CommandLine).query_one(LineInput).value == "open "
 
 
+@pytest.mark.exhaustive
 async def test_a_known_run_is_opened_by_a_part_of_its_id_even_behind_a_filter(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -248,6 +253,7 @@ async def test_a_known_run_is_opened_by_a_part_of_its_id_even_behind_a_filter(
         assert driven.app.screen.has_class("-opened")
 
 
+@pytest.mark.exhaustive
 async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None:
     service = ScriptedService(runs=[run("ex_live01", "running")])
     service.say("GET", "/v1/executions/ex_other99", Said(200, run("ex_other99", "completed")))
@@ -260,6 +266,7 @@ async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None
         ]
 
 
+@pytest.mark.exhaustive
 async def test_a_run_that_is_not_there_is_not_watched(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await say(driven, "open ex_nothing")
@@ -267,6 +274,7 @@ async def test_a_run_that_is_not_there_is_not_watched(service: ScriptedService, 
         assert await driven.session.watch_list.list(driven.session.scope) == []
 
 
+@pytest.mark.exhaustive
 async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +298,7 @@ async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
         assert driven.app.screen is before
 
 
+@pytest.mark.exhaustive
 async def test_times_are_shown_in_the_way_that_was_asked_for(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await say(driven, "time utc")

@@ -127,7 +127,7 @@ async def test_the_id_of_a_run_and_its_json_are_copied(service: ScriptedService,
 async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_focus_is(
     service: ScriptedService, tmp_path: Path
 ) -> None:
-    async with console(service, tmp_path, app_class=Copying) as driven:
+    async with console(service, tmp_path, app_class=Copying, draws_frames=True) as driven:
         app = driven.app
         assert isinstance(app, Copying)
         await driven.press("down", "enter")

@@ -1,0 +1,67 @@
+"""Which cases of a parametrised test the short run takes; the others get the marker ``exhaustive``.
+
+A function keeps a few cases, spread evenly over its table, the first and the last among them. A function whose cases
+fall into classes names the class with ``@pytest.mark.representatives(key)`` and keeps the first case of each class.
+The choice depends on the table alone, so every process of a run makes the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import pytest
+from hypothesis import settings
+
+CASES: Final = 4
+"""How many cases a function keeps unless it names classes."""
+
+COSTLY_CASES: Final = 2
+"""How many cases a function keeps where a case draws a console or starts a process."""
+
+COSTLY: Final = (
+    "tests/commands/test_process.py",
+    "tests/commands/test_three_edits.py",
+    "tests/end_to_end/",
+    "tests/faults/",
+    "tests/tui/",
+)
+
+
+def examples(count: int) -> int:
+    """Return how many of ``count`` examples of a property this run draws: a fifth in the short run, at least five."""
+    return max(5, count * settings.default.max_examples // 100)
+
+
+def spread(count: int, kept: int) -> frozenset[int]:
+    """Return the positions of ``kept`` cases of ``count``, evenly apart, with the first and the last."""
+    if count <= kept:
+        return frozenset(range(count))
+    return frozenset(round(number * (count - 1) / (kept - 1)) for number in range(kept))
+
+
+def first_of_each(cases: Sequence[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], Hashable]) -> frozenset[int]:
+    """Return the position of the first case of each class."""
+    places: dict[Hashable, int] = {}
+    for place, case in enumerate(cases):
+        places.setdefault(key(case), place)
+    return frozenset(places.values())
+
+
+def mark_the_rest(items: Iterable[pytest.Item]) -> None:
+    """Give the marker ``exhaustive`` to every case that the short run leaves out."""
+    tables: dict[tuple[str, str], list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            tables.setdefault((item.nodeid.partition("[")[0], item.originalname), []).append(item)
+    for (name, _), cases in tables.items():
+        # A case that is marked by its test stays out of the choice.
+        cases = [case for case in cases if case.get_closest_marker("exhaustive") is None]
+        mark = cases[0].get_closest_marker("representatives") if cases else None
+        if mark is not None:
+            kept = first_of_each([case.callspec.params for case in cases], mark.args[0])
+        else:
+            kept = spread(len(cases), COSTLY_CASES if name.startswith(COSTLY) else CASES)
+        for place, case in enumerate(cases):
+            if place not in kept:
+                case.add_marker(pytest.mark.exhaustive)

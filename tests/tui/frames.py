@@ -1,0 +1,31 @@
+"""Consoles under test that draw only what a test looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from textual.screen import Screen
+
+
+def _skip_frame(
+    compositor: Compositor, full: bool = False, screen_stack: list[Screen] | None = None, simplify: bool = False
+) -> RenderableType | None:
+    visible_screen_stack.set([] if screen_stack is None else screen_stack)
+    compositor._dirty_regions.clear()
+    return None
+
+
+@contextmanager
+def frames_left_out() -> Iterator[None]:
+    """Compose no frames for a terminal that is not there; texts of the screen are composed when a test asks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compositor, "render_update", _skip_frame)
+        yield
