@@ -161,6 +161,7 @@ def test_an_id_nested_beyond_the_interpreter_is_no_id() -> None:
     assert Run({"execution_id": deep}).id == ""
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("kind", KINDS)
 def test_whatever_comes_can_be_read_without_an_error(kind: type[Record]) -> None:
     @many

@@ -30,7 +30,8 @@ COSTLY: Final = (
 
 def examples(count: int) -> int:
     """Return how many of ``count`` examples of a property this run draws: a fifth in the short run, at least five."""
-    return max(5, count * settings.default.max_examples // 100)
+    profile = settings.get_profile(settings.get_current_profile_name())
+    return max(5, count * profile.max_examples // 100)
 
 
 def spread(count: int, kept: int) -> frozenset[int]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _skip_frame(
-    compositor: Compositor, full: bool = False, screen_stack: list[Screen] | None = None, simplify: bool = False
+    compositor: Compositor, full: bool = False, screen_stack: list[Screen[object]] | None = None, simplify: bool = False
 ) -> RenderableType | None:
     visible_screen_stack.set([] if screen_stack is None else screen_stack)
     compositor._dirty_regions.clear()

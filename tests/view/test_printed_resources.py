@@ -20,6 +20,9 @@ from tests.support import resources
 from tests.view import test_resources
 from tests.view.strategies import CONTEXT, NOW
 
+# The properties are drawn inside of the tests, where Hypothesis cannot mark them.
+pytestmark = pytest.mark.hypothesis
+
 PRINTED: Final = (
     COMPLIANCE, EVALS, USAGE, APPLICATION, PLAN, SELECTION, KEY_CONNECTION, VERIFIER_OUTCOME, VERIFIER_TEST,
 )  # fmt: skip

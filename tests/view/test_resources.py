@@ -26,6 +26,9 @@ from tests.support.rows import cells_of, roles_of
 from tests.support.sorting import sort_rows
 from tests.view.strategies import CONTEXTS, few, subjects
 
+# The properties are drawn inside of the tests, where Hypothesis cannot mark them.
+pytestmark = pytest.mark.hypothesis
+
 each_resource = pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec.name)
 
 
