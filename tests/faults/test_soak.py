@@ -23,7 +23,7 @@ def test_a_console_under_a_fault_a_second_answers_keys_keeps_its_size_and_has_ev
     print(made.faults, made.keys)
     assert made.exit_code == 0
     assert sum(made.faults.values()) >= seconds / 4
-    assert len(made.keys) >= 3
+    assert len(made.keys) >= seconds / 5
     assert max(made.keys) < SLOWEST_KEY_S
     assert made.growth < TARGET_GROWTH
     assert made.service_growth < TARGET_GROWTH

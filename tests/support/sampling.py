@@ -16,16 +16,14 @@ from hypothesis import settings
 CASES: Final = 4
 """How many cases a function keeps unless it names classes."""
 
-COSTLY_CASES: Final = 2
-"""How many cases a function keeps where a case draws a console or starts a process."""
-
-COSTLY: Final = (
-    "tests/commands/test_process.py",
-    "tests/commands/test_three_edits.py",
-    "tests/end_to_end/",
-    "tests/faults/",
-    "tests/tui/",
-)
+FEWER: Final = {
+    "tests/commands/test_process.py": 1,
+    "tests/commands/test_three_edits.py": 1,
+    "tests/end_to_end/": 1,
+    "tests/faults/": 1,
+    "tests/tui/": 2,
+}
+"""How many it keeps where a case starts processes or draws a console, by the beginning of its path."""
 
 
 def examples(count: int) -> int:
@@ -35,9 +33,11 @@ def examples(count: int) -> int:
 
 
 def spread(count: int, kept: int) -> frozenset[int]:
-    """Return the positions of ``kept`` cases of ``count``, evenly apart, with the first and the last."""
+    """Return the positions of ``kept`` cases of ``count``, evenly apart from the first to the last."""
     if count <= kept:
         return frozenset(range(count))
+    if kept == 1:
+        return frozenset({0})
     return frozenset(round(number * (count - 1) / (kept - 1)) for number in range(kept))
 
 
@@ -62,7 +62,8 @@ def mark_the_rest(items: Iterable[pytest.Item]) -> None:
         if mark is not None:
             kept = first_of_each([case.callspec.params for case in cases], mark.args[0])
         else:
-            kept = spread(len(cases), COSTLY_CASES if name.startswith(COSTLY) else CASES)
+            most = next((most for start, most in FEWER.items() if name.startswith(start)), CASES)
+            kept = spread(len(cases), most)
         for place, case in enumerate(cases):
             if place not in kept:
                 case.add_marker(pytest.mark.exhaustive)

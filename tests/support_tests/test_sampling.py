@@ -9,7 +9,7 @@ from tests.support.sampling import first_of_each, spread
 
 @pytest.mark.parametrize(
     ("count", "kept", "places"),
-    [(1, 2, {0}), (2, 2, {0, 1}), (9, 2, {0, 8}), (6, 6, set(range(6))), (11, 3, {0, 5, 10})],
+    [(1, 2, {0}), (9, 1, {0}), (2, 2, {0, 1}), (9, 2, {0, 8}), (6, 6, set(range(6))), (11, 3, {0, 5, 10})],
 )
 def test_cases_are_spread_from_the_first_to_the_last(count: int, kept: int, places: set[int]) -> None:
     assert spread(count, kept) == places
