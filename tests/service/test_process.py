@@ -122,7 +122,7 @@ def test_a_directory_that_others_may_change_is_refused_and_left_alone(
     assert serve(ServeOptions(data_dir=data_dir, master_keys=master_keys, json=True)) == REFUSED
     told = capfd.readouterr()
     assert told.out == ""
-    assert "others own or may change it" in told.err
+    assert "other users own or may change it" in told.err
     assert f"chmod go-w {data_dir}" in told.err
     assert list(data_dir.iterdir()) == []
 

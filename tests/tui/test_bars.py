@@ -39,11 +39,11 @@ def held(seconds: float) -> HeaderInfo:
     [
         (
             120,
-            " local  write  127.0.0.1:40213  key file key_A1b2"
-            + " " * 29
+            " local  can change  127.0.0.1:40213  key file key_A1b2"
+            + " " * 24
             + "● live   18/min of 60 left 42   12:04 UTC",
         ),
-        (80, " local  write  127.0.0.1:40213        ● live   18/min of 60 left 42   12:04 UTC"),
+        (80, " local  can change  127.0.0.1:40213   ● live   18/min of 60 left 42   12:04 UTC"),
     ],
 )
 async def test_the_context_names_service_mode_key_connection_and_budget(width: int, shown: str) -> None:
@@ -65,11 +65,11 @@ async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> N
     app = Stage(bar)
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.pause()
-        assert lines_of(app)[0] == " local  write                   held · 429 rate_limited · reading again in 0:23"
+        assert lines_of(app)[0] == " local  can change             waiting · 429 rate_limited · reads again in 0:23"
         app.time.advance(5)
         bar.tick()
         await pilot.pause()
-        assert lines_of(app)[0].endswith("reading again in 0:18")
+        assert lines_of(app)[0].endswith("reads again in 0:18")
         app.time.advance(60)
         bar.tick()
         await pilot.pause()
@@ -83,8 +83,8 @@ async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
         await pilot.pause()
         shown = lines_of(app)[0]
         assert shown.startswith(" ppppp")
-        assert "write" in shown or "…" in shown
-        assert shown.endswith("held · 429 rate_limited · reading again in 0:23")
+        assert "can change" in shown or "…" in shown
+        assert shown.endswith("waiting · 429 rate_limited · reads again in 0:23")
 
 
 async def test_the_time_goes_on_by_itself_once_a_minute() -> None:

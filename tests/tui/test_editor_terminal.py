@@ -101,7 +101,7 @@ def test_the_editor_has_a_private_file_and_the_console_takes_what_it_wrote(
 
 @pytest.mark.parametrize(
     ("word", "words"),
-    [("give up", "The editor failed: it ended with 3."), ("bytes", "The editor did not write UTF-8.")],
+    [("give up", "The editor failed: exit code 3."), ("bytes", "The editor did not write UTF-8.")],
 )
 def test_an_editor_that_fails_leaves_the_text_as_it_was(
     tmp_path: Path, service: ScriptedService, word: str, words: str

@@ -21,7 +21,7 @@ from runwatch.base.closest_word import closest_word, closest_words
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.network.service_target import may_be_loopback, server_identity
 from runwatch.base.secrets.secret import Secret
-from runwatch.base.shell_words import quote_word, runwatch_command
+from runwatch.base.shell_words import quote_word
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS, exit_code
 from runwatch.commands.cli.invocation import Invocation
@@ -313,7 +313,7 @@ class _Connecting:
                 raise RunwatchError(
                     "The service did not accept the prices",
                     detail=f"{unpriced[0].upstream_ref or unpriced[0].id} has no price",
-                    hint=f"{runwatch_command('sources disconnect', self._connection.id)}, and connect it again.",
+                    hint=f"{self._session.call.command('sources disconnect', self._connection.id)}, and connect again",
                 )
             self._note("        it has the new prices")
         elif unpriced:
@@ -461,7 +461,7 @@ class _Connecting:
             note("5 of 5  no model saved, because --model did not say which")
             for one in wanted[:NAMED]:
                 name = quote_word(one.upstream_ref or one.model_key or "it")
-                note(f"        {runwatch_command('models save', one.id)}   saves {name}")
+                note(f"        {self._session.call.command('models save', one.id)}   saves {name}")
             if len(wanted) > NAMED:
                 note(f"        and {len(wanted) - NAMED} more; runwatch models list shows all")
             return SUCCESS

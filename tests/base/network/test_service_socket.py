@@ -215,7 +215,7 @@ def test_a_peer_is_refused_when_it_is_another_user_or_the_system_does_not_tell(m
         with pytest.raises(UntrustedSocketError, match=f"user {me} listens"):
             check_socket_peer(one)
         monkeypatch.setattr(service_socket, "_find_peer_user", lambda _: None)
-        with pytest.raises(UntrustedSocketError, match="does not tell"):
+        with pytest.raises(UntrustedSocketError, match="does not report"):
             check_socket_peer(one)
 
 

@@ -232,7 +232,7 @@ async def test_a_process_that_keeps_the_database_busy_is_named(database: Databas
     other = sqlite3.connect(database.path, isolation_level=None)
     try:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(DataError, match="busy") as caught:
+        with pytest.raises(DataError, match="is using") as caught:
             await database.write(_add())
         assert caught.value.retryable
         assert await database.read(_profiles) == []

@@ -39,7 +39,7 @@ def test_every_action_has_a_unique_id_a_scope_a_label_and_a_sentence() -> None:
         assert action.scope in SCOPE_TITLES
         assert action.keys
         assert action.label
-        assert action.help.endswith(".")
+        assert action.help.endswith((".", "…"))
 
 
 def test_no_key_is_one_that_terminals_send_as_another() -> None:
@@ -92,8 +92,8 @@ def test_the_settings_change_a_key_everywhere() -> None:
 @pytest.mark.parametrize(
     ("id", "given", "problem"),
     [
-        ("list.opne", "o", "list.opne is no action; did you mean list.open?"),
-        ("zzz", "o", "zzz is no action"),
+        ("list.opne", "o", "list.opne is not an action; did you mean list.open?"),
+        ("zzz", "o", "zzz is not an action"),
         ("list.open", "", "list.open needs a key, such as enter"),
         ("list.open", 7, "list.open needs a key, such as enter"),
         ("list.open", ["a b"], "list.open needs a key, such as enter"),

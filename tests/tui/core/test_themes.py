@@ -160,9 +160,9 @@ def test_a_theme_of_a_person_replaces_a_shipped_one(tmp_path: Path) -> None:
     ("old", "new", "reason"),
     [
         ('live = "#4fd8e2"', 'live = "#111111"', "text.live on ground.background has a contrast of"),
-        ('live = "#4fd8e2"', 'live = "cyan"', "text.live is no colour such as"),
+        ('live = "#4fd8e2"', 'live = "cyan"', "text.live is not a colour such as"),
         ('live = "#4fd8e2"', 'lively = "#4fd8e2"', "text.lively is not known"),
-        ('live = "#4fd8e2"', "", "text.live is no colour such as"),
+        ('live = "#4fd8e2"', "", "text.live is not a colour such as"),
         ("dark = true", "", "dark is neither true nor false"),
         ('title = "Dark"', "title = 7", "title is not text"),
         ("[line]", "[lines]", "the table [line] is missing"),
@@ -187,7 +187,7 @@ def test_every_fault_is_named_with_its_line(tmp_path: Path) -> None:
     lively = next(number for number, row in enumerate(lines, 1) if row.startswith("lively"))
     with pytest.raises(SettingsError) as caught:
         load_theme("mine", theme_directories(directory))
-    assert f"mine.toml:{live}: text.live is no colour" in str(caught.value)
+    assert f"mine.toml:{live}: text.live is not a colour" in str(caught.value)
     assert f"line {lively}: text.lively is not known" in str(caught.value)
 
 

@@ -214,7 +214,7 @@ async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkey
         with monkeypatch.context() as patch:
             patch.setattr(driven.session.notes, "write", full)
             await driven.press("enter")
-            await driven.shows("not kept: No space is left for the console's data")
+            await driven.shows("not saved: No space is left for the console's data")
         await driven.press("enter")
         await driven.shows("kept on this machine")
         assert await kept(driven) == {(noon.LIVE, "label", "mine")}
@@ -242,7 +242,7 @@ async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was
             await driven.until(lambda: driven.lines[1].startswith(" Receipts"), "the receipts")
         await elsewhere(driven, noon.LIVE, "theirs")
         goes_on.set()
-        await driven.shows("another console wrote label 'theirs'; enter overwrites it; not kept: label 'mine'")
+        await driven.shows("another console wrote label 'theirs'; enter overwrites it; not saved: label 'mine'")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
 
 

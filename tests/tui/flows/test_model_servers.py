@@ -166,12 +166,12 @@ async def test_a_search_that_a_429_holds_says_so_and_interrupts_nobody_when_it_i
     async with local(finding(OLLAMA), tmp_path) as driven:
         driven.session.client.gate.close(driven.session.target.origin, None, 23)
         await driven.press("M")
-        await driven.shows("held by a 429 for 0:23")
+        await driven.shows("rate limited (429), sends in 0:23")
         assert searches(driven) == 0
         await driven.press("question_mark")
         await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the help to open")
         await driven.pass_time(24)
-        await driven.shows("Model servers found: 1. M looks again and shows them.")
+        await driven.shows("Model servers found: 1. M searches again.")
         assert searches(driven) == 1
         assert not driven.app.screen.query(Menu)
 
@@ -183,7 +183,7 @@ async def test_another_service_is_not_asked_to_look(tmp_path: Path) -> None:
         await driven.press("colon")
         await driven.type("servers")
         await driven.press("enter")
-        await driven.shows("there is no command servers")
+        await driven.shows("unknown command servers")
         assert searches(driven) == 0
 
 

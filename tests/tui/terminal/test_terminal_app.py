@@ -106,7 +106,7 @@ def test_an_exception_is_told_in_two_lines_without_the_value_of_any_variable(tmp
             terminal.press("b")
         assert terminal.wait_exit() == 1
         assert_whole(terminal)
-        assert "ended the console: ValueError at victim.py:" in terminal.screen.text
+        assert "the console ended: ValueError at victim.py:" in terminal.screen.text
         assert f"The trace is in {tmp_path / 'log'}" in terminal.screen.text.replace("\n", "")
         assert b"sentinel" not in terminal.raw
         assert b"Traceback" not in terminal.raw

@@ -93,7 +93,7 @@ def welcome_text(*, is_running: bool, find: str = "") -> tuple[StyledSpans, ...]
     offer = (line(f"For live runs: {find} looks for model servers on this machine."),) if find else ()
     return (
         (label_span(f"No service is configured, so a local one {does}; its test runs cost nothing.", Role.PLAIN),),
-        line("To use another service: :settings, or runwatch config set profiles.NAME.base_url URL,"),
+        line("For another: :settings, or runwatch config set profiles.NAME.base_url URL,"),
         line("or RUNWATCH_BASE_URL with RUNWATCH_API_KEY in the environment."),
         *offer,
     )

@@ -139,8 +139,8 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Submit again, or use a model of another provider while this one is slow.",
     ),
     "dispatch_network_error": (
-        "The provider could not be reached over the network.",
-        "Submit again later. When more runs on this provider fail the same way, test its connection.",
+        "The network call to the provider failed: no connection was made, or the response was cut off.",
+        "Check that the provider's server is running and test its connection, then submit again.",
     ),
     "dispatch_internal_error": (
         "The provider refused the call, it answered with an error or with nothing usable, or the service failed or"

@@ -189,7 +189,7 @@ async def test_an_answer_without_an_instance_says_that_there_is_none_to_copy(
 async def test_enter_on_a_refused_submit_leads_to_its_first_field(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await three(driven)
-        await driven.shows("enter goes to the first on")
+        await driven.shows("enter goes to the first")
         await driven.press("enter")
         await driven.pilot.pause()
         await driven.press("enter")

@@ -118,7 +118,7 @@ class HeaderBar(Bar):
     def _countdown(self, hold: RateLimitHold) -> tuple[tuple[SafeText, str], ...]:
         dot = get_app(self).glyphs.dot
         seconds = max(0.0, (hold.until - get_app(self).clock.now()).total_seconds())
-        again = line(f"rate limited {dot} 429 {hold.code} {dot} reads again in {elapsed_clock(seconds)}")
+        again = line(f"waiting {dot} 429 {hold.code} {dot} reads again in {elapsed_clock(seconds)}")
         return ((again, Role.WARN),)
 
     def _set_timer(self) -> None:
