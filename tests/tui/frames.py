@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 
+_render_update = Compositor.render_update
+
+
 def _skip_frame(
     compositor: Compositor, full: bool = False, screen_stack: list[Screen[object]] | None = None, simplify: bool = False
 ) -> RenderableType | None:
+    if full:  # pictures are made of whole frames
+        return _render_update(compositor, full=full, screen_stack=screen_stack, simplify=simplify)
     visible_screen_stack.set([] if screen_stack is None else screen_stack)
     compositor._dirty_regions.clear()
     return None
