@@ -92,6 +92,7 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
         await driven.shows("77ab…02d1")
         order = [row.key for row in driven.table.rows]
         assert order[:3] == [noon.QUEUED, noon.LIVE, noon.HOVERING]
+        await driven.shows("─ 77ab…02d1")
         await driven.until(lambda: driven.app.screen._rest is None, "the cursor to rest")  # type: ignore[attr-defined]
         monkeypatch.setattr("runwatch.tui.screens.base.resource_screen.DEBOUNCE_S", 3600.0)
         await driven.press("j", "j")
