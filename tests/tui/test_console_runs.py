@@ -96,6 +96,7 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
         await driven.until(lambda: driven.app.screen._rest is None, "the cursor to rest")  # type: ignore[attr-defined]
         monkeypatch.setattr("runwatch.tui.screens.base.resource_screen.DEBOUNCE_S", 3600.0)
         await driven.press("j", "j")
+        await driven.until(lambda: driven.app.screen._rest is not None, "the cursor to move")  # type: ignore[attr-defined]
         driven.app.console_screen.data_changed(frozenset({Run.KIND}))
         await driven.settle()
         assert "─ 77ab…02d1" in driven.text
