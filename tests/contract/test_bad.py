@@ -95,7 +95,7 @@ async def test_a_text_that_is_too_long_is_named(
     assert len(answer.content) < 2000
 
 
-@pytest.mark.representatives(lambda case: case["operation"].method)
+@pytest.mark.representatives(key=lambda case: case["operation"].method)
 @pytest.mark.parametrize(
     ("operation", "place"),
     [
@@ -118,7 +118,7 @@ async def test_a_required_member_that_is_missing_is_named(session: Desk, operati
     assert field_of(place) in fields(problem)
 
 
-@pytest.mark.representatives(lambda case: case["operation"].method)
+@pytest.mark.representatives(key=lambda case: case["operation"].method)
 @pytest.mark.parametrize(
     ("operation", "place"),
     [
@@ -280,7 +280,7 @@ async def test_the_same_key_with_another_body_is_a_conflict(session: Desk, opera
     await refused(session, await session.send(operation, good, headers=key, content=other), "idempotency_conflict")
 
 
-@pytest.mark.representatives(lambda case: case["operation"].method)
+@pytest.mark.representatives(key=lambda case: case["operation"].method)
 @pytest.mark.parametrize(
     ("operation", "name", "value"),
     [

@@ -1,7 +1,7 @@
 """Which cases of a parametrised test the short run takes; the others get the marker ``exhaustive``.
 
 A function keeps a few cases, spread evenly over its table, the first and the last among them. A function whose cases
-fall into classes names the class with ``@pytest.mark.representatives(key)`` and keeps the first case of each class.
+fall into classes names the class with ``@pytest.mark.representatives(key=…)`` and keeps the first case of each class.
 The choice depends on the table alone, so every process of a run makes the same one.
 """
 
@@ -60,7 +60,7 @@ def mark_the_rest(items: Iterable[pytest.Item]) -> None:
         cases = [case for case in cases if case.get_closest_marker("exhaustive") is None]
         mark = cases[0].get_closest_marker("representatives") if cases else None
         if mark is not None:
-            kept = first_of_each([case.callspec.params for case in cases], mark.args[0])
+            kept = first_of_each([case.callspec.params for case in cases], mark.kwargs["key"])
         else:
             most = next((most for start, most in FEWER.items() if name.startswith(start)), CASES)
             kept = spread(len(cases), most)
