@@ -190,12 +190,12 @@ def test_a_429_is_counted_down_in_silence_and_then_read_once(
     ):
         shows_runs(terminal)
         peer.plan(match(), Answer(429, limited.json().encode(), content_type=PROBLEM_TYPE))
-        terminal.wait_for("held · 429 rate_limited · reading again in 0:0")
+        terminal.wait_for("waiting · 429 rate_limited · reads again in 0:0")
         terminal.wait_for(re.compile(r"held 0:0\d ━"))
         shows_runs(terminal)
         held = len(peer.seen())
         terminal.type("r")
-        terminal.wait_for(re.compile("reading again in 0:0[0-2]"))
+        terminal.wait_for(re.compile("reads again in 0:0[0-2]"))
         assert len(peer.seen()) == held, "nothing is asked while the service wants silence"
         terminal.wait_for("● live")
         peer.until_seen(held + 1)

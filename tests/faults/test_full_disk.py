@@ -70,7 +70,7 @@ def test_a_console_whose_disk_fills_up_says_so_and_has_everything_once_there_is_
             terminal.type("i")
             terminal.wait_for("note ")
             terminal.type(", and more\r")
-            terminal.wait_for("━ not kept: The console's data directory is not usable")
+            terminal.wait_for("━ not saved: The console's data directory is not usable")
             # The list goes on all the same: it needs no disk.
             heard = len(service.requests("GET", "/v1/executions"))
             terminal.wait_until(

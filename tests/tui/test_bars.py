@@ -73,7 +73,7 @@ async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> N
         app.time.advance(60)
         bar.tick()
         await pilot.pause()
-        assert lines_of(app)[0].endswith("reading again in 0:00")
+        assert lines_of(app)[0].endswith("reads again in 0:00")
 
 
 async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:

@@ -104,7 +104,7 @@ async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         await say(driven, f"export {tmp_path}/mine.csv")
-        await driven.shows("is there already")
+        await driven.shows("already exists")
         assert (tmp_path / "mine.csv").read_text("utf-8") == "precious"
 
 
