@@ -12,10 +12,13 @@ from typing import Final
 import pytest
 
 from runwatch.view.manual.markdown import CodeBlock, Heading, Paragraph, parse_markdown
-from runwatch.view.manual.pages import DIRECTORY, TOPICS
+from runwatch.view.manual.pages import TOPICS
 from tests.make_manual import COMMAND, FILES
 
 ROOT: Final = Path(__file__).resolve().parents[1]
+DIRECTORY: Final = ROOT / "src" / "runwatch" / "manual"
+"""The pages in the source tree: an installed wheel keeps the man page elsewhere and has no pictures."""
+
 PAGES: Final = sorted(DIRECTORY.glob("*.md"))
 DOCUMENTS: Final = [ROOT / "README.md", *PAGES, *sorted((ROOT / ".github").glob("*.md"))]
 SOURCES: Final = sorted(
