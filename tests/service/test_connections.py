@@ -19,10 +19,11 @@ from runwatch.service.http.connections import (
     RESERVED_DESCRIPTORS,
     TCP_CONNECTIONS,
     UNIX_CONNECTIONS,
+    WAITING_CONNECTIONS,
     Bounds,
     Connections,
 )
-from runwatch.service.http.lobby import MAX_ACCEPTS_PER_TURN
+from runwatch.service.http.lobby import MAX_ACCEPTS_PER_TURN, REST_S
 from runwatch.service.http.rate_limits import BytesInFlight
 from tests.service.conftest import Local, echo_body, serve_in_process
 from tests.service.http.test_problem_responder import check, check_body
@@ -30,7 +31,7 @@ from tests.service.test_protocol import Wire, head
 from tests.support.clock import FakeClock
 from tests.support.timers import FakeTimers
 
-PLACES = Bounds(tcp=8, unix=2)
+PLACES = Bounds(tcp=8, unix=2, waiting=4)
 
 
 class Peer:
@@ -136,7 +137,22 @@ def test_places_leave_descriptors_for_the_rest(descriptors: int) -> None:
     bounds = Bounds.within(descriptors)
     assert 8 <= bounds.tcp <= TCP_CONNECTIONS
     assert 8 <= bounds.unix <= UNIX_CONNECTIONS
-    assert bounds.tcp + bounds.unix <= max(16, descriptors - RESERVED_DESCRIPTORS)
+    assert 8 <= bounds.waiting <= WAITING_CONNECTIONS
+    # As many connections to a Unix socket may wait as may be served.
+    assert bounds.tcp + 2 * bounds.unix + bounds.waiting <= max(32, descriptors - RESERVED_DESCRIPTORS)
+
+
+def test_of_the_connections_that_wait_the_one_open_longest_goes_first_and_they_take_no_other_place() -> None:
+    connections = Connections(PLACES)
+    (served,) = filled(connections, "served")
+    peers = [Peer(name) for name in "abcdef"]
+    for peer in peers:
+        connections.add_waiting(peer, socket.AF_INET)
+    assert dropped(served, *peers) == ["a", "b"]
+    assert connections.counts(socket.AF_INET) == (5, 5)
+    connections.remove(peers[2], socket.AF_INET)
+    connections.add(peers[2], socket.AF_INET, is_keyed=True)
+    assert connections.counts(socket.AF_INET) == (5, 4)
 
 
 # On real sockets.
@@ -171,12 +187,32 @@ def strangers_of(local: Local) -> int:
     return local.context.connections.counts(socket.AF_INET)[1]
 
 
-async def test_a_head_that_does_not_end_is_answered_and_closed(timed: Local, timers: FakeTimers) -> None:
+@pytest.fixture
+def came(monkeypatch: pytest.MonkeyPatch) -> bytearray:
+    """What connections that are served have received."""
+    received = bytearray()
+    updated = protocol.PoliteH11Protocol.data_received
+
+    def noted(connection: protocol.PoliteH11Protocol, data: bytes) -> None:
+        updated(connection, data)
+        received.extend(data)
+
+    monkeypatch.setattr(protocol.PoliteH11Protocol, "data_received", noted)
+    return received
+
+
+async def test_a_head_that_does_not_end_is_answered_and_closed(
+    timed: Local, timers: FakeTimers, came: bytearray
+) -> None:
+    beginning = b"GET /v1/account HTTP/1.1\r\nX: y"
     wire = await Wire.to(timed)
-    await wire.send(b"GET /v1/account HTTP/1.1\r\nX: y")
+    await wire.send(beginning)
     received = await Wire.to(timed)
     await received.send(head(timed, method="GET", path="/v1/account"))
     assert (await received.answer()).status == 200
+    while not came.endswith(beginning):
+        timers.advance(REST_S / 100)
+        await asyncio.sleep(0.001)
     timers.advance(protocol.HEAD_S)
     heard = await wire.answer()
     problem = check_body(heard.status, heard.body, "request_timeout")
@@ -186,20 +222,13 @@ async def test_a_head_that_does_not_end_is_answered_and_closed(timed: Local, tim
     await received.close()
 
 
-async def test_a_head_that_trickles_gets_no_more_time(
-    timed: Local, timers: FakeTimers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    came = bytearray()
-    updated = protocol.PoliteH11Protocol.data_received
-
-    def noted(connection: protocol.PoliteH11Protocol, data: bytes) -> None:
-        updated(connection, data)
-        came.extend(data)
-
-    monkeypatch.setattr(protocol.PoliteH11Protocol, "data_received", noted)
+async def test_a_head_that_trickles_gets_no_more_time(timed: Local, timers: FakeTimers, came: bytearray) -> None:
     wire = await Wire.to(timed)
     for count, character in enumerate(b"GET / HTT", 1):
         await wire.send(bytes([character]))
+        while not came:
+            timers.advance(REST_S / 100)
+            await asyncio.sleep(0.001)
         await until(lambda count=count: len(came) == count)  # type: ignore[misc]
         timers.advance(1)
     timers.advance(protocol.HEAD_S - 9)

@@ -189,6 +189,17 @@ async def test_a_chunked_body_is_refused_as_soon_as_it_is_too_large(shared: Loca
     await wire.close()
 
 
+async def test_a_request_with_two_lengths_is_the_last_one_of_its_connection(shared: Local) -> None:
+    content = json.dumps(echo_body()).encode()
+    wire = await Wire.to(shared)
+    await wire.send(head(shared, "Idempotency-Key: two", "Content-Length: 4", "Transfer-Encoding: chunked"))
+    await wire.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(content), content))
+    heard = await wire.answer()
+    assert heard.status == 200
+    assert await wire.is_closed()
+    await wire.close()
+
+
 async def test_a_refused_caller_may_send_on_and_still_reads_its_answer(shared: Local) -> None:
     wire = await Wire.to(shared)
     await wire.send(head(shared, "Idempotency-Key: k", f"Content-Length: {4 * BODY_BYTES}", "Connection: close"))

@@ -23,7 +23,7 @@ from tests.service.test_protocol import Wire, head
 from tests.support.clock import FakeClock
 from tests.support.timers import FakeTimers
 
-PLACES = Bounds(tcp=8, unix=2)
+PLACES = Bounds(tcp=8, unix=2, waiting=4)
 
 
 @pytest.fixture
@@ -209,3 +209,55 @@ async def test_a_listener_rests_when_no_descriptor_is_left(
         await writer.wait_closed()
         assert not built
     del reader
+
+
+async def test_a_key_that_comes_in_pieces_is_served_at_once(
+    timed: Local, timers: FakeTimers, monkeypatch: pytest.MonkeyPatch, built: list[PoliteH11Protocol]
+) -> None:
+    monkeypatch.setattr(lobby, "MAX_SERVED_PER_TURN", 0)
+    wire = await Wire.to(timed)
+    for byte in head(timed, method="GET", path="/v1/account"):
+        await wire.send(bytes([byte]))
+        await asyncio.sleep(0)
+    assert (await wire.answer()).status == 200
+    assert [protocol._is_keyed for protocol in built] == [True]
+    timers.advance(lobby.REST_S)
+    await wire.send(head(timed, method="GET", path="/v1/account"))
+    assert (await wire.answer()).status == 200
+    await close(wire)
+
+
+async def test_a_head_whose_rest_does_not_come_takes_its_turn(
+    timed: Local, timers: FakeTimers, monkeypatch: pytest.MonkeyPatch, built: list[PoliteH11Protocol]
+) -> None:
+    looks = 0
+    look = Lobby._look
+
+    def counted(waiting: Lobby, guest: object) -> bool:
+        nonlocal looks
+        looks += 1
+        return look(waiting, guest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Lobby, "_look", counted)
+    wire = await Wire.to(timed)
+    await wire.send(b"GET / HTTP/1.1\r\n")
+    keyed = await Wire.to(timed)
+    for _ in range(20):
+        await keyed.send(head(timed, method="GET", path="/v1/account"))
+        assert (await keyed.answer()).status == 200
+    # What has come is in the system's buffer all the time, and wakes the loop only once.
+    assert looks <= 4
+    assert len(built) == 1
+    timers.advance(lobby.REST_S)
+    await until(lambda: len(built) == 2)
+    await close(wire, keyed)
+
+
+async def test_a_caller_that_ends_within_its_head_is_told_so_at_once(timed: Local) -> None:
+    wire = await Wire.to(timed)
+    await wire.send(b"GET / HTTP/1.1\r\n")
+    await until(lambda: strangers_of(timed) == 1)
+    wire._writer.write_eof()
+    heard = await wire.answer()
+    check_body(heard.status, heard.body, "validation_failed")
+    await close(wire)

@@ -113,10 +113,12 @@ class ServiceApp:
             answer = await self.refuse(RefusalError("internal", cause=f"{type(error).__name__}: {error}"), visit)
         cookies = [value for name, value in answer.headers if name == "Set-Cookie"]
         headers = dict(each for each in (*_HEADERS, *answer.headers) if each[0] != "Set-Cookie")
-        if visit.leaves_body or (answer.status >= _FAILED and visit.is_strangers and not visit.is_page):
+        is_doubtful = {"content-length", "transfer-encoding"} <= set(request.headers)
+        if visit.leaves_body or is_doubtful or (answer.status >= _FAILED and visit.is_strangers and not visit.is_page):
             # The connection closes after this response; without this header a caller would send its next request into
-            # it. A caller without a key whose request fails needs a new connection for the next one, and few of those
-            # are accepted at a time.
+            # it. Where a body has two lengths, a proxy may see another end of it (RFC 9112, section 6.1). A caller
+            # without a key whose request fails needs a new connection for the next one, and few of those are accepted
+            # at a time.
             headers["connection"] = "close"
         media_type = answer.media_type if answer.body else None
         response = Response(answer.body, answer.status, headers, media_type)

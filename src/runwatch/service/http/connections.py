@@ -22,6 +22,10 @@ UNIX_CONNECTIONS: Final = 128
 DESCRIPTORS: Final = 4_096
 """Soft limit of open files to set at the start, if the hard limit allows it."""
 
+WAITING_CONNECTIONS: Final = 1_536
+"""Limit of TCP connections whose first request is not read yet. Each costs a socket alone, so there may be many: a
+caller whose key comes late stays connected while others open thousands of connections a second."""
+
 RESERVED_DESCRIPTORS: Final = 256
 """Descriptors reserved for the database, logs, calls to other servers and connections being accepted or closed."""
 
@@ -56,18 +60,24 @@ class Bounds:
 
     Attributes:
         tcp: Over TCP.
-        unix: Over a Unix socket.
+        unix: Over a Unix socket; as many more may wait there for their first request to be read.
+        waiting: Over TCP, waiting for their first request to be read.
     """
 
     tcp: int = TCP_CONNECTIONS
     unix: int = UNIX_CONNECTIONS
+    waiting: int = WAITING_CONNECTIONS
 
     @classmethod
     def within(cls, descriptors: int) -> Bounds:
         """Return the limits allowed by a number of descriptors."""
         spare = descriptors - RESERVED_DESCRIPTORS
+        unix = max(_LEAST, min(UNIX_CONNECTIONS, spare // 16))
+        rest = spare - 2 * unix
         return cls(
-            tcp=max(_LEAST, min(TCP_CONNECTIONS, spare * 3 // 4)), unix=max(_LEAST, min(UNIX_CONNECTIONS, spare // 4))
+            tcp=max(_LEAST, min(TCP_CONNECTIONS, rest * 3 // 7)),
+            unix=unix,
+            waiting=max(_LEAST, min(WAITING_CONNECTIONS, rest * 4 // 7)),
         )
 
 
@@ -77,6 +87,8 @@ class _Places:
 
     bound: int
     strangers_bound: int
+    waiting_bound: int
+    waiting: dict[Connection, object] = field(default_factory=dict)
     strangers: dict[Connection, object] = field(default_factory=dict)
     busy: dict[Connection, object] = field(default_factory=dict)
     idle: dict[Connection, object] = field(default_factory=dict)
@@ -86,7 +98,7 @@ class _Places:
 
     def remove(self, connection: Connection) -> bool:
         """Remove a connection; return whether it was there."""
-        groups = (self.strangers, self.busy, self.idle)
+        groups = (self.waiting, self.strangers, self.busy, self.idle)
         return any(group.pop(connection, _ABSENT) is not _ABSENT for group in groups)
 
 
@@ -101,16 +113,28 @@ class Connections:
         bounds = bounds or Bounds()
         # Only the owner's programs reach a Unix socket, so strangers may fill it for the moment before they show their
         # key.
-        self._unix = _Places(bounds.unix, bounds.unix)
-        self._tcp = _Places(bounds.tcp, max(1, bounds.tcp // 2))
+        self._unix = _Places(bounds.unix, bounds.unix, bounds.unix)
+        self._tcp = _Places(bounds.tcp, max(1, bounds.tcp // 2), bounds.waiting)
 
     def counts(self, family: int) -> tuple[int, int]:
-        """Count the connections of a kind of listener: all of them, and those of strangers."""
+        """Count the connections of a kind of listener: all of them, and those of strangers. Waiting ones are both."""
         places = self._of(family)
-        return len(places), len(places.strangers)
+        waiting = len(places.waiting)
+        return waiting + len(places), waiting + len(places.strangers)
+
+    def add_waiting(self, connection: Connection, family: int) -> None:
+        """Take up a connection whose first request is not read yet; where too many wait, drop the one that is open
+        longest.
+        """
+        places = self._of(family)
+        places.waiting[connection] = None
+        if len(places.waiting) > places.waiting_bound:
+            oldest = next(iter(places.waiting))
+            del places.waiting[oldest]
+            oldest.drop()
 
     def add(self, connection: Connection, family: int, *, is_keyed: bool = False) -> None:
-        """Take up a new connection, as a stranger's unless its first request has a valid key.
+        """Take up a connection to be served, as a stranger's unless its first request has a valid key.
 
         Where there is no place, the stranger's that is open longest is dropped. Where none is a stranger's, the keyed
         one that is idle longest goes, and where all of those are busy, the new one.
