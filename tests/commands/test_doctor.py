@@ -102,6 +102,15 @@ def test_a_missing_key_is_named_before_it_is_refused(runwatch: Here) -> None:
     assert "config key set work" in found["key"]["next"]
 
 
+def test_a_settings_file_that_others_may_change_is_to_be_made_the_users_own(runwatch: Here) -> None:
+    runwatch.settings_file.write_text('[profiles.prod]\nbase_url = "https://api.example.com"\n')
+    runwatch.settings_file.chmod(0o666)
+    rows = runwatch("doctor", "--json").json
+    hints = {row["next"] for row in rows if row["check"] == "settings"}
+    assert len(hints) == 1
+    assert "chmod" in hints.pop()
+
+
 def test_a_broken_settings_file_and_an_open_data_directory_are_named(runwatch: Here, tmp_path: Any) -> None:
     runwatch.settings_file.write_text("retries = \n")
     (tmp_path / "runwatch-data").mkdir(mode=0o755)

@@ -21,7 +21,7 @@ from runwatch import __version__
 from runwatch.api.client import CallResult
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.base.errors import DataError, RunwatchError
-from runwatch.base.files import check_data_dir
+from runwatch.base.files import UnsafePlaceError, check_data_dir, check_place
 from runwatch.base.network.service_target import Target
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.commands.cli.error_report import next_step_text
@@ -101,7 +101,17 @@ def _settings(loaded: LoadedSettings) -> Iterator[DoctorResult]:
         if problem.is_warning:
             yield DoctorResult("settings", str(problem), "warn")
         else:
-            yield DoctorResult("settings", str(problem), "fail", "Correct this line.", USAGE)
+            yield DoctorResult("settings", str(problem), "fail", _settings_hint(loaded.path), USAGE)
+
+
+def _settings_hint(path: Path) -> str:
+    try:
+        check_place(path)
+    except UnsafePlaceError as error:
+        return error.mend or "Use a settings file of your own; RUNWATCH_CONFIG names it."
+    except OSError:
+        return "Make the file readable."
+    return "Correct this line."
 
 
 def _data(directory: Path) -> DoctorResult:

@@ -83,6 +83,15 @@ def test_letters_of_several_bytes_count_as_what_they_are(place: Path) -> None:
     assert first.parent == place / f"runwatch-{os.geteuid()}"
 
 
+def test_a_shared_place_that_another_user_took_is_refused_with_a_way_around_it(place: Path) -> None:
+    (place / f"runwatch-{os.geteuid()}").symlink_to(place)
+    with pytest.raises(UntrustedSocketError) as refused:
+        listen_on_socket(place / ("d" * 90), {})
+    assert "is a link" in str(refused.value)
+    assert "XDG_RUNTIME_DIR" in (refused.value.hint or "")
+    assert [path.name for path in place.iterdir()] == [f"runwatch-{os.geteuid()}"]
+
+
 def test_two_data_directories_with_long_paths_have_two_sockets(place: Path) -> None:
     one, other = (next(find_socket_paths(place / (letter * 90), {})) for letter in "ab")
     assert one != other

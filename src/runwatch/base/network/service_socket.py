@@ -84,6 +84,14 @@ def listen_on_socket(
             refused = f"{path}: {error.strerror or error}"
             if error.errno not in _NO_SOCKETS_HERE:
                 break
+        except UntrustedSocketError as error:
+            if path.parent.parent != SHARED_DIRECTORY:
+                raise
+            raise UntrustedSocketError(
+                error.title,
+                detail=f"{error.detail}. The data directory's path is too long for a socket of its own.",
+                hint="Set XDG_RUNTIME_DIR to a directory of your own, or name a data directory with a shorter path.",
+            ) from error
     raise LocalServiceError(
         "The service cannot listen on its socket",
         detail=refused,
