@@ -38,7 +38,6 @@ PAUSE: Final = ResourceAction[Webhook](
         operation="postWebhooksByWebhookIdRotateSecret",
         sentence=lambda it: f"Pauses {it.id}.",
         confirm_label="Pause it",
-        path=lambda it: {"webhook_id": it.id},
         fields=(
             FormField(path="reason", label="reason", hint="why", is_required=True,
                 option=FieldOption(name="--reason", metavar="TEXT", help="why it is paused")),

@@ -251,9 +251,10 @@ def read_operation(kind: type[Record]) -> Operation | None:
     return None
 
 
-def find_path_parameter(operation: Operation) -> str:
-    """Return the name of the only parameter in an operation's path."""
-    return operation.path.partition("{")[2].partition("}")[0]
+def fill_path(operation: Operation, record_id: str) -> dict[str, str]:
+    """Return the path parameters of an operation on one record; empty if its path has none."""
+    name = operation.path.partition("{")[2].partition("}")[0]
+    return {name: record_id} if name else {}
 
 
 def is_listable(kind: type[Record]) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import parse_record_of_kind
-from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.resources import parse_record_of_kind, print_record
 from runwatch.commands.shared.secret_entry import print_intent
-from runwatch.commands.shared.session import CommandSession, run_in_session
-from runwatch.commands.shared.writes import run_write, send_write
+from runwatch.commands.shared.session import CommandSession, in_session
+from runwatch.commands.shared.writes import send_write, writes
 from runwatch.records.account import TopUpIntent
 from runwatch.view.resources.account import ACCOUNT
 
@@ -18,23 +17,18 @@ TOP_UP: Final = "postAccountTopUpIntents"
 
 def account(call: Invocation) -> int:
     """``account``: print the account of the key, or start adding sample credit."""
-    if call.options.top_up is not None:
-        return _top_up(call, call.options.top_up)
-
-    async def work(session: CommandSession) -> int:
-        found = await session.client.get_account()
-        RecordPrinter(call, session.settings, ACCOUNT).record(found, found.raw)
-        return 0
-
-    return run_in_session(call, work)
+    return _show(call) if call.options.top_up is None else _top_up(call)
 
 
-def _top_up(call: Invocation, usd: float) -> int:
-    async def work(session: CommandSession) -> int:
-        value = await send_write(session, TOP_UP, "add sample credit", body={"amount_usd": usd})
-        print_intent(
-            call, parse_record_of_kind(TopUpIntent, value), "runwatch account shows the balance once that is done"
-        )
-        return 0
+@in_session
+async def _show(session: CommandSession) -> int:
+    print_record(session, ACCOUNT, await session.client.get_account())
+    return 0
 
-    return run_write(call, TOP_UP, work)
+
+@writes(TOP_UP)
+async def _top_up(session: CommandSession) -> int:
+    call = session.call
+    value = await send_write(session, TOP_UP, "add sample credit", body={"amount_usd": call.options.top_up})
+    print_intent(call, parse_record_of_kind(TopUpIntent, value), "runwatch account shows the balance once that is done")
+    return 0

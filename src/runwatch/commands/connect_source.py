@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from runwatch.api.errors import ApiError, ApiProblem
-from runwatch.api.operations import list_operation
 from runwatch.base.closest_word import closest_word, closest_words
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.network.service_target import may_be_loopback, server_identity
@@ -31,10 +30,10 @@ from runwatch.commands.models import (
     SAVE,
     ask_data_classes,
     print_outcome,
-    read_catalog,
     with_data_classes,
 )
-from runwatch.commands.resources import parse_record_of_kind, print_record, read_record
+from runwatch.commands.resources import parse_record_of_kind, print_record, read_one
+from runwatch.commands.shared.list_reader import NOT_OFFERED, read_all
 from runwatch.commands.shared.secret_entry import enter_secret, read_secret
 from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.commands.shared.writes import merge_options, require_write_access, send_write
@@ -43,6 +42,7 @@ from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.record import Record
 from runwatch.records.source import NAMED_MODELS, Handoff, SourceConnection, SourceProfile
 from runwatch.view.actions.private_page import handoff_progress
+from runwatch.view.actions.sources import first_scheme
 from runwatch.view.problems.source_failures import KEYLESS, explain_failure
 from runwatch.view.resources.sources import SOURCES
 from runwatch.view.text.safe_text import line
@@ -50,6 +50,7 @@ from runwatch.view.text.safe_text import line
 HANDOFF: Final = "postSourceCredentialHandoffs"
 READ_HANDOFF: Final = "getSourceCredentialHandoffsByHandoffIntentId"
 CONNECT: Final = "postSourceConnections"
+READ: Final = "getSourceConnectionsByConnectionId"
 TEST: Final = "postSourceConnectionsByConnectionIdTest"
 ROTATE: Final = "postSourceConnectionsByConnectionIdRotate"
 DISCONNECT: Final = "deleteSourceConnectionsByConnectionId"
@@ -67,10 +68,7 @@ specification.
 ESTIMATED: Final = "estimated"
 """Pricing basis of a model whose price the service does not know."""
 
-_NOT_OFFERED: Final = (404, 405, 501)
-"""Statuses that mean the service does not offer a list."""
-
-_R = TypeVar("_R", bound=Record)
+R = TypeVar("R", bound=Record)
 
 NAMED: Final = 5
 """Maximum number of models to list if the user named none."""
@@ -187,9 +185,7 @@ async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceR
     """Return the request with the source's auth scheme: a key if the source accepts one."""
     if order.auth_scheme is not None:
         return order
-    profiles: list[SourceProfile] = []
-    async for page in session.client.pages(list_operation(SourceProfile)):
-        profiles += page.records
+    profiles = await read_all(session, SourceProfile)
     profile = next((one for one in profiles if one.id == order.source_id), None)
     if profile is None:
         guess = closest_word(order.source_id, [one.id for one in profiles])
@@ -198,9 +194,7 @@ async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceR
             detail=f"did you mean '{guess}'?" if guess else None,
             hint="runwatch sources list --available shows the sources.",
         )
-    schemes = [str(one.raw.get("id")) for one in profile.auth_schemes or ()]
-    scheme = "api_key" if "api_key" in schemes or not schemes else schemes[0]
-    return SourceRequest(order.source_id, scheme, order.endpoint, order.name)
+    return replace(order, auth_scheme=first_scheme(profile))
 
 
 async def complete_handoff(
@@ -219,8 +213,7 @@ async def complete_handoff(
     latest: list[Handoff] = []
 
     async def is_done() -> bool:
-        answer = await session.client.request(READ_HANDOFF, path={"handoff_intent_id": begun.id})
-        latest[:] = [parse_record_of_kind(Handoff, answer.value)]
+        latest[:] = [await read_one(session, READ_HANDOFF, begun.id, Handoff)]
         progress = handoff_progress({}, latest[0].raw)
         if progress.stage == "ended":
             raise RunwatchError("No key was entered", detail=progress.words, hint="Try again.")
@@ -232,14 +225,33 @@ async def complete_handoff(
     return latest[0]
 
 
+async def replace_key(
+    session: CommandSession,
+    connection_id: str,
+    source_id: str,
+    auth_scheme: str,
+    endpoint: Mapping[str, Any] | None,
+    key: Secret | None,
+) -> None:
+    """Enter a key for a source, and give it to a connection in place of the one it has.
+
+    Raises:
+        RunwatchError: The handoff ended without a key.
+        ApiError: A step failed.
+    """
+    handoff = await complete_handoff(session, source_id, auth_scheme, endpoint, key)
+    body = {"handoff_intent_id": handoff.id}
+    await send_write(session, ROTATE, f"another key for {connection_id}", record_id=connection_id, body=body)
+
+
 async def test_connection(session: CommandSession, connection_id: str) -> SourceConnection:
     """Test a connection, and return its state after the test, even if the test failed.
 
     Raises:
         ApiError: The test could not be run, or the source could not be reached.
     """
-    path = {"connection_id": connection_id}
-    return parse_record_of_kind(SourceConnection, await send_write(session, TEST, "", path=path, is_kept=False))
+    value = await send_write(session, TEST, "", record_id=connection_id, is_kept=False)
+    return parse_record_of_kind(SourceConnection, value)
 
 
 async def sync_models(
@@ -254,9 +266,8 @@ async def sync_models(
     Raises:
         ApiError: The connection is not usable, or the source does not list its models.
     """
-    path = {"connection_id": connection_id}
     body = merge_options({}, {"models": list(names) or None, "prices": prices})
-    value = await send_write(session, SYNC, f"models of {connection_id}", path=path, body=body)
+    value = await send_write(session, SYNC, f"models of {connection_id}", record_id=connection_id, body=body)
     listed = value.get("deployments") if isinstance(value, dict) else None
     return [Deployment(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
@@ -294,9 +305,7 @@ class _Connecting:
     async def _read_again(self, connection_id: str) -> None:
         """Read the connection again after a failed step; if that fails, keep what was known."""
         with contextlib.suppress(ApiError):
-            found = await read_record(self._session, SOURCES, connection_id)
-            assert isinstance(found, SourceConnection)
-            self._connection = found
+            self._connection = await read_one(self._session, READ, connection_id, SourceConnection)
 
     async def _steps(self) -> int:
         known = await self._find_connected()
@@ -381,12 +390,11 @@ class _Connecting:
             if not _is_unreachable(error):
                 raise
             await self._read_again(connection.id)
-            self._tell_failure(self._connection)
+            self._tell_failure()
             return exit_code(error)
 
     async def _remove(self, connection: SourceConnection) -> None:
-        path = {"connection_id": connection.id}
-        await send_write(self._session, DISCONNECT, f"disconnect {connection.id}", path=path)
+        await send_write(self._session, DISCONNECT, f"disconnect {connection.id}", record_id=connection.id)
         self._connection = None
         self._note("The connection and its key were removed. Correct this and connect again.")
 
@@ -404,9 +412,7 @@ class _Connecting:
         if self._key is not None or scheme not in {None, known.auth_scheme}:
             assert scheme is not None
             endpoint = known.endpoint if order.base_url is not None else None
-            handoff = await complete_handoff(session, order.source_id, scheme, endpoint, self._key)
-            path, rotation = {"connection_id": known.id}, {"handoff_intent_id": handoff.id}
-            await send_write(session, ROTATE, f"another key for {known.id}", path=path, body=rotation)
+            await replace_key(session, known.id, order.source_id, scheme, endpoint, self._key)
             self._note(
                 "        it has the key of this call" if scheme != KEYLESS else "        it is called without a key"
             )
@@ -420,10 +426,11 @@ class _Connecting:
         if self._connection.is_usable:
             self._note("3 of 5  the test passed")
             return SUCCESS
-        self._tell_failure(self._connection)
+        self._tell_failure()
         return REFUSED
 
-    def _tell_failure(self, connection: SourceConnection | None) -> None:
+    def _tell_failure(self) -> None:
+        connection = self._connection
         assert connection is not None
         why, advice = explain_failure(connection)
         address = (connection.endpoint or {}).get("base_url")
@@ -447,7 +454,7 @@ class _Connecting:
         return await sync_models(self._session, connection.id, list(untested), prices)
 
     async def _save(self, served: list[Deployment]) -> int:
-        options, note = self._session.call.options, self._session.call.output.note
+        options, note = self._session.call.options, self._note
         wanted = _named(options.model, served) if options.model else served
         if options.model and not wanted:
             names = [one.upstream_ref or one.id for one in served]
@@ -466,7 +473,7 @@ class _Connecting:
                 note(f"        and {len(wanted) - NAMED} more; runwatch models list shows all")
             return SUCCESS
         self._is_saving = True
-        entries = {entry.id: entry for entry in await read_catalog(self._session)}
+        entries = {entry.id: entry for entry in await read_all(self._session, CatalogEntry)}
         saved = await _listed(self._session, Arm)
         for one in wanted:
             arm = next((arm for arm in saved if arm.model_deployment_id == one.id and arm.status != "disabled"), None)
@@ -483,7 +490,7 @@ class _Connecting:
         if not added:
             return dict(arm.raw)
         body = {"data_class_grants": [*granted, *added]}
-        changed = await send_write(self._session, EDIT, f"change {arm.id}", path={"arm_id": arm.id}, body=body)
+        changed = await send_write(self._session, EDIT, f"change {arm.id}", record_id=arm.id, body=body)
         self._note(f"        runs may give it {', '.join(added)} data too")
         return changed
 
@@ -494,34 +501,28 @@ class _Connecting:
         arm = await send_write(self._session, SAVE, f"save {one.id}", body=body)
         self._arms.append(arm)
         saved = arm.get("arm_id") if isinstance(arm, dict) else None
-        self._session.call.output.note(f"5 of 5  saved {one.upstream_ref or one.id} as {saved}")
+        self._note(f"5 of 5  saved {one.upstream_ref or one.id} as {saved}")
 
     def _print(self) -> None:
-        output = self._session.call.output
-        if self._connection is None:
-            if output.is_json:
-                output.json({"connection": None, "arms": []}, indent=2 if output.form == "json" else None)
-            return
-        if not output.is_json:
-            print_record(self._session, SOURCES, self._connection)
+        output, connection = self._session.call.output, self._connection
+        if output.is_json:
+            value = {"connection": connection and dict(connection.raw), "arms": self._arms}
+            output.json(value, indent=2 if output.form == "json" else None)
+        elif connection is not None:
+            print_record(self._session, SOURCES, connection)
             for arm in self._arms:
                 output.text("\n")
                 print_outcome(self._session, arm)
-            return
-        value = {"connection": dict(self._connection.raw), "arms": self._arms}
-        output.json(value, indent=2 if output.form == "json" else None)
 
 
-async def _listed(session: CommandSession, kind: type[_R]) -> list[_R]:
+async def _listed(session: CommandSession, kind: type[R]) -> list[R]:
     """Return all records of a kind; empty if the service does not offer the list."""
-    found: list[_R] = []
     try:
-        async for page in session.client.pages(list_operation(kind)):
-            found += page.records
+        return await read_all(session, kind)
     except ApiProblem as error:
-        if error.status not in _NOT_OFFERED:
+        if error.status not in NOT_OFFERED:
             raise
-    return found
+        return []
 
 
 def _is_same_address(asked: str | None, kept: object) -> bool:

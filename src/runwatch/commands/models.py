@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.resources import list_record_names, parse_record_of_kind, print_record
+from runwatch.commands.shared.list_reader import read_all
 from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import merge_options, read_idempotency_key, run_write, send_write
 from runwatch.records.arm import Arm
@@ -69,7 +69,10 @@ def with_data_classes(call: Invocation, entry: CatalogEntry, data_classes: list[
     Raises:
         RunwatchError: The entry has no such body, or does not allow ``public`` and no class was requested.
     """
-    body = build_save_body(entry)
+    template = entry.arm_registration_template
+    if template is None:
+        raise RunwatchError("The catalog does not say how to save this model", detail=entry.id)
+    body = dict(template.raw)
     allowed = [str(name) for name in body.get("data_class_grants") or ()]
     if data_classes:
         usual = [DEFAULT_CLASS] if DEFAULT_CLASS in allowed else []
@@ -86,29 +89,8 @@ def with_data_classes(call: Invocation, entry: CatalogEntry, data_classes: list[
     return body | {"data_class_grants": [DEFAULT_CLASS]}
 
 
-def build_save_body(entry: CatalogEntry) -> dict[str, Any]:
-    """Return the body that saves a catalog entry unchanged.
-
-    Raises:
-        RunwatchError: The entry has none.
-    """
-    template = entry.arm_registration_template
-    if template is None:
-        raise RunwatchError("The catalog does not say how to save this model", detail=entry.id)
-    return dict(template.raw)
-
-
-async def read_catalog(session: CommandSession) -> list[CatalogEntry]:
-    """Read the whole catalog.
-
-    Raises:
-        ApiError: It cannot be read.
-    """
-    return [entry async for page in session.client.pages(list_operation(CatalogEntry)) for entry in page.records]
-
-
 async def _entry(session: CommandSession, name: str) -> CatalogEntry:
-    found = [entry for entry in await read_catalog(session) if name in list_record_names(entry)]
+    found = [entry for entry in await read_all(session, CatalogEntry) if name in list_record_names(entry)]
     if not found:
         raise RunwatchError(f"The catalog has no model '{name}'", hint="runwatch models list shows the catalog.")
     if len(found) > 1:

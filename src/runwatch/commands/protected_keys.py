@@ -8,17 +8,16 @@ passes. The result is read back from the connection; the response to a write is 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import parse_record_of_kind, print_record
+from runwatch.commands.resources import print_record, read_one
 from runwatch.commands.shared.secret_entry import enter_secret, read_secret
-from runwatch.commands.shared.session import CommandSession, run_in_session
-from runwatch.commands.shared.writes import require_write_access, run_write, send_write
+from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
+from runwatch.commands.shared.writes import require_write_access, run_write, send_write, writes
 from runwatch.records.verifier import KeyConnection
 from runwatch.view.actions.private_page import key_progress
 from runwatch.view.actions.protected_keys import KeyedEndpoint
@@ -47,10 +46,8 @@ def _connect(call: Invocation, endpoint: KeyedEndpoint) -> int:
 
     async def work(session: CommandSession) -> int:
         before = await _read(session, endpoint, record_id)
-        label = f"key of {record_id}"
-        intent = await send_write(
-            session, endpoint.begin, label, path={endpoint.parameter: record_id}, body={"stop_choice": stop}
-        )
+        body = {"stop_choice": stop}
+        intent = await send_write(session, endpoint.begin, f"key of {record_id}", record_id=record_id, body=body)
 
         async def is_entered() -> bool:
             return key_progress(before.raw, (await _read(session, endpoint, record_id)).raw).stage == "entered"
@@ -66,9 +63,10 @@ def _connect(call: Invocation, endpoint: KeyedEndpoint) -> int:
     return run_in_session(call, work, choice)
 
 
-def promote(call: Invocation) -> int:
+@writes(VERIFIER.promote)
+async def promote(session: CommandSession) -> int:
     """``verifiers promote``: test the entered key, and use it if the test passes."""
-    return run_write(call, VERIFIER.promote, lambda session: _promote(session, VERIFIER, call.options.id, None))
+    return await _promote(session, VERIFIER, session.call.options.id, None)
 
 
 async def _promote(session: CommandSession, endpoint: KeyedEndpoint, record_id: str, operation_key: object) -> int:
@@ -83,9 +81,7 @@ async def _promote(session: CommandSession, endpoint: KeyedEndpoint, record_id: 
     body: dict[str, Any] = {"handle": pending.handle, "captured_generation": pending.captured_generation}
     if isinstance(operation_key, str):
         body["operation_key"] = operation_key
-    await send_write(
-        session, endpoint.promote, f"use key of {record_id}", path={endpoint.parameter: record_id}, body=body
-    )
+    await send_write(session, endpoint.promote, f"use key of {record_id}", record_id=record_id, body=body)
     after = await _read(session, endpoint, record_id)
     print_record(session, KEY_CONNECTION, after)
     if after.status == "active" and after.handle == pending.handle:
@@ -101,32 +97,26 @@ def revoke(call: Invocation) -> int:
     record_id = call.options.id
 
     async def work(session: CommandSession) -> int:
-        path = {VERIFIER.parameter: record_id}
         body = {"operation_key": f"runwatch-{uuid.uuid4()}"}
-        await send_write(session, VERIFIER.revoke, f"stop key of {record_id}", path=path, body=body)
+        await send_write(session, VERIFIER.revoke, f"stop key of {record_id}", record_id=record_id, body=body)
         after = await _read(session, VERIFIER, record_id)
         print_record(session, KEY_CONNECTION, after)
         return REFUSED if after.status == "active" else SUCCESS
 
-    return run_write(call, VERIFIER.revoke, work, question=lambda _: f"Stop using the key of verifier {record_id}")
+    return run_write(call, VERIFIER.revoke, work, question=f"Stop using the key of verifier {record_id}")
 
 
-def connection(call: Invocation) -> int:
+@in_session
+async def connection(session: CommandSession) -> int:
     """``verifiers connection``: print the whole connection, and one operation on it if its key is given."""
-
-    async def work(session: CommandSession) -> int:
-        query = {"operation_key": call.options.operation}
-        print_record(session, KEY_CONNECTION, await _read(session, VERIFIER, call.options.id, query))
-        return SUCCESS
-
-    return run_in_session(call, work)
+    options = session.call.options
+    query = {"operation_key": options.operation}
+    print_record(session, KEY_CONNECTION, await read_one(session, VERIFIER.read, options.id, KeyConnection, query))
+    return SUCCESS
 
 
-async def _read(
-    session: CommandSession, endpoint: KeyedEndpoint, record_id: str, query: Mapping[str, str | None] | None = None
-) -> KeyConnection:
-    answer = await session.client.request(endpoint.read, path={endpoint.parameter: record_id}, query=query or {})
-    return parse_record_of_kind(KeyConnection, answer.value)
+async def _read(session: CommandSession, endpoint: KeyedEndpoint, record_id: str) -> KeyConnection:
+    return await read_one(session, endpoint.read, record_id, KeyConnection)
 
 
 def _stop_choice(call: Invocation) -> dict[str, Any]:

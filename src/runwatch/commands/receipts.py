@@ -8,12 +8,12 @@ from typing import Any
 from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import read_named_list
+from runwatch.commands.resources import print_record, read_named_list
 from runwatch.commands.shared.export_file import check_not_existing, save_export
 from runwatch.commands.shared.list_reader import build_query, filter_by_options, read_list
-from runwatch.commands.shared.record_printer import RecordPrinter, make_render_context
+from runwatch.commands.shared.record_printer import make_render_context
 from runwatch.commands.shared.row_printer import print_rows
-from runwatch.commands.shared.session import CommandSession, run_in_session
+from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
 from runwatch.records.receipt import Receipt
 from runwatch.view.detail.record_diff import Difference, diff_records
 from runwatch.view.export.file_formats import FILE_FORMATS, encode_for_file, format_from_name
@@ -26,33 +26,27 @@ def list_receipts(call: Invocation) -> int:
     return read_named_list(call, RECEIPTS)
 
 
-def show(call: Invocation) -> int:
+@in_session
+async def show(session: CommandSession) -> int:
     """``receipts show``: print the receipt of one run."""
-
-    async def work(session: CommandSession) -> int:
-        receipt = await session.client.get_receipt(call.options.id)
-        RecordPrinter(call, session.settings, RECEIPTS).record(receipt, receipt.raw)
-        return 0
-
-    return run_in_session(call, work)
+    print_record(session, RECEIPTS, await session.client.get_receipt(session.call.options.id))
+    return 0
 
 
-def compare(call: Invocation) -> int:
+@in_session
+async def compare(session: CommandSession) -> int:
     """``receipts compare``: print every value that differs between the receipts of two runs, by its path."""
-
-    async def work(session: CommandSession) -> int:
-        left = await session.client.get_receipt(call.options.id)
-        right = await session.client.get_receipt(call.options.other)
-        found = list(diff_records(left.raw, right.raw))
-        rows = [_row(one) for one in found] if call.output.form == "table" else [one.raw for one in found]
-        if rows and call.output.form == "table":
-            rows.insert(0, {"path": "", "left": left.id, "right": right.id})
-        print_rows(call.output, rows, ("path", "left", "right"))
-        if not rows:
-            call.output.note("the receipts are the same")
-        return 0
-
-    return run_in_session(call, work)
+    options, output = session.call.options, session.call.output
+    left = await session.client.get_receipt(options.id)
+    right = await session.client.get_receipt(options.other)
+    found = list(diff_records(left.raw, right.raw))
+    rows = [_row(one) for one in found] if output.form == "table" else [one.raw for one in found]
+    if rows and output.form == "table":
+        rows.insert(0, {"path": "", "left": left.id, "right": right.id})
+    print_rows(output, rows, ("path", "left", "right"))
+    if not rows:
+        output.note("the receipts are the same")
+    return 0
 
 
 def _row(difference: Difference) -> Mapping[str, Any]:

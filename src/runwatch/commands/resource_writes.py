@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from runwatch.api.operations import OPERATIONS
+from runwatch.api.operations import OPERATIONS, fill_path
 from runwatch.base.errors import UsageError
 from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
@@ -19,10 +19,10 @@ from runwatch.commands.cli.resource_commands import find_command_actions, option
 from runwatch.commands.resources import parse_record_of_kind, print_record
 from runwatch.commands.shared.bulk_writes import run_for_each_id
 from runwatch.commands.shared.session import CommandSession
-from runwatch.commands.shared.writes import read_body_option, read_idempotency_key, require_members, send_write
+from runwatch.commands.shared.writes import read_body_option, read_idempotency_key, send_write
 from runwatch.commands.shared.writes import run_write as writing
 from runwatch.records.record import Record
-from runwatch.view.actions.form import build_form, has_body, parse_field, put
+from runwatch.view.actions.form import build_form, get_member, has_body, parse_field, put
 from runwatch.view.spec.action import FormField, Mutation, ResourceAction
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.values import read_seconds
@@ -51,19 +51,19 @@ def run_write(call: Invocation, *, shown: ResourceSpec[Any] | None = None, finis
         return _destroy_each(call, spec, actions[0])
     action, body = _action_and_body(call, actions)
     mutation = _mutation(action)
-    subject = None if record_id is None else _bare_record(spec, record_id)
+    assert spec.record.WIRE is not None
+    subject = None if record_id is None else spec.record({spec.record.WIRE.id: record_id})
     content = _content(call, mutation, subject, body)
     if record_id is None and not content:
         # A create request without members has no body, as in the official clients.
         content = None
-    path, key = mutation.path(subject), read_idempotency_key(call)
+    key = read_idempotency_key(call)
     if call.options.dry_run:
-        return _print_request(call, mutation, subject, path, content, key)
+        return _print_request(call, mutation, subject, content, key)
 
     async def work(session: CommandSession) -> int:
-        value = await send_write(
-            session, mutation.operation, _label(action, record_id), path=path, body=content, key=key
-        )
+        label = _label(action, record_id)
+        value = await send_write(session, mutation.operation, label, record_id=record_id or "", body=content, key=key)
         record = parse_record_of_kind(spec.record, value)
         print_record(session, shown or spec, record)
         if mutation.one_time_member:
@@ -82,12 +82,6 @@ def _mutation(action: ResourceAction[Any]) -> Mutation[Any]:
     return action.mutation
 
 
-def _bare_record(spec: ResourceSpec[Any], record_id: str) -> Record:
-    """Return a record with nothing but its id."""
-    assert spec.record.WIRE is not None
-    return spec.record({spec.record.WIRE.id: record_id})
-
-
 def _label(action: ResourceAction[Any], record_id: str | None) -> str:
     """Return the label for the list of unconfirmed writes: ``change arm_1``."""
     label = action.label[:1].lower() + action.label[1:]
@@ -98,8 +92,7 @@ def _destroy_each(call: Invocation, spec: ResourceSpec[Any], action: ResourceAct
     mutation = _mutation(action)
 
     async def one(session: CommandSession, record_id: str) -> str | None:
-        path = mutation.path(_bare_record(spec, record_id))
-        value = await send_write(session, mutation.operation, _label(action, record_id), path=path)
+        value = await send_write(session, mutation.operation, _label(action, record_id), record_id=record_id)
         return value.get("status") if isinstance(value, dict) else None
 
     assert spec.record.WIRE is not None
@@ -139,9 +132,11 @@ def _action_and_body(
         raise UsageError("Nothing to change", hint=f"{command} --help lists the options.")
     if not mutation.changes_only:
         needed = [ask for ask in mutation.option_fields if ask.is_needed]
-        require_members(
-            {ask.path: _member(body, ask.path) for ask in needed}, {a.path: a.option.name for a in needed if a.option}
-        )
+        missing = [ask.option.name for ask in needed if ask.option and get_member(body, ask.path) is None]
+        if missing:
+            raise UsageError(
+                f"This needs {', '.join(missing)}", hint="--from takes the whole request from a JSON file."
+            )
     return action, body
 
 
@@ -149,13 +144,6 @@ def _fits(mutation: Mutation[Any], body: Mapping[str, Any]) -> bool:
     """Whether a body does not contradict the fixed text members of a mutation."""
     fixed = {} if mutation.members is None else mutation.members(None)
     return all(body.get(name, value) == value for name, value in fixed.items() if isinstance(value, str))
-
-
-def _member(body: Mapping[str, Any], path: str) -> Any:
-    value: Any = body
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
 
 
 def _given(call: Invocation, ask: FormField) -> Any:
@@ -209,8 +197,8 @@ def _content(
     content = {**members, **body}
     for ask in mutation.option_fields:
         around = ask.path.rpartition(".")[0]
-        is_open = not around or isinstance(_member(content, around), Mapping)
-        if ask.option is not None and ask.option.uses_start and is_open and _member(content, ask.path) is None:
+        is_open = not around or isinstance(get_member(content, around), Mapping)
+        if ask.option is not None and ask.option.uses_start and is_open and get_member(content, ask.path) is None:
             put(content, ask.path, parse_field(ask, ask.start(subject)))
     return content if mutation.transform is None else mutation.transform(content)
 
@@ -219,7 +207,6 @@ def _print_request(
     call: Invocation,
     mutation: Mutation[Any],
     subject: Record | None,
-    path: Mapping[str, str],
     content: dict[str, Any] | None,
     key: str | None,
 ) -> int:
@@ -235,6 +222,6 @@ def _print_request(
         lines = [f"{options[id]}: {said}" if id in options else said for id, said in problems.items()]
         raise UsageError("The request is not valid", detail="\n".join(lines), hint="Nothing was sent.")
     operation = OPERATIONS[mutation.operation]
-    address = operation.path.format_map({name: quote(value, safe="") for name, value in path.items()})
+    address = operation.path.format_map(fill_path(operation, "" if subject is None else quote(subject.id, safe="")))
     call.output.json({"method": operation.method, "path": address, "idempotency_key": key, "body": content})
     return 0

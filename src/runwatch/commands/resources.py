@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from runwatch.api.errors import ApiProblem
-from runwatch.api.operations import find_path_parameter, list_operation, read_operation
+from runwatch.api.operations import OPERATIONS, fill_path, list_operation, read_operation
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, read_list
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
 from runwatch.commands.shared.record_printer import RecordPrinter
-from runwatch.commands.shared.session import CommandSession, run_in_session
+from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
 from runwatch.records.record import Record
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
@@ -20,8 +20,10 @@ from runwatch.view.table.profile_column import RecordProfiles
 
 R = TypeVar("R", bound=Record)
 
+_NO_QUERY: Final[Mapping[str, str | None]] = {}
 
-def find_resource(call: Invocation) -> ResourceSpec[Any]:
+
+def _find_resource(call: Invocation) -> ResourceSpec[Any]:
     """Return the resource of a command: the last of its words that names one, as in ``models deployments``."""
     nouns = {spec.name for spec in RESOURCES}
     return resource_named(next(word for word in reversed(call.words) if word in nouns))
@@ -29,7 +31,7 @@ def find_resource(call: Invocation) -> ResourceSpec[Any]:
 
 def list_records(call: Invocation) -> int:
     """``NOUN list``: print the listed records, filtered by the service if possible and always locally."""
-    return read_named_list(call, find_resource(call))
+    return read_named_list(call, _find_resource(call))
 
 
 def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
@@ -63,15 +65,12 @@ async def _read_values(session: CommandSession, spec: ResourceSpec[Any]) -> list
     return filter_by_options(call, values)
 
 
-def show(call: Invocation) -> int:
+@in_session
+async def show(session: CommandSession) -> int:
     """``NOUN show ID``: print one record, read by its id or found in its list."""
-    spec = find_resource(call)
-
-    async def work(session: CommandSession) -> int:
-        print_record(session, spec, await read_record(session, spec, call.options.id))
-        return 0
-
-    return run_in_session(call, work)
+    spec = _find_resource(session.call)
+    print_record(session, spec, await read_record(session, spec, session.call.options.id))
+    return 0
 
 
 async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_id: str) -> Record:
@@ -83,14 +82,26 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
     """
     operation = read_operation(spec.record)
     if operation is not None:
-        answer = await session.client.request(operation, path={find_path_parameter(operation): record_id})
-        return parse_record_of_kind(spec.record, answer.value)
+        return await read_one(session, operation.id, record_id, spec.record)
     async for page in session.client.pages(list_operation(spec.record)):
         for record in page.records:
             if record_id in list_record_names(record):
                 found: Record = record
                 return found
     raise RunwatchError(f"There is no {spec.singular} '{record_id}'", hint=f"runwatch {spec.name} list shows them all.")
+
+
+async def read_one(
+    session: CommandSession, operation: str, record_id: str, kind: type[R], query: Mapping[str, str | None] = _NO_QUERY
+) -> R:
+    """Read one record by an operation with its id in the path.
+
+    Raises:
+        RunwatchError: The response is not a record.
+        ApiError: It could not be read.
+    """
+    answer = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id), query=query)
+    return parse_record_of_kind(kind, answer.value)
 
 
 def list_record_names(record: Record) -> set[str]:

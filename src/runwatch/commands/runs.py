@@ -18,10 +18,10 @@ from runwatch.commands.shared.list_reader import (
     filter_by_options,
     parse_limit,
     read_list,
-    to_raw_objects,
 )
 from runwatch.commands.shared.record_printer import RecordPrinter, print_events, print_outcomes
-from runwatch.commands.shared.session import CommandSession, choose_service, run_in_session
+from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
+from runwatch.commands.shared.writes import require_write_access
 from runwatch.records.run import Run
 from runwatch.store.repositories.notes import NotePurpose
 from runwatch.store.repositories.outbox import WriteRequest
@@ -31,26 +31,24 @@ from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
 CANCEL = "postExecutionsByExecutionIdCancel"
 
 
-def list_runs(call: Invocation) -> int:
+@in_session
+async def list_runs(session: CommandSession) -> int:
     """``runs list``: print the runs that the service lists, or those on the watch list if it offers no list."""
-
-    async def work(session: CommandSession) -> int:
-        printer = RecordPrinter(call, session.settings, RUNS)
-        query = build_query(call, RUNS, session.settings.filters)
-        try:
-            values = await read_list(session, "getExecutions", query)
-        except ApiProblem as problem:
-            if problem.status not in NOT_OFFERED:
-                raise
-            call.output.note("this service has no list of runs; these are the runs on your watch list")
-            values = await _watched(session)
-        values = filter_by_options(call, values)
-        # Data beyond the records is used for tables and filters, never in exact output.
-        is_drawn = call.output.form == "table" or call.options.filter
-        printer.records(values, await _facts(session, values) if is_drawn else {})
-        return 0
-
-    return run_in_session(call, work)
+    call = session.call
+    printer = RecordPrinter(call, session.settings, RUNS)
+    query = build_query(call, RUNS, session.settings.filters)
+    try:
+        values = await read_list(session, "getExecutions", query)
+    except ApiProblem as problem:
+        if problem.status not in NOT_OFFERED:
+            raise
+        call.output.note("this service has no list of runs; these are the runs on your watch list")
+        values = await _watched(session)
+    values = filter_by_options(call, values)
+    # Data beyond the records is used for tables and filters, never in exact output.
+    is_drawn = call.output.form == "table" or call.options.filter
+    printer.records(values, await _facts(session, values) if is_drawn else {})
+    return 0
 
 
 async def _watched(session: CommandSession) -> list[Any]:
@@ -64,7 +62,7 @@ async def _watched(session: CommandSession) -> list[Any]:
             if problem.status != 404:
                 raise
             session.call.output.warn(f"{item.run_id}: {problem.title}")
-    return to_raw_objects(runs)
+    return [dict(run.raw) for run in runs]
 
 
 async def _facts(session: CommandSession, values: Sequence[Any]) -> Mapping[int, RunFacts]:
@@ -86,20 +84,18 @@ async def _labels(session: CommandSession, purpose: NotePurpose = "label") -> Ma
     return {note.record_id: note.text for note in notes if note.purpose == purpose}
 
 
-def show(call: Invocation) -> int:
+@in_session
+async def show(session: CommandSession) -> int:
     """``runs show``: print one run, with facts from its receipt and its submitted request."""
-
-    async def work(session: CommandSession) -> int:
-        printer = RecordPrinter(call, session.settings, RUNS)
-        run = await session.client.get_run(call.options.id)
-        facts = await load_run_facts(session, run) if call.output.form == "table" else RunFacts(run)
-        printer.record(facts, run.raw)
-        return 0
-
-    return run_in_session(call, work)
+    call = session.call
+    printer = RecordPrinter(call, session.settings, RUNS)
+    run = await session.client.get_run(call.options.id)
+    facts = await _load_run_facts(session, run) if call.output.form == "table" else RunFacts(run)
+    printer.record(facts, run.raw)
+    return 0
 
 
-async def load_run_facts(session: CommandSession, run: Run) -> RunFacts:
+async def _load_run_facts(session: CommandSession, run: Run) -> RunFacts:
     """Return a run with all related data. A receipt that cannot be read is omitted."""
     scope = await session.scope()
     request = parse_submitted_request(await session.watch_list.request_of(scope, run.id))
@@ -114,22 +110,18 @@ async def load_run_facts(session: CommandSession, run: Run) -> RunFacts:
     return RunFacts(run, request, receipt, last[0] if last else None, label, note)
 
 
-def events(call: Invocation) -> int:
+@in_session
+async def events(session: CommandSession) -> int:
     """``runs events``: print the current events, read once."""
-
-    async def work(session: CommandSession) -> int:
-        page = await session.client.list_events(call.options.id, after=call.options.after)
-        print_events(call, session.settings, page)
-        return 0
-
-    return run_in_session(call, work)
+    options = session.call.options
+    print_events(session.call, session.settings, await session.client.list_events(options.id, after=options.after))
+    return 0
 
 
 def cancel(call: Invocation) -> int:
     """``runs cancel``: print one outcome per run, and return the highest exit code."""
     ids: list[str] = list(dict.fromkeys(call.options.id))
-    choice = choose_service(call)
-    choice.check_may_write(CANCEL)
+    choice = require_write_access(call, CANCEL)
     named = f"run {ids[0]}" if len(ids) == 1 else f"{len(ids)} runs ({', '.join(ids)})"
     # Ask before the event loop starts, because Ctrl+C could not end the prompt inside it.
     if not call.confirm(f"Cancel {named} on {choice.target.profile} ({choice.target.host})?"):
@@ -179,32 +171,29 @@ async def _state_after_refusal(session: CommandSession, run_id: str, error: ApiE
     return run.status if run.is_final else None
 
 
-def result(call: Invocation) -> int:
+@in_session
+async def result(session: CommandSession) -> int:
     """``runs result``: print the model output. It is not requested for a test run, which has none (manual: interface,
     "What the service does").
     """
-    run_id = call.options.id
-
-    async def work(session: CommandSession) -> int:
-        run = await session.client.get_run(run_id)
-        if await _is_test_run(session, run_id, run):
-            raise RunwatchError(
-                "A test run has no result content",
-                detail="it calls no model",
-                hint=f"Its receipt: {runwatch_command('receipts show', run_id)}",
-            )
-        found = await session.client.get_result(run_id)
-        if call.output.is_json:
-            call.output.json(dict(found.raw), indent=2 if call.output.form == "json" else None)
-        elif found.final_text is None:
-            raise RunwatchError("The result has no final_text", hint="--json shows what the service sent.")
-        else:
-            call.output.clean_block(found.final_text)
-        if run.is_cut:
-            call.output.note("the output was cut at the limit of output tokens")
-        return 0
-
-    return run_in_session(call, work)
+    run_id, output = session.call.options.id, session.call.output
+    run = await session.client.get_run(run_id)
+    if await _is_test_run(session, run_id, run):
+        raise RunwatchError(
+            "A test run has no result content",
+            detail="it calls no model",
+            hint=f"Its receipt: {runwatch_command('receipts show', run_id)}",
+        )
+    found = await session.client.get_result(run_id)
+    if output.is_json:
+        output.json(dict(found.raw), indent=2 if output.form == "json" else None)
+    elif found.final_text is None:
+        raise RunwatchError("The result has no final_text", hint="--json shows what the service sent.")
+    else:
+        output.clean_block(found.final_text)
+    if run.is_cut:
+        output.note("the output was cut at the limit of output tokens")
+    return 0
 
 
 async def _is_test_run(session: CommandSession, run_id: str, run: Run) -> bool:

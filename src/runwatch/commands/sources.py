@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.connect_source import ROTATE, SYNC, TEST, complete_handoff, sync_models, test_connection
-from runwatch.commands.resources import print_record, read_named_list, read_record
+from runwatch.commands.connect_source import READ, ROTATE, SYNC, TEST, replace_key, sync_models, test_connection
+from runwatch.commands.resources import print_record, read_named_list, read_one
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.secret_entry import read_secret
 from runwatch.commands.shared.session import CommandSession, run_in_session
-from runwatch.commands.shared.writes import require_write_access, run_write, send_write
+from runwatch.commands.shared.writes import require_write_access, writes
 from runwatch.records.source import SourceConnection
 from runwatch.view.problems.source_failures import KEYLESS, explain_failure
 from runwatch.view.resources.models import DEPLOYMENTS
@@ -23,9 +23,10 @@ def list_sources(call: Invocation) -> int:
     return read_named_list(call, PROFILES if call.options.available else SOURCES)
 
 
-def test(call: Invocation) -> int:
+@writes(TEST)
+async def test(session: CommandSession) -> int:
     """``sources test``: call the source with its key; exit 1 if the connection cannot be used."""
-    return run_write(call, TEST, lambda session: _test(session, call.options.id))
+    return await _test(session, session.call.options.id)
 
 
 async def _test(session: CommandSession, connection_id: str) -> int:
@@ -39,16 +40,13 @@ async def _test(session: CommandSession, connection_id: str) -> int:
     return REFUSED
 
 
-def sync(call: Invocation) -> int:
+@writes(SYNC)
+async def sync(session: CommandSession) -> int:
     """``sources sync``: read which models the connection serves."""
-    connection_id, names = call.options.id, call.options.model or ()
-
-    async def work(session: CommandSession) -> int:
-        served = await sync_models(session, connection_id, names)
-        RecordPrinter(call, session.settings, DEPLOYMENTS).records([dict(one.raw) for one in served])
-        return SUCCESS
-
-    return run_write(call, SYNC, work)
+    options = session.call.options
+    served = await sync_models(session, options.id, options.model or ())
+    RecordPrinter(session.call, session.settings, DEPLOYMENTS).records([dict(one.raw) for one in served])
+    return SUCCESS
 
 
 def rotate(call: Invocation) -> int:
@@ -58,13 +56,10 @@ def rotate(call: Invocation) -> int:
     key = read_secret(call, f"connection {connection_id}")
 
     async def work(session: CommandSession) -> int:
-        found = await read_record(session, SOURCES, connection_id)
-        assert isinstance(found, SourceConnection)
+        found = await read_one(session, READ, connection_id, SourceConnection)
         scheme = found.auth_scheme or "api_key"
         scheme = "api_key" if scheme == KEYLESS and key is not None else scheme
-        handoff = await complete_handoff(session, found.source_id or "", scheme, found.endpoint, key)
-        path, body = {"connection_id": connection_id}, {"handoff_intent_id": handoff.id}
-        await send_write(session, ROTATE, f"another key for {connection_id}", path=path, body=body)
+        await replace_key(session, connection_id, found.source_id or "", scheme, found.endpoint, key)
         call.output.note("the connection has the new key; it is tested now")
         return await _test(session, connection_id)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from runwatch.api.errors import ApiError, UnusableResponseError
@@ -12,7 +11,8 @@ from runwatch.base.json import loads
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.run_request import BODY_FLAGS, build_run_body, warn_of_unknown_members
-from runwatch.commands.shared.session import CommandSession, choose_service, run_in_session
+from runwatch.commands.shared.session import CommandSession
+from runwatch.commands.shared.writes import read_idempotency_key, run_write
 from runwatch.commands.watch import Watcher
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
@@ -32,23 +32,16 @@ def submit(call: Invocation) -> int:
     options = call.options
     if options.resend is not None:
         _refuse_parts(call)
-        return _with_writing_session(call, lambda session: _resend(session, options.resend))
-    if options.idempotency_key is not None and not options.idempotency_key.strip():
-        raise UsageError("--idempotency-key is blank", detail="a blank key is no key")
+        return run_write(call, SUBMIT, lambda session: _resend(session, options.resend))
+    given_key = read_idempotency_key(call)
     body = build_run_body(call)
     warn_of_unknown_members(call, loads(body))
-    key = options.idempotency_key or str(uuid.uuid4())
+    key = given_key or str(uuid.uuid4())
     if options.dry_run:
         value = {"method": "POST", "path": "/v1/executions", "idempotency_key": key, "body": loads(body)}
         call.output.json(value)
         return 0
-    return _with_writing_session(call, lambda session: _submit(session, body, key))
-
-
-def _with_writing_session(call: Invocation, work: Callable[[CommandSession], Awaitable[int]]) -> int:
-    choice = choose_service(call)
-    choice.check_may_write(SUBMIT)
-    return run_in_session(call, work, choice)
+    return run_write(call, SUBMIT, lambda session: _submit(session, body, key))
 
 
 def _refuse_parts(call: Invocation) -> None:

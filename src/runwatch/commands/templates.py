@@ -11,20 +11,22 @@ from typing import Any, Final
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import list_operation
 from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.json import encode_body
 from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import parse_record_of_kind, print_record
+from runwatch.commands.resources import parse_record_of_kind, print_record, read_one
 from runwatch.commands.shared.export_file import check_not_existing, save_export
+from runwatch.commands.shared.list_reader import read_all
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
 from runwatch.commands.shared.secret_entry import enter_secret, print_page_address, read_secret
-from runwatch.commands.shared.session import CommandSession, run_in_session
+from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
 from runwatch.commands.shared.writes import (
     merge_options,
     read_idempotency_key,
     require_write_access,
-    run_write,
     send_write,
+    writes,
 )
 from runwatch.records.template import Application, Plan, Selection, Template
 from runwatch.view.export.file_formats import FileFormat, encode_for_file, format_from_name
@@ -51,29 +53,26 @@ READ: Final = "getTenantTemplateApplicationsByApplicationId"
 SELECT: Final = "postTenantModelSelection"
 
 
-def show(call: Invocation) -> int:
+@in_session
+async def show(session: CommandSession) -> int:
     """``templates show``: print a template with its blockers and next actions, or an application."""
-    wanted = call.options.id
-
-    async def work(session: CommandSession) -> int:
-        async for page in session.client.pages(list_operation(Template)):
-            for template in page.records:
-                if template.id == wanted:
-                    print_record(session, TEMPLATES, template)
-                    return SUCCESS
-        try:
-            _print(session, await _read(session, wanted))
-        except ApiProblem as problem:
-            if problem.status != 404:
-                raise
-            raise RunwatchError(
-                f"There is no template and no application '{wanted}'",
-                hint="runwatch templates list shows the templates.",
-                support_id=problem.support_id,
-            ) from None
-        return SUCCESS
-
-    return run_in_session(call, work)
+    wanted = session.call.options.id
+    async for page in session.client.pages(list_operation(Template)):
+        for template in page.records:
+            if template.id == wanted:
+                print_record(session, TEMPLATES, template)
+                return SUCCESS
+    try:
+        _print(session, await _read(session, wanted))
+    except ApiProblem as problem:
+        if problem.status != 404:
+            raise
+        raise RunwatchError(
+            f"There is no template and no application '{wanted}'",
+            hint="runwatch templates list shows the templates.",
+            support_id=problem.support_id,
+        ) from None
+    return SUCCESS
 
 
 def report(call: Invocation) -> int:
@@ -81,8 +80,7 @@ def report(call: Invocation) -> int:
     check_not_existing(call, call.options.output)
 
     async def read(session: CommandSession) -> list[TemplateFacts]:
-        pages = session.client.pages(list_operation(Template))
-        found = [template async for page in pages for template in page.records if isinstance(template, Template)]
+        found = await read_all(session, Template)
         decisions = group_decisions(await session.notes.list_for(await session.scope(), Template.KIND))
         return [TemplateFacts(template, decisions.get(template.id)) for template in found]
 
@@ -128,15 +126,12 @@ def _report(
         save_export(call, name, [encode_for_file(text) for text in pieces])
 
 
-def plan(call: Invocation) -> int:
+@in_session
+async def plan(session: CommandSession) -> int:
     """``templates plan``: print what applying would do and its maximum cost; exit 1 if there are blockers."""
-
-    async def work(session: CommandSession) -> int:
-        made = await _plan(session, _subject(call))
-        print_record(session, PLAN, made)
-        return REFUSED if made.is_blocked or made.blockers else SUCCESS
-
-    return run_in_session(call, work)
+    made = await _plan(session, _subject(session.call))
+    print_record(session, PLAN, made)
+    return REFUSED if made.is_blocked or made.blockers else SUCCESS
 
 
 def apply(call: Invocation) -> int:
@@ -148,16 +143,11 @@ def apply(call: Invocation) -> int:
     choice = require_write_access(call, APPLY)
     approved = {"digest": options.digest, "issued_at": options.issued_at}
     if options.digest is None:
-        approved = {}
-
-        async def look(session: CommandSession) -> int:
-            made = await _plan(session, subject)
-            approved.update(digest=made.digest, issued_at=made.issued_at)
-            for sentence in _sentences(made):
-                call.output.note(sentence)
-            return REFUSED if made.is_blocked else SUCCESS
-
-        if run_in_session(call, look, choice) == REFUSED:
+        made = run_in_session(call, lambda session: _plan(session, subject), choice)
+        approved = {"digest": made.digest, "issued_at": made.issued_at}
+        for sentence in _sentences(made):
+            call.output.note(sentence)
+        if made.is_blocked:
             raise RunwatchError(
                 "The template cannot be applied now",
                 hint=f"How to clear each blocker: {runwatch_command('templates show', options.template)}",
@@ -179,17 +169,11 @@ def resume(call: Invocation) -> int:
     """``templates resume``: do what the application waits for. A live proof spends money and needs confirmation."""
     options, application_id = call.options, call.options.id
     choice = require_write_access(call, RESUME)
-    found: list[Application] = []
-
-    async def look(session: CommandSession) -> int:
-        found.append(await _read(session, application_id))
-        return SUCCESS
-
-    run_in_session(call, look, choice)
-    action = options.action or _action_of(found[0])
+    found = run_in_session(call, lambda session: _read(session, application_id), choice)
+    action = options.action or _action_of(found)
     body: dict[str, Any] = {"action": action}
     if action == AUTHORIZE:
-        proof = found[0].live_proof
+        proof = found.live_proof
         body["live_proof_digest"] = options.live_proof_digest or (None if proof is None else proof.digest)
         if body["live_proof_digest"] is None:
             raise RunwatchError(
@@ -201,8 +185,7 @@ def resume(call: Invocation) -> int:
     secret = _key(call)
 
     async def work(session: CommandSession) -> int:
-        path = {"application_id": application_id}
-        value = await send_write(session, RESUME, f"{action} {application_id}", path=path, body=body)
+        value = await send_write(session, RESUME, f"{action} {application_id}", record_id=application_id, body=body)
         return await _go_on(session, parse_record_of_kind(Application, value), secret)
 
     return run_in_session(call, work, choice)
@@ -210,28 +193,28 @@ def resume(call: Invocation) -> int:
 
 def select(call: Invocation) -> int:
     """``templates select``: select the model of a proved application; without an id, print the selected one."""
-    application_id = call.options.id
-    if application_id is None:
+    return _show_selected(call) if call.options.id is None else _select(call)
 
-        async def look(session: CommandSession) -> int:
-            value = (await session.client.request("getTenantModelSelection")).value
-            chosen = value.get("selection") if isinstance(value, dict) else None
-            if chosen is None:
-                call.output.note("no model is selected")
-                if call.output.is_json:
-                    call.output.json(None, indent=None)
-                return SUCCESS
-            print_record(session, SELECTION, parse_record_of_kind(Selection, chosen))
-            return SUCCESS
 
-        return run_in_session(call, look)
-
-    async def work(session: CommandSession) -> int:
-        value = await send_write(session, SELECT, f"select {application_id}", body={"application_id": application_id})
-        print_record(session, SELECTION, parse_record_of_kind(Selection, value))
+@in_session
+async def _show_selected(session: CommandSession) -> int:
+    value = (await session.client.request("getTenantModelSelection")).value
+    chosen = value.get("selection") if isinstance(value, dict) else None
+    if chosen is not None:
+        print_record(session, SELECTION, parse_record_of_kind(Selection, chosen))
         return SUCCESS
+    session.call.output.note("no model is selected")
+    if session.call.output.is_json:
+        session.call.output.json(None, indent=None)
+    return SUCCESS
 
-    return run_write(call, SELECT, work)
+
+@writes(SELECT)
+async def _select(session: CommandSession) -> int:
+    application_id = session.call.options.id
+    value = await send_write(session, SELECT, f"select {application_id}", body={"application_id": application_id})
+    print_record(session, SELECTION, parse_record_of_kind(Selection, value))
+    return SUCCESS
 
 
 def _subject(call: Invocation) -> dict[str, Any]:
@@ -256,8 +239,6 @@ def _subject(call: Invocation) -> dict[str, Any]:
 
 
 async def _plan(session: CommandSession, subject: dict[str, Any]) -> Plan:
-    from runwatch.base.json import encode_body
-
     answer = await session.client.request(PLAN_IT, body=encode_body(subject))
     return parse_record_of_kind(Plan, answer.value)
 
@@ -272,8 +253,7 @@ def _sentences(made: Plan) -> list[str]:
 
 
 async def _read(session: CommandSession, application_id: str) -> Application:
-    answer = await session.client.request(READ, path={"application_id": application_id})
-    return parse_record_of_kind(Application, answer.value)
+    return await read_one(session, READ, application_id, Application)
 
 
 def _action_of(application: Application) -> str:
@@ -307,8 +287,8 @@ async def _go_on(session: CommandSession, application: Application, secret: Any)
             return (await _read(session, application.id)).state != "consent_pending"
 
         await enter_secret(session, dict(consent.raw), secret, is_done)
-        path = {"application_id": application.id}
-        value = await send_write(session, RESUME, f"go on {application.id}", path=path, body={"action": "poll_consent"})
+        label, body = f"go on {application.id}", {"action": "poll_consent"}
+        value = await send_write(session, RESUME, label, record_id=application.id, body=body)
         application = parse_record_of_kind(Application, value)
     _print(session, application)
     if application.next_action is not None and application.next_action.detail:

@@ -11,8 +11,7 @@ from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.resource_writes import run_write
 from runwatch.commands.resources import parse_record_of_kind, print_record
 from runwatch.commands.shared.session import CommandSession
-from runwatch.commands.shared.writes import run_write as writing
-from runwatch.commands.shared.writes import send_write
+from runwatch.commands.shared.writes import send_write, writes
 from runwatch.records.record import Record
 from runwatch.records.verifier import Probe, VerifierTest
 from runwatch.view.resources.verifiers import VERIFIER_OUTCOME, VERIFIER_TEST
@@ -32,15 +31,11 @@ def _tell_unusable(session: CommandSession, check: Record, _: Mapping[str, Any])
         session.call.output.note(f"registered, but not usable yet: {command}")
 
 
-def test(call: Invocation) -> int:
+@writes(TEST)
+async def test(session: CommandSession) -> int:
     """``verifiers test``: probe the endpoint; exit 1 if the check cannot be used."""
-    verifier_id = call.options.id
-
-    async def work(session: CommandSession) -> int:
-        value = await send_write(session, TEST, "", path={"verifier_id": verifier_id}, is_kept=False)
-        report = parse_record_of_kind(VerifierTest, value)
-        print_record(session, VERIFIER_TEST, report)
-        probe = report.raw.get("probe")
-        return SUCCESS if isinstance(probe, dict) and Probe(probe).is_usable else REFUSED
-
-    return writing(call, TEST, work)
+    value = await send_write(session, TEST, "", record_id=session.call.options.id, is_kept=False)
+    report = parse_record_of_kind(VerifierTest, value)
+    print_record(session, VERIFIER_TEST, report)
+    probe = report.raw.get("probe")
+    return SUCCESS if isinstance(probe, dict) and Probe(probe).is_usable else REFUSED

@@ -54,4 +54,4 @@ def run_for_each_id(
             print_rows(call.output, rows, (member, "outcome"))
         return max(codes)
 
-    return run_write(call, operation, work, question=lambda _: f"{asks} {named}")
+    return run_write(call, operation, work, question=f"{asks} {named}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from runwatch.api.operations import Operation
+from runwatch.api.operations import Operation, list_operation
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.invocation import Invocation
@@ -16,6 +16,8 @@ from runwatch.view.query.parser import parse_filter
 from runwatch.view.query.server_filter import server_parameters
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.values import parse_time, parse_value, value_to_time
+
+R = TypeVar("R", bound=Record)
 
 DEFAULT_LIMIT: Final = 1000
 """Default number of records that a list command reads (manual: decisions, "Command line")."""
@@ -82,6 +84,15 @@ async def read_list(session: CommandSession, operation: str | Operation, query: 
     return values
 
 
+async def read_all(session: CommandSession, kind: type[R]) -> list[R]:
+    """Read every record of a kind.
+
+    Raises:
+        ApiError: A page could not be read.
+    """
+    return [record async for page in session.client.pages(list_operation(kind)) for record in page.records]
+
+
 def filter_by_options(call: Invocation, values: Sequence[Any]) -> list[Any]:
     """Filter by ``--status``, ``--kind`` and ``--since``, whether or not the service applied them.
 
@@ -98,8 +109,3 @@ def _meets(value: Mapping[str, Any], words: Mapping[str, str], since: datetime |
     created = value.get("created_at")
     moment = parse_time(created) if isinstance(created, str) else None
     return since is None or moment is None or moment >= since
-
-
-def to_raw_objects(records: Sequence[Record]) -> list[Any]:
-    """Return the decoded objects of records."""
-    return [dict(record.raw) for record in records]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
-from runwatch.api.errors import ReadOnlyError
-from runwatch.api.operations import OPERATIONS
 from runwatch.base.log import start_log
 from runwatch.base.network.service_target import Target
 from runwatch.commands.cli.invocation import Invocation
@@ -24,6 +23,8 @@ from runwatch.store.repositories.notes import LocalNotes
 from runwatch.store.repositories.outbox import Outbox
 from runwatch.store.repositories.scope import Scope, read_scope
 from runwatch.store.repositories.watch_list import WatchList
+
+T = TypeVar("T")
 
 
 class CommandSession:
@@ -92,15 +93,6 @@ class ServiceChoice(NamedTuple):
     target: Target
     settings: Settings
 
-    def check_may_write(self, operation: str) -> None:
-        """Refuse a write in read-only mode, before any prompt.
-
-        Raises:
-            ReadOnlyError: The settings are read-only.
-        """
-        if self.settings.read_only:
-            raise ReadOnlyError(operation=operation, what=OPERATIONS[operation].title)
-
 
 def choose_service(call: Invocation) -> ServiceChoice:
     """Return the service to call; with ``--local``, start the local service if needed.
@@ -155,13 +147,18 @@ async def open_journal(call: Invocation) -> AsyncIterator[Journal]:
 
 
 def run_in_session(
-    call: Invocation, work: Callable[[CommandSession], Awaitable[int]], choice: ServiceChoice | None = None
-) -> int:
-    """Run a command's work in a session and return its exit code."""
+    call: Invocation, work: Callable[[CommandSession], Awaitable[T]], choice: ServiceChoice | None = None
+) -> T:
+    """Run work of a command in a session and return its result, usually the exit code."""
     target, settings = choice or choose_service(call)
 
-    async def run() -> int:
+    async def run() -> T:
         async with open_session(call, target, settings) as session:
             return await work(session)
 
     return asyncio.run(run())
+
+
+def in_session(work: Callable[[CommandSession], Awaitable[int]]) -> Callable[[Invocation], int]:
+    """Make the handler of a command that does all of its work in a session."""
+    return functools.wraps(work)(lambda call: run_in_session(call, work))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
+from runwatch.api.errors import ReadOnlyError
+from runwatch.api.operations import OPERATIONS, fill_path
 from runwatch.base.errors import UsageError
 from runwatch.base.json import encode_body, loads
 from runwatch.commands.cli.exit_codes import REFUSED
@@ -13,17 +16,16 @@ from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.session import CommandSession, ServiceChoice, choose_service, run_in_session
 from runwatch.store.repositories.outbox import WriteRequest
 
-_NOTHING: Final[Mapping[str, str]] = {}
-
 
 def require_write_access(call: Invocation, operation: str) -> ServiceChoice:
-    """Return the service to write to, for commands with more prompts before the write.
+    """Return the service to write to. In read-only mode a write is refused before any prompt.
 
     Raises:
         ReadOnlyError: The settings are read-only.
     """
     choice = choose_service(call)
-    choice.check_may_write(operation)
+    if choice.settings.read_only:
+        raise ReadOnlyError(operation=operation, what=OPERATIONS[operation].title)
     return choice
 
 
@@ -32,7 +34,7 @@ def run_write(
     operation: str,
     work: Callable[[CommandSession], Awaitable[int]],
     *,
-    question: Callable[[ServiceChoice], str] | None = None,
+    question: str | None = None,
 ) -> int:
     """Run the work of a writing command and return its exit code.
 
@@ -50,10 +52,15 @@ def run_write(
     choice = require_write_access(call, operation)
     if question is not None:
         place = f"on {choice.target.profile} ({choice.target.host})"
-        if not call.confirm(f"{question(choice)} {place}?"):
+        if not call.confirm(f"{question} {place}?"):
             call.output.note("nothing was changed")
             return REFUSED
     return run_in_session(call, work, choice)
+
+
+def writes(operation: str) -> Callable[[Callable[[CommandSession], Awaitable[int]]], Callable[[Invocation], int]]:
+    """Make the handler of a command that does all of its work in a session, and is refused in read-only mode."""
+    return lambda work: functools.wraps(work)(lambda call: run_write(call, operation, work))
 
 
 async def send_write(
@@ -61,7 +68,7 @@ async def send_write(
     operation: str,
     label: str,
     *,
-    path: Mapping[str, str] = _NOTHING,
+    record_id: str = "",
     body: Mapping[str, Any] | None = None,
     key: str | None = None,
     is_kept: bool = True,
@@ -70,7 +77,7 @@ async def send_write(
 
     Args:
         label: Description in the list of unconfirmed writes.
-        body: The body; ``None`` sends none.
+        record_id: The id in the operation's path.
         key: Idempotency key given by the user; a new one by default.
         is_kept: Whether to keep the write if its response is lost. A test is not kept; it is simply repeated.
 
@@ -80,7 +87,7 @@ async def send_write(
         DataError: It cannot be stored; nothing was sent.
     """
     content = None if body is None else encode_body(body)
-    key = key or str(uuid.uuid4())
+    path, key = fill_path(OPERATIONS[operation], record_id), key or str(uuid.uuid4())
     if not is_kept:
         return (await session.client.request(operation, path=path, body=content, key=key)).value
     order = WriteRequest(operation, path, content, key, label)
@@ -121,17 +128,3 @@ def read_body_option(call: Invocation) -> dict[str, Any]:
 def merge_options(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Merge options into a body. Members without an option stay unchanged."""
     return body | {name: value for name, value in given.items() if value is not None}
-
-
-def require_members(body: Mapping[str, Any], flags: Mapping[str, str]) -> None:
-    """Check that a body has all required members.
-
-    Args:
-        flags: Option name by required member.
-
-    Raises:
-        UsageError: Members are missing; all are named.
-    """
-    missing = [flag for name, flag in flags.items() if body.get(name) is None]
-    if missing:
-        raise UsageError(f"This needs {', '.join(missing)}", hint="--from takes the whole request from a JSON file.")

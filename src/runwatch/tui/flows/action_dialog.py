@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.api.operations import OPERATIONS, Operation, is_listable
+from runwatch.api.operations import OPERATIONS, Operation, fill_path, is_listable
 from runwatch.api.secrets import strip_secrets
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import loads
@@ -73,8 +73,8 @@ def build_action_dialog(
     """
     mutation = action.mutation
     assert mutation is not None
-    facts, path = OPERATIONS[mutation.operation], dict(mutation.path(subject))
-    record_id = "" if subject is None else subject.id
+    facts, record_id = OPERATIONS[mutation.operation], "" if subject is None else subject.id
+    path = fill_path(facts, record_id)
     name = f" {short_id(record_id, owner.console.glyphs)}" if record_id else ""
     order = DialogText(
         title=line(f"{facts.title}{name} on {line(session.target.profile)}"),
@@ -120,7 +120,7 @@ async def describe_success(session: ServiceSession, mutation: Mutation[Any], sub
         said += [(_NEW_LINE, Role.PLAIN), label_span(f"{label}   "), (line(text, None), Role.PLAIN)]
     if mutation.effect_check is not None:
         try:
-            state = await read_object(session, mutation.effect_check.operation, mutation.effect_check.path(subject))
+            state = await read_object(session, mutation.effect_check.operation, subject.id)
         except RunwatchError as error:
             said += [
                 (_NEW_LINE, Role.PLAIN),

@@ -203,10 +203,10 @@ class PrivatePageDialog(Dialog):
     async def _watch(self) -> None:
         """Poll until the page is completed or expired, or the dialog closes."""
         entry, session = self._entry, self._session
-        path = entry.path(self._subject, self._answer)
+        record_id = entry.read_id(self._subject, self._answer)
         before: Mapping[str, Any] | None = None
         for _ in range(MAX_POLLS):
-            state = await self._look(entry.read, path)
+            state = await self._look(entry.read, record_id)
             if state is not None:
                 before = state if before is None else before
                 self._state = state
@@ -218,10 +218,10 @@ class PrivatePageDialog(Dialog):
             await session.clock.sleep(POLL_S)
         self._say(PageProgress("ended", "the page expired; request another one"))
 
-    async def _look(self, operation: str, path: Mapping[str, str]) -> Mapping[str, Any] | None:
+    async def _look(self, operation: str, record_id: str) -> Mapping[str, Any] | None:
         """Return the current state; ``None`` if the read failed."""
         try:
-            return await read_object(self._session, operation, path)
+            return await read_object(self._session, operation, record_id)
         except RunwatchError as error:
             self._say(PageProgress("waiting", f"cannot read the progress: {error}"))
             return None

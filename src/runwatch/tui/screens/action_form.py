@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runwatch.api.operations import OPERATIONS, fill_path
 from runwatch.base.json import encode_body
 from runwatch.base.shell_words import runwatch_command
 from runwatch.store.session import ServiceSession
@@ -91,7 +92,8 @@ class ActionForm(FormScreen):
 
     def request_line(self) -> StyledSpans:
         """Return method and path."""
-        return request_text(self._mutation.operation, self._mutation.path(self._subject))
+        operation, record_id = self._mutation.operation, "" if self._subject is None else self._subject.id
+        return request_text(operation, fill_path(OPERATIONS[operation], record_id))
 
     def breadcrumbs(self) -> Sequence[str]:
         """Return the path of the opening screen and the action."""
@@ -129,7 +131,7 @@ async def _read_first(
     assert action.mutation is not None
     first = action.mutation.prerequisite
     assert first is not None
-    state = await read_object(session, first.operation, first.path(subject))
+    state = await read_object(session, first.operation, subject.id)
     lacking = first.lacks(state)
     if lacking:
         screen.notify_user(lacking, Role.WARN)

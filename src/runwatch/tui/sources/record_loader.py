@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runwatch.api.errors import ApiProblem
-from runwatch.api.operations import OPERATIONS, is_listable, list_operation
+from runwatch.api.operations import OPERATIONS, fill_path, is_listable, list_operation
 from runwatch.base.errors import RunwatchError
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
@@ -52,14 +52,14 @@ def reload_lists(screen: ConsoleScreen, session: ServiceSession, kinds: Iterable
             start_worker(screen, _read(session, kind), f"reading the list of {kind.KIND} again")
 
 
-async def read_object(session: ServiceSession, operation: str, path: Mapping[str, str]) -> dict[str, Any]:
-    """Read one object for the user.
+async def read_object(session: ServiceSession, operation: str, record_id: str) -> dict[str, Any]:
+    """Read the object of a record for the user.
 
     Raises:
         RunwatchError: it cannot be read, or the response is not an object.
     """
     await session.live.scheduler.wait_for_user_turn()
-    answer = await session.client.request(operation, path=dict(path))
+    answer = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id))
     if not isinstance(answer.value, dict):
         raise RunwatchError(
             "The response is not a record", detail=f"{OPERATIONS[operation].title} did not return an object"

@@ -176,7 +176,6 @@ EDIT: Final = ResourceAction[Arm](
         operation="patchArmsByArmId",
         sentence=lambda it: f"Changes {it.display_name or it.id}. Unchanged fields are not sent.",
         confirm_label="Change it",
-        path=lambda it: {"arm_id": it.id},
         fields=tuple(_as_it_is(ask) for ask in _WHAT_EVERY_KIND_HAS),
         command_fields=(*_OF_A_MODEL, *_OF_AN_AGENT, *_OF_A_SKILL),
         changes_only=True,
@@ -194,7 +193,6 @@ DISABLE: Final = ResourceAction[Arm](
         " use it already are not stopped.",
         confirm_label="Disable it",
         cancel_label="Keep it",
-        path=lambda it: {"arm_id": it.id},
         done="disabled",
     ),
 )  # fmt: skip

@@ -133,11 +133,9 @@ class Form:
 
     def values_of(self, body: Mapping[str, Any]) -> dict[str, str]:
         """Return the text of the fields for a body. Members without a field are omitted."""
-        values = dict.fromkeys((ask.id for ask in self.asks), "")
+        values = {}
         for ask in self.asks:
-            value: Any = body
-            for name in ask.path.split("."):
-                value = value.get(name) if isinstance(value, Mapping) else None
+            value = get_member(body, ask.path)
             values[ask.id] = _span_text(value) if ask.kind == "span" else field_text(value)
         return values
 
@@ -244,6 +242,14 @@ def _counted(ask: FormField, typed: str) -> str:
 
 def _top(ask: FormField) -> str:
     return ask.path.partition(".")[0]
+
+
+def get_member(body: Mapping[str, Any], path: str) -> Any:
+    """Return the member of a body at a path; ``None`` if there is none."""
+    value: Any = body
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def put(body: dict[str, Any], path: str, value: Any) -> None:

@@ -41,7 +41,6 @@ APPROVE: Final = ResourceAction[Proposal](
         " on. A decision is final.",
         confirm_label="Approve it",
         cancel_label="Do not decide now",
-        path=lambda it: {"proposal_id": it.id},
         invalidates=(Arm,),
     ),
 )  # fmt: skip
@@ -56,7 +55,6 @@ REJECT: Final = ResourceAction[Proposal](
         " final.",
         confirm_label="Reject it",
         cancel_label="Do not decide now",
-        path=lambda it: {"proposal_id": it.id},
         fields=(
             FormField(path="reason", label="reason", hint="why, up to 2,000 characters; may be left empty",
                 option=FieldOption(name="--reason", metavar="TEXT", help="why")),
@@ -124,7 +122,6 @@ LABEL_KEY: Final = ResourceAction[ApiKey](
         operation="patchApiKeysByApiKeyId",
         sentence=lambda it: f"Gives key {it.id} another label. Its role does not change.",
         confirm_label="Label it",
-        path=lambda it: {"api_key_id": it.id},
         fields=(
             FormField(path="display_name", label="label", hint="display name, up to 200 characters",
                 start=lambda it: it.display_name or "", is_required=True,
@@ -144,7 +141,6 @@ REVOKE_KEY: Final = ResourceAction[ApiKey](
         " refused from then on, also this console if it is its own key.",
         confirm_label="Revoke it",
         cancel_label="Keep it",
-        path=lambda it: {"api_key_id": it.id},
         done="revoked",
     ),
 )  # fmt: skip

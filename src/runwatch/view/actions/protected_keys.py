@@ -31,7 +31,6 @@ class KeyedEndpoint:
 
     Attributes:
         verbs: Noun of its commands.
-        parameter: Path parameter for its id.
         read: Operation that reads the connection.
         begin: Operation that starts entering a key.
         promote: Operation that tests the entered key and uses it.
@@ -40,7 +39,6 @@ class KeyedEndpoint:
 
     noun: str
     verbs: str
-    parameter: str
     kind: type[Record]
     read: str
     begin: str
@@ -51,10 +49,6 @@ class KeyedEndpoint:
     def singular(self) -> str:
         """Singular noun in commands."""
         return self.verbs.removesuffix("s")
-
-    def path(self, subject: Any) -> Mapping[str, str]:
-        """Return the path parameters of its operations."""
-        return {self.parameter: subject.id}
 
 
 STOP_FIELDS: Final = (
@@ -80,7 +74,7 @@ def enter_key_action(
 ) -> ResourceAction[Any]:
     """Return the action that enters a key, followed by its test."""
     return ResourceAction(
-        "connect", "Enter its key", f"{endpoint.verbs} connect", endpoint.begin,
+        "connect", "Enter its key", f"{endpoint.verbs} connect",
         enabled_when=is_usable, off_because=off_because,
         mutation=Mutation(
             operation=endpoint.begin,
@@ -88,13 +82,11 @@ def enter_key_action(
             " in use until another one has passed its test. No key is ever typed here.",
             confirm_label="Ask for the page",
             cancel_label="Leave the key as it is",
-            path=endpoint.path,
             fields=STOP_FIELDS,
             request="binding.ConnectionIntentRequest",
             private_page=PrivatePageSpec(
                 what=f"enter the key of the {endpoint.noun}",
                 read=endpoint.read,
-                path=lambda it, _: endpoint.path(it),
                 progress=key_progress,
                 then=promote_key_action(endpoint),
             ),
@@ -106,19 +98,17 @@ def promote_key_action(endpoint: KeyedEndpoint) -> ResourceAction[Any]:
     """Return the action that tests the entered key and uses it if the test passes."""
     return ResourceAction(
         "promote", "Test the entered key and use it", "verifiers promote" if endpoint.verbs == "verifiers" else "",
-        endpoint.promote,
         mutation=Mutation(
             operation=endpoint.promote,
             sentence=lambda it: f"Calls the endpoint of {it.id} once with the key that was entered, and uses that key"
             " from now on if the test passes. An earlier key stays in use otherwise.",
             confirm_label="Test and use it",
             cancel_label="Leave it waiting",
-            path=endpoint.path,
             members=_pending,
             request="binding.ConnectionTestRequest",
             invalidates=(endpoint.kind,),
-            prerequisite=Prerequisite(operation=endpoint.read, path=endpoint.path, lacks=_lacks),
-            effect_check=EffectCheck(operation=endpoint.read, path=endpoint.path, words=_is_in_use),
+            prerequisite=Prerequisite(operation=endpoint.read, lacks=_lacks),
+            effect_check=EffectCheck(operation=endpoint.read, words=_is_in_use),
         ),
     )  # fmt: skip
 
@@ -129,20 +119,18 @@ def revoke_key_action(
     """Return the action that stops using a key."""
     return ResourceAction(
         "revoke", "Stop using its key", "verifiers revoke" if endpoint.verbs == "verifiers" else "",
-        endpoint.revoke, is_destructive=True,
-        enabled_when=is_usable, off_because=off_because,
+        is_destructive=True, enabled_when=is_usable, off_because=off_because,
         mutation=Mutation(
             operation=endpoint.revoke,
             sentence=lambda it: f"Stops using the key of {it.id} at once: its endpoint is not called any more before"
             " another key was entered and tested.",
             confirm_label="Stop using it",
             cancel_label="Keep using it",
-            path=endpoint.path,
             members=lambda it: {"operation_key": f"revoke-{it.id}-{it.state.get('generation')}"},
             request="binding.ConnectionRevokeRequest",
             invalidates=(endpoint.kind,),
-            prerequisite=Prerequisite(operation=endpoint.read, path=endpoint.path),
-            effect_check=EffectCheck(operation=endpoint.read, path=endpoint.path, words=_is_stopped),
+            prerequisite=Prerequisite(operation=endpoint.read),
+            effect_check=EffectCheck(operation=endpoint.read, words=_is_stopped),
         ),
     )  # fmt: skip
 

@@ -27,7 +27,6 @@ RUNTIME_S: Final = 1800
 CONNECTION: Final = KeyedEndpoint(
     noun="review agent",
     verbs="agents",
-    parameter="arm_id",
     kind=ReviewAgent,
     read="getReviewComposerAgentsByArmIdConnection",
     begin="postReviewComposerAgentsByArmIdConnectionIntents",
@@ -116,7 +115,6 @@ DISABLE: Final = ResourceAction[ReviewAgent](
         ),
         confirm_label="Disable it",
         cancel_label="Keep it",
-        path=lambda it: {"arm_id": it.id},
         invalidates=(ReviewAgent, Arm),
     ),
 )

@@ -22,11 +22,11 @@ def _is_on(connection: SourceConnection) -> bool:
     return connection.revoked_at is None
 
 
-def _handoff(_: Any, answer: Mapping[str, Any]) -> Mapping[str, str]:
-    return {"handoff_intent_id": str(answer.get("handoff_intent_id", ""))}
+def _handoff_id(_: object, answer: Mapping[str, Any]) -> str:
+    return str(answer.get("handoff_intent_id", ""))
 
 
-def _first_scheme(profile: SourceProfile | None) -> str:
+def first_scheme(profile: SourceProfile | None) -> str:
     """Return the auth scheme to suggest for a source: a key if it accepts one."""
     schemes = [str(one.raw.get("id")) for one in (profile.auth_schemes or () if profile is not None else ())]
     return "api_key" if "api_key" in schemes or not schemes else schemes[0]
@@ -128,7 +128,6 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
         " No model can be run over it until a test has passed with the new key.",
         confirm_label="Use the new key",
         cancel_label="Keep the old key",
-        path=lambda it: {"connection_id": it.subject.id},
         members=lambda it: {"handoff_intent_id": it.state.get("handoff_intent_id")},
         request="source.RotateRequest",
         invalidates=(SourceConnection,),
@@ -163,7 +162,7 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
         private_page=PrivatePageSpec(
             what="enter the key of the source",
             read=_READ_HANDOFF,
-            path=_handoff,
+            read_id=_handoff_id,
             progress=handoff_progress,
             then=CONNECT_WITH_KEY,
         ),
@@ -171,13 +170,11 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
 
 
 CONNECT: Final = ResourceAction[None](
-    "connect", "Connect a source", "sources connect", "postSourceCredentialHandoffs",
-    mutation=_connecting(lambda _: "", lambda _: "api_key"),
+    "connect", "Connect a source", "sources connect", mutation=_connecting(lambda _: "", lambda _: "api_key"),
 )  # fmt: skip
 
 CONNECT_PROFILE: Final = ResourceAction[SourceProfile](
-    "connect", "Connect it", "sources connect", "postSourceCredentialHandoffs",
-    mutation=_connecting(lambda it: it.id, _first_scheme),
+    "connect", "Connect it", "sources connect", mutation=_connecting(lambda it: it.id, first_scheme),
 )  # fmt: skip
 
 TEST: Final = ResourceAction[SourceConnection](
@@ -188,7 +185,6 @@ TEST: Final = ResourceAction[SourceConnection](
         sentence=lambda it: f"Calls the source of {it.display_name or it.id}{_keyed(it)}. {_test_effect(it)}",
         confirm_label="Test it",
         cancel_label="Do not call it",
-        path=lambda it: {"connection_id": it.id},
         summarize=_usable,
     ),
 )  # fmt: skip
@@ -200,7 +196,6 @@ SYNC: Final = ResourceAction[SourceConnection](
         operation="postSourceConnectionsByConnectionIdDeploymentsSync",
         sentence=lambda it: f"{_sync_effect(it)} No model is run.",
         confirm_label="Read them",
-        path=lambda it: {"connection_id": it.id},
         members=lambda _: {},
         invalidates=(SourceConnection, Deployment, CatalogEntry),
         summarize=_served,
@@ -221,7 +216,7 @@ ROTATE: Final = ResourceAction[SourceConnection](
         private_page=PrivatePageSpec(
             what="enter another key of the source",
             read=_READ_HANDOFF,
-            path=_handoff,
+            read_id=_handoff_id,
             progress=handoff_progress,
             then=ROTATE_TO_KEY,
         ),
@@ -238,7 +233,6 @@ DISCONNECT: Final = ResourceAction[SourceConnection](
         " saved models that use them are disabled with it.",
         confirm_label="Disconnect it",
         cancel_label="Keep it connected",
-        path=lambda it: {"connection_id": it.id},
         invalidates=(SourceConnection, Deployment, CatalogEntry, Arm),
         summarize=_effects,
         done="disconnected",

@@ -19,7 +19,6 @@ FACTS: Final = ("reachability", "authentication", "response_compatibility")
 CONNECTION: Final = KeyedEndpoint(
     noun="output check",
     verbs="verifiers",
-    parameter="verifier_id",
     kind=Verifier,
     read="getVerifiersByVerifierIdConnection",
     begin="postVerifiersByVerifierIdConnectionIntents",
@@ -141,7 +140,6 @@ TEST: Final = ResourceAction[Verifier](
         " use. No run is touched.",
         confirm_label="Test it",
         cancel_label="Do not call it",
-        path=lambda it: {"verifier_id": it.id},
         invalidates=(Verifier,),
         summarize=_told("probe"),
     ),
@@ -155,7 +153,6 @@ EDIT: Final = ResourceAction[Verifier](
         sentence=lambda it: f"Changes {it.display_name or it.id} and gives it another revision. What is left as it"
         " stands is not sent.",
         confirm_label="Change it",
-        path=lambda it: {"verifier_id": it.id},
         command_fields=(_DATA_CLASSES,),
         fields=(
             replace(_NAME, start=lambda it: it.display_name or ""),
@@ -183,7 +180,6 @@ RETIRE: Final = ResourceAction[Verifier](
         " is destroyed.",
         confirm_label="Retire it",
         cancel_label="Keep it",
-        path=lambda it: {"verifier_id": it.id},
         invalidates=(Verifier,),
         done="retired",
     ),

@@ -65,7 +65,6 @@ ROTATE_SECRET: Final = ResourceAction[Webhook](
         sentence=lambda it: f"Gives the webhook to {it.url or it.id} another signing secret. The one before ends at"
         " once, also for deliveries that are still being tried.",
         confirm_label="Give it another secret",
-        path=lambda it: {"webhook_id": it.id},
         invalidates=(Webhook,),
         summarize=_minted,
         one_time_member="secret",
@@ -83,7 +82,6 @@ REMOVE: Final = ResourceAction[Webhook](
         " deliveries. Deliveries that still wait are dropped.",
         confirm_label="Remove it",
         cancel_label="Keep it",
-        path=lambda it: {"webhook_id": it.id},
         invalidates=(Webhook,),
         summarize=_dropped,
         done="removed",
@@ -99,7 +97,6 @@ REPLAY: Final = ResourceAction[Delivery](
         sentence=lambda it: f"Tells the same event {it.event_id or ''} to the same webhook again, as a delivery of its"
         " own. Its receiver knows it for a repeat by the event's id.",
         confirm_label="Deliver it again",
-        path=lambda it: {"delivery_id": it.id},
     ),
 )  # fmt: skip
 

@@ -116,7 +116,6 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
             "apply",
             "Apply it",
             "templates apply",
-            "postTenantTemplateApplications",
             enabled_when=_can_apply,
             off_because="It has blockers; each says how to clear it.",
             mutation=Mutation(
@@ -148,10 +147,6 @@ def _resumes(application: Application) -> bool:
 
 def _waits_for_proof(application: Application) -> bool:
     return resume_action(application) == AUTHORIZE
-
-
-def _path(application: Application) -> dict[str, str]:
-    return {"application_id": application.id}
 
 
 def _resumption(application: Application) -> dict[str, Any]:
@@ -198,11 +193,10 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
             "resume",
             "Have it go on",
             "templates resume",
-            _RESUME,
             enabled_when=_resumes,
             off_because="It waits for nothing that a resume does.",
             mutation=Mutation(
-                operation=_RESUME, path=_path, members=_resumption, request="template.ResumeRequest",
+                operation=_RESUME, members=_resumption, request="template.ResumeRequest",
                 sentence=lambda it: f"Tells the application: {resume_action(it)}. This spends nothing.",
                 confirm_label="Have it go on", invalidates=(Template,),
             ),
@@ -211,12 +205,10 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
             "authorize",
             "Run the paid live proof",
             "templates resume",
-            _RESUME,
             enabled_when=_waits_for_proof,
             off_because="No live proof waits to be authorized.",
             mutation=Mutation(
                 operation=_RESUME,
-                path=_path,
                 members=_resumption,
                 request="template.ResumeRequest",
                 sentence=lambda it: (
@@ -231,11 +223,11 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
             "select",
             "Select its model",
             "templates select",
-            "postTenantModelSelection",
             enabled_when=lambda it: it.state == "ready" and it.managed_arm_id is not None,
             off_because="Its model is not proved.",
             mutation=Mutation(
-                operation="postTenantModelSelection", members=_path, request="template.SelectionRequest",
+                operation="postTenantModelSelection", request="template.SelectionRequest",
+                members=lambda it: {"application_id": it.id},
                 sentence=lambda it: "Makes the model of this application the selected one of the organization.",
                 confirm_label="Select the model", cancel_label="Select nothing",
             ),

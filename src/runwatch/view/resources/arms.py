@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.records.arm import Arm, RouteAvailability
+from runwatch.records.arm import Arm
 from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.arms import ACTIONS, MAKES
 from runwatch.view.query.parser import build_field_filter
@@ -23,14 +23,6 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
-
-
-def _is_on(arm: Arm) -> bool:
-    return arm.status != "disabled"
-
-
-def _route(arm: Arm) -> RouteAvailability:
-    return arm.route_availability or RouteAvailability({})
 
 
 def _model(arm: Arm) -> str | None:

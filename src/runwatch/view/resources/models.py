@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from runwatch.records.arm import Arm
-from runwatch.records.model import ArmTemplate, CatalogConnection, CatalogEntry, Definition, Deployment, Offering
+from runwatch.records.model import CatalogConnection, CatalogEntry, Definition, Deployment, Offering
 from runwatch.view.actions.arms import MODEL_ACTIONS
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
@@ -27,10 +27,6 @@ def _offering(entry: CatalogEntry) -> Offering:
 
 def _connection(entry: CatalogEntry) -> CatalogConnection:
     return entry.connection or CatalogConnection({})
-
-
-def _template(entry: CatalogEntry) -> ArmTemplate:
-    return entry.arm_registration_template or ArmTemplate({})
 
 
 DEPLOYMENT_LINES: Final = member_lines(

@@ -24,10 +24,6 @@ def _connection(verifier: Verifier) -> ConnectionSummary:
     return verifier.connection or ConnectionSummary({})
 
 
-def _url(verifier: Verifier) -> str | None:
-    return None if verifier.endpoint is None else verifier.endpoint.url
-
-
 def _days(verifier: Verifier, context: RenderContext) -> CellText:
     days = _connection(verifier).days_remaining
     if days is None:

@@ -31,10 +31,6 @@ def _nothing(_: object) -> str:
     return ""
 
 
-def _no_members(_: object) -> Mapping[str, Any]:
-    return {}
-
-
 def _own_id(record: Record) -> str | None:
     return record.id
 
@@ -140,13 +136,11 @@ class Prerequisite:
     The subject of everything else is then a :class:`PageResult` with the record and what was read.
 
     Attributes:
-        operation: Operation id of the read.
-        path: Path parameters, from the record.
+        operation: Operation id of the read, by the record's id.
         lacks: Why the action is impossible with what was read; empty if it is possible.
     """
 
     operation: str
-    path: Callable[[Any], Mapping[str, str]]
     lacks: Callable[[Mapping[str, Any]], str] = _nothing
 
 
@@ -155,19 +149,19 @@ class EffectCheck:
     """A read after the write, for writes whose response does not show whether they took effect.
 
     Attributes:
-        operation: Operation id of the read.
-        path: Path parameters, from the subject.
+        operation: Operation id of the read, by the subject's id.
         words: From the subject and what was read: whether the write took effect, and a text that says so.
     """
 
     operation: str
-    path: Callable[[Any], Mapping[str, str]]
     words: Callable[[Any, Mapping[str, Any]], tuple[bool, str]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Mutation(Generic[S]):
     """One write request, declared as data. The subject is ``None`` if the action needs no record.
+
+    The only parameter that the path of an operation may have is the subject's id.
 
     Attributes:
         sentence: What will happen and what will not.
@@ -196,7 +190,6 @@ class Mutation(Generic[S]):
     sentence: Callable[[S], str]
     confirm_label: str
     cancel_label: str = "Leave it as it is"
-    path: Callable[[S], Mapping[str, str]] = _no_members
     fields: tuple[FormField, ...] = ()
     command_fields: tuple[FormField, ...] = ()
     members: Callable[[S], Mapping[str, Any]] | None = None
@@ -296,7 +289,7 @@ class PrivatePageSpec(Generic[S]):
     Attributes:
         what: What the user does there: "enter the key of the output check".
         read: Operation id that reads the progress; empty if none does.
-        path: Path parameters, from the record and the response that named the page.
+        read_id: The id in the path of that operation, from the record and the response that named the page.
         progress: Progress, from the first and the last state read.
         then: Action offered once the entry is made; its subject is a :class:`PageResult`.
         keeps: Note to keep on this machine until the entry is made, from the request and the response without its
@@ -305,7 +298,7 @@ class PrivatePageSpec(Generic[S]):
 
     what: str
     read: str = ""
-    path: Callable[[S, Mapping[str, Any]], Mapping[str, str]] = lambda _, __: {}
+    read_id: Callable[[Any, Mapping[str, Any]], str] = lambda subject, _: subject.id
     progress: Callable[[Mapping[str, Any], Mapping[str, Any]], PageProgress] = lambda _, __: PageProgress("waiting", "")
     then: ResourceAction[PageResult] | None = None
     keeps: Callable[[Mapping[str, Any], Mapping[str, Any]], IntentNote] | None = None
