@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from runwatch import __version__
-from runwatch.commands.cli.grammar import CONSOLE, CommandSpec, OptionSpec, group_summary, list_commands
+from runwatch.commands.cli.command_spec import CONSOLE, CommandSpec, OptionSpec
+from runwatch.commands.cli.grammar import group_summary, list_commands
 from runwatch.settings.declarations import PROFILE_SETTINGS, SETTINGS
 from runwatch.settings.setting import Setting
 from runwatch.tui.core.key_bindings import KEY_ACTIONS, SCOPE_TITLES, key_label

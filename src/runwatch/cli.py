@@ -121,14 +121,7 @@ def console(options: CommandOptions | None = None) -> int:
 
     if options is None:
         return run_console(find_paths(), os.environ, resolver.SettingOptions())
-    given = resolver.SettingOptions(
-        profile=options.profile,
-        base_url=options.base_url,
-        local=bool(options.local),
-        read_only=bool(options.read_only),
-        theme=options.theme,
-    )
-    return run_console(find_paths(), os.environ, given, open_at=options.open or "")
+    return run_console(find_paths(), os.environ, resolver.SettingOptions.by(options), open_at=options.open or "")
 
 
 def demo(call: Invocation) -> int:

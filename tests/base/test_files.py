@@ -144,8 +144,6 @@ def test_a_written_file_is_private_whatever_it_was_before(tmp_path: Path) -> Non
     path.chmod(0o644)
     write_atomic(path, b"new")
     assert mode_of(path) == 0o600
-    write_atomic(path, b"shared", mode=0o644)
-    assert mode_of(path) == 0o644
 
 
 def test_a_file_that_comes_in_small_pieces_goes_to_the_system_in_large_blocks(tmp_path: Path) -> None:

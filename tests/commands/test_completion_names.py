@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.paths import find_paths
-from runwatch.commands.cli.grammar import CONSOLE, list_commands
+from runwatch.commands.cli.command_spec import CONSOLE
+from runwatch.commands.cli.grammar import list_commands
 from runwatch.commands.completion import SCRIPTS
 from runwatch.commands.completion_names import find_names
 from runwatch.commands.schema import records

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.commands.cli.grammar import FORMAT, CommandSpec, list_commands
+from runwatch.commands.cli.command_spec import FORMAT, CommandSpec
+from runwatch.commands.cli.grammar import list_commands
 from runwatch.view.resources.organization import COMPLIANCE
 from runwatch.view.resources.receipts import RECEIPTS
 from tests.commands.here import Here

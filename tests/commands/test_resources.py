@@ -7,7 +7,8 @@ from typing import Any, Final
 import pytest
 
 from runwatch.api.operations import list_operation, read_operation
-from runwatch.commands.cli.grammar import CommandSpec, list_commands
+from runwatch.commands.cli.command_spec import CommandSpec
+from runwatch.commands.cli.grammar import list_commands
 from runwatch.view.resources.registry import resource_named
 from tests.commands.here import Here
 from tests.support import resources

@@ -253,9 +253,7 @@ def _is_unmapped(user_id: int) -> bool:
     return user_id == unmapped and mapped != [["0", "0", "4294967295"]]
 
 
-def write_atomic(
-    path: Path, content: bytes | Iterable[bytes], *, mode: int = PRIVATE_FILE, follows_links: bool = True
-) -> None:
+def write_atomic(path: Path, content: bytes | Iterable[bytes], *, follows_links: bool = True) -> None:
     """Replace a file so that a reader, or the next start after a power cut, finds the old content or the new.
 
     The content, whole or in pieces, goes to a temporary file beside the target, is flushed to disk, and renamed to the
@@ -267,20 +265,20 @@ def write_atomic(
             only the last step failed.
     """
     target = Path(os.path.realpath(path)) if follows_links else path
-    with _written_beside(target, content, mode) as temporary:
+    with _written_beside(target, content) as temporary:
         temporary.replace(target)
     _flush_directory(target.parent)
 
 
 @contextlib.contextmanager
-def _written_beside(target: Path, content: bytes | Iterable[bytes], mode: int) -> Iterator[Path]:
+def _written_beside(target: Path, content: bytes | Iterable[bytes]) -> Iterator[Path]:
     """Write and flush a temporary file beside the target, and remove it unless the block renames it."""
     private_directory(target.parent)
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb", buffering=BLOCK) as file:
-            temporary.chmod(mode)
+            temporary.chmod(PRIVATE_FILE)
             for piece in (content,) if isinstance(content, bytes) else content:
                 file.write(piece)
             file.flush()
@@ -334,7 +332,7 @@ def write_export(path: Path, content: bytes | Iterable[bytes], *, replace: bool 
         private_directory(target.parent)
     except FileExistsError as error:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), error.filename) from None
-    with _written_beside(target, content, PRIVATE_FILE) as temporary:
+    with _written_beside(target, content) as temporary:
         if replace:
             temporary.replace(target)
         else:

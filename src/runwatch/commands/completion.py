@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.commands import COMPLETE
-from runwatch.commands.cli.grammar import CONSOLE, CommandSpec, all_options, group_summary, list_commands
+from runwatch.commands.cli.command_spec import CONSOLE, CommandSpec
+from runwatch.commands.cli.grammar import all_options, group_summary, list_commands
 from runwatch.commands.cli.invocation import Invocation
 
 

@@ -15,7 +15,8 @@ from typing import Final
 
 from runwatch.base.errors import RunwatchError
 from runwatch.base.paths import Paths, find_paths
-from runwatch.commands.cli.grammar import CONSOLE, CommandSpec, command_at, find_option
+from runwatch.commands.cli.command_spec import CONSOLE, CommandSpec
+from runwatch.commands.cli.grammar import command_at, find_option
 from runwatch.settings.declarations import LOCAL, UNNAMED
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import signal
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -143,16 +144,10 @@ def ensure_running(
     """
     _check(data_dir)
     require_unix_sockets()
-    try:
+    with _usable(data_dir, "Make it writable, or name another place in RUNWATCH_DATA_DIR."):
         data_dir = private_directory(data_dir.absolute())
         starting = FileLock(data_dir / "start.lock")
         starting.acquire(wait=True)
-    except OSError as error:
-        raise LocalServiceError(
-            "The data directory of the local service is not usable",
-            detail=f"{data_dir}: {error.strerror}",
-            hint="Make it writable, or name another place in RUNWATCH_DATA_DIR.",
-        ) from None
     try:
         settings_file = settings_file or find_paths().settings_file
         found = find_running(data_dir, settings_file=settings_file, pace=pace)
@@ -332,20 +327,23 @@ def _with_key(written: ServiceFile, settings_file: Path) -> ServiceFile:
 
 def _check(data_dir: Path) -> None:
     """Refuse a directory that other users may have changed, because its files say where the key goes."""
-    try:
+    with _usable(data_dir):
         check_data_dir(data_dir)
-    except OSError as error:
-        raise LocalServiceError(
-            "The data directory of the local service is not usable", detail=f"{data_dir}: {error.strerror}"
-        ) from None
 
 
 def _is_running(data_dir: Path) -> bool:
-    try:
+    with _usable(data_dir):
         return is_running(data_dir)
+
+
+@contextlib.contextmanager
+def _usable(data_dir: Path, hint: str | None = None) -> Iterator[None]:
+    """Report an error of the block as that of the data directory."""
+    try:
+        yield
     except OSError as error:
         raise LocalServiceError(
-            "The data directory of the local service is not usable", detail=f"{data_dir}: {error.strerror}"
+            "The data directory of the local service is not usable", detail=f"{data_dir}: {error.strerror}", hint=hint
         ) from None
 
 

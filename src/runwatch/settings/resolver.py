@@ -54,6 +54,11 @@ class SettingOptions(NamedTuple):
     read_only: bool = False
     theme: str | None = None
 
+    @classmethod
+    def by(cls, given: Any) -> SettingOptions:
+        """Return those among the options of a command."""
+        return cls(given.profile, given.base_url, bool(given.local), bool(given.read_only), given.theme)
+
 
 class ResolvedSetting(NamedTuple):
     """A value in effect.

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from runwatch.base.errors import UsageError
-from runwatch.commands.cli.grammar import CommandSpec, OptionSpec, command_at, group_summary, list_commands
+from runwatch.commands.cli.command_spec import CommandSpec, OptionSpec
+from runwatch.commands.cli.grammar import command_at, group_summary, list_commands
 from runwatch.commands.cli.parser import ParsedCommand, format_command_help, group_help, parse_command_line, top_help
 from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.spec.resource import ResourceSpec

@@ -143,4 +143,3 @@ async def test_codes_are_counted_with_their_first_and_last_time(journal: Journal
     assert (first.code, first.count, first.profiles, first.paths) == ("rate_limited", 3, 2, 3)
     assert (first.first, first.last) == (START, START + timedelta(minutes=9))
     assert (second.code, second.count) == ("not_found", 1)
-    assert [each.count for each in await count_problem_codes(journal, profile="other")] == [1]

@@ -39,9 +39,9 @@ def read(*runs: Run, complete: bool = True, at: float = 10.0) -> ListRead:
     return ListRead("local", "run", NOW, at, runs, complete=complete, end_is_proven=complete)
 
 
-def state_of(store: Store, *, monotonic: float = 10.0, held_s: float = 0.0, ended: bool = False) -> LoadState:
+def state_of(store: Store, *, monotonic: float = 10.0, held_s: float = 0.0) -> LoadState:
     collection = store.collection("local", "run")
-    return pane_state(collection, now=NOW, monotonic=monotonic, interval_s=5, held_s=held_s, ended=ended).load
+    return pane_state(collection, now=NOW, monotonic=monotonic, interval_s=5, held_s=held_s).load
 
 
 def test_a_list_tells_what_is_new_what_differs_and_what_has_gone() -> None:
@@ -123,8 +123,6 @@ def test_a_pane_goes_through_its_states() -> None:
     assert state_of(store) is LoadState.REFRESHING
     assert state_of(store, monotonic=21) is LoadState.STALE
     assert state_of(store, held_s=3) is LoadState.RATE_LIMITED
-    store.apply(read(run("a")))
-    assert state_of(store, ended=True) is LoadState.ENDED
 
 
 @pytest.mark.parametrize(

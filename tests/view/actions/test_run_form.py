@@ -13,7 +13,6 @@ from runwatch.view.actions.run_form import (
     RunPrefill,
     prefill_from_run,
     start_values,
-    validate_fields,
     values_from_body,
 )
 from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
@@ -35,8 +34,8 @@ def plain_request() -> dict[str, Any]:
 def test_the_form_begins_with_a_test_run_that_lacks_only_its_objective() -> None:
     body = FORM.body(start_values())
     assert body["mode"] == "echo"
-    assert list(validate_fields(body)) == ["objective"]
-    assert validate_fields(FORM.body({**start_values(), "objective": "Say hello."})) == {}
+    assert list(FORM.validate_body(body)) == ["objective"]
+    assert FORM.validate_body(FORM.body({**start_values(), "objective": "Say hello."})) == {}
 
 
 @pytest.mark.parametrize("literal", ["0.10", "1e-7", "0.25", "100", "0.1000000000000000055511151231257827"])

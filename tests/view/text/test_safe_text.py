@@ -55,7 +55,7 @@ def test_a_line_of_any_value_is_clean_and_one_line_and_narrow(value: object) -> 
 @many
 @given(json_values)
 def test_a_block_of_any_value_is_clean(value: object) -> None:
-    for text in (block(value), block(value, indent=2), json_block(value), json_value(value)):
+    for text in (block(value), json_block(value), json_value(value)):
         assert isinstance(text, SafeText)
         assert is_clean(text)
 

@@ -12,8 +12,8 @@ from typing import Final
 from runwatch.base.clock import SystemClock
 from runwatch.base.errors import RunwatchError
 from runwatch.base.paths import Paths, find_paths
+from runwatch.commands.cli.command_spec import CommandSpec
 from runwatch.commands.cli.exit_codes import INTERNAL_ERROR, INTERRUPTED, exit_code
-from runwatch.commands.cli.grammar import CommandSpec
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput, OutputClosedError
 from runwatch.commands.cli.parser import CommandOptions

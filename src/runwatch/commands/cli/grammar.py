@@ -34,21 +34,6 @@ from runwatch.commands.cli.command_spec import (
 from runwatch.commands.cli.resource_commands import FORCE, OUTPUT, RESOURCE_COMMANDS, find_resource_command
 from runwatch.view.resources.resource_index import RESOURCE_INDEX
 
-__all__ = [
-    "CONSOLE",
-    "FORMAT",
-    "TARGET",
-    "ArgumentSpec",
-    "CommandSpec",
-    "OptionSpec",
-    "all_options",
-    "command_at",
-    "find_option",
-    "group_summary",
-    "list_commands",
-    "list_paths",
-]  # fmt: skip
-
 _DECLARED = (
     CommandSpec(
         ("demo",),

@@ -15,17 +15,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
-from runwatch.commands.cli.grammar import (
-    CONSOLE,
-    ArgumentSpec,
-    CommandSpec,
-    OptionSpec,
-    all_options,
-    command_at,
-    find_option,
-    group_summary,
-    list_paths,
-)
+from runwatch.commands.cli.command_spec import CONSOLE, ArgumentSpec, CommandSpec, OptionSpec
+from runwatch.commands.cli.grammar import all_options, command_at, find_option, group_summary, list_paths
 
 PROGRAM = "runwatch"
 

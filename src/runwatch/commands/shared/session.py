@@ -77,14 +77,7 @@ def load_settings(call: Invocation) -> LoadedSettings:
 
 def make_resolver(call: Invocation, loaded: LoadedSettings) -> SettingsResolver:
     """Return the settings resolver for this invocation."""
-    given = call.options
-    options = SettingOptions(
-        profile=given.profile,
-        base_url=given.base_url,
-        local=bool(given.local),
-        read_only=bool(given.read_only),
-    )
-    return SettingsResolver(options, call.environment, loaded, call.paths)
+    return SettingsResolver(SettingOptions.by(call.options), call.environment, loaded, call.paths)
 
 
 class ServiceChoice(NamedTuple):

@@ -16,7 +16,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.json import loads
 from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
-from runwatch.store.db.text_codec import decode_text, encode_text
+from runwatch.store.db.text_codec import decode_text
 from runwatch.store.repositories.journal import (
     PROBLEM_ROWS,
     REQUEST_ROWS,
@@ -48,7 +48,7 @@ _REQUEST_WORDS: Final = (
 
 _CODES: Final = (
     "SELECT code, count(*), min(at), max(at), count(DISTINCT profile), count(DISTINCT path) FROM problem"
-    " WHERE ? IS NULL OR profile = ? GROUP BY code ORDER BY count(*) DESC, max(at) DESC"
+    " GROUP BY code ORDER BY count(*) DESC, max(at) DESC"
 )
 _CACHED_RUNS: Final = (
     "SELECT scope.profile, cached_record.text FROM cached_record JOIN scope ON scope.id = cached_record.scope"
@@ -149,19 +149,17 @@ async def list_latest_problems(journal: Journal, profiles: Sequence[str] | None,
     return sorted(found, key=lambda line: line.at, reverse=True)[:limit]
 
 
-async def count_problem_codes(journal: Journal, *, profile: str | None = None) -> list[CodeCount]:
+async def count_problem_codes(journal: Journal) -> list[CodeCount]:
     """Return every code among the stored Problems, the most frequent first.
 
     Raises:
         DataError: The database cannot be read.
     """
 
-    wanted = None if profile is None else encode_text(profile)
-
     def work(connection: sqlite3.Connection) -> list[CodeCount]:
         return [
             CodeCount(code, count, datetime.fromisoformat(first), datetime.fromisoformat(last), profiles, paths)
-            for code, count, first, last, profiles, paths in connection.execute(_CODES, (wanted, wanted))
+            for code, count, first, last, profiles, paths in connection.execute(_CODES)
         ]
 
     return await journal.run_query(work)

@@ -21,7 +21,7 @@ from runwatch.base.json import loads
 from runwatch.base.log import redact
 from runwatch.records.problem import Problem
 from runwatch.store.db.database import Database, Work
-from runwatch.store.db.text_codec import decode_optional, decode_text, encode_text
+from runwatch.store.db.text_codec import decode_text, encode_text
 from runwatch.store.repositories.id_search import match_ids, normalize_id
 
 if TYPE_CHECKING:
@@ -362,60 +362,17 @@ def _problem_row(exchange: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
 
 
 def request_from_row(row: tuple[Any, ...]) -> JournalRequest:
-    """Convert a row of :data:`REQUEST_ROWS`."""
-    (
-        at,
-        profile,
-        origin,
-        operation,
-        method,
-        path,
-        query,
-        status,
-        elapsed,
-        attempt,
-        key,
-        sent,
-        received,
-        error,
-        number,
-    ) = row
-    return JournalRequest(
-        datetime.fromisoformat(at),
-        decode_text(profile),
-        origin,
-        operation,
-        method,
-        decode_text(path),
-        decode_text(query),
-        status,
-        elapsed,
-        attempt,
-        decode_optional(key),
-        sent,
-        received,
-        decode_optional(error),
-        number,
-    )
+    """Convert a row of :data:`REQUEST_ROWS`, whose columns follow the fields."""
+    at, *rest = row
+    return JournalRequest(datetime.fromisoformat(at), *map(_decode, rest))
 
 
 def problem_from_row(row: tuple[Any, ...]) -> JournalProblem:
-    """Convert a row of :data:`PROBLEM_ROWS`."""
-    at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw, number = row
-    return JournalProblem(
-        datetime.fromisoformat(at),
-        decode_text(profile),
-        origin,
-        operation,
-        method,
-        decode_text(path),
-        status,
-        code,
-        decode_optional(title),
-        decode_optional(detail),
-        decode_optional(instance),
-        decode_optional(key),
-        attempt,
-        loads(raw),
-        number,
-    )
+    """Convert a row of :data:`PROBLEM_ROWS`, whose columns follow the fields."""
+    at, *rest, raw, number = row
+    values = [*map(_decode, rest), loads(raw), number]
+    return JournalProblem(datetime.fromisoformat(at), *values)
+
+
+def _decode(value: Any) -> Any:
+    return decode_text(value) if isinstance(value, bytes) else value

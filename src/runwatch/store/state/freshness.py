@@ -71,7 +71,6 @@ def pane_state(
     monotonic: float,
     interval_s: float,
     held_s: float = 0.0,
-    ended: bool = False,
 ) -> PaneState:
     """Return the state of a pane over this collection.
 
@@ -80,11 +79,10 @@ def pane_state(
         monotonic: The monotonic clock, for every other age.
         interval_s: The poll interval of the collection, in seconds.
         held_s: How long a 429 still holds all reads back.
-        ended: Whether nothing can change any more (the events of a final run).
     """
     age = _age(collection, now, monotonic)
     waiting = None if collection.started_at is None else max(0.0, monotonic - collection.started_at)
-    load = _load(collection, age, interval_s, held_s, ended=ended)
+    load = _load(collection, age, interval_s, held_s)
     return PaneState(
         load,
         age_s=age,
@@ -105,13 +103,11 @@ def _age(collection: Collection, now: datetime, monotonic: float) -> float | Non
     return None
 
 
-def _load(collection: Collection, age: float | None, interval_s: float, held_s: float, *, ended: bool) -> LoadState:
+def _load(collection: Collection, age: float | None, interval_s: float, held_s: float) -> LoadState:
     if held_s > 0:
         return LoadState.RATE_LIMITED
     if collection.failure is not None and collection.failure.trouble is not ReadInterruption.RATE_LIMITED:
         return _TROUBLES[collection.failure.trouble]
-    if ended:
-        return LoadState.ENDED
     if age is None:
         return LoadState.LOADING
     if age > STALE_INTERVALS * interval_s:

@@ -81,7 +81,7 @@ def build_action_dialog(
         sentence=line(mutation.sentence(subject), None),
         request=request_text(mutation.operation, path),
         keep=line(mutation.cancel_label),
-        confirm=line(mutation.confirm_label),
+        confirm=line(action.confirm_label),
         profile=profile_label(session),
         key=line(key),
         body=None if body is None else render_request_body(shown),

@@ -175,7 +175,6 @@ EDIT: Final = ResourceAction[Arm](
     mutation=Mutation(
         operation="patchArmsByArmId",
         sentence=lambda it: f"Changes {it.display_name or it.id}. Unchanged fields are not sent.",
-        confirm_label="Change it",
         fields=tuple(_as_it_is(ask) for ask in _WHAT_EVERY_KIND_HAS),
         command_fields=(*_OF_A_MODEL, *_OF_AN_AGENT, *_OF_A_SKILL),
         changes_only=True,
@@ -191,7 +190,6 @@ DISABLE: Final = ResourceAction[Arm](
         operation="deleteArmsByArmId",
         sentence=lambda it: f"Disables {it.display_name or it.id} for good: no run is routed to it any more. Runs that"
         " use it already are not stopped.",
-        confirm_label="Disable it",
         cancel_label="Keep it",
         done="disabled",
     ),

@@ -21,7 +21,6 @@ from runwatch.records.template import Template
 from runwatch.records.verifier import Verifier
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import short_id
-from runwatch.view.text.glyphs import UNICODE, Glyphs
 
 KnownRecords = Mapping[type[Record], Sequence[Record]]
 """Known records by kind."""
@@ -81,7 +80,7 @@ def find_dependents(subject: Any, known: KnownRecords) -> tuple[Dependents, ...]
     )
 
 
-def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = (), glyphs: Glyphs = UNICODE) -> str:
+def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = ()) -> str:
     """Describe the dependents of a record in a sentence.
 
     Args:
@@ -89,7 +88,7 @@ def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = (),
     """
     parts = []
     for each in found:
-        names = [short_id(name, glyphs) if name in each.ids else name for name in each.names[:MAX_NAMED]]
+        names = [short_id(name) if name in each.ids else name for name in each.names[:MAX_NAMED]]
         more = f" and {len(each.ids) - MAX_NAMED} more" if len(each.ids) > MAX_NAMED else ""
         parts.append(f"{len(each.ids)} {each.noun}{'s' * (len(each.ids) != 1)} ({', '.join(names)}{more})")
     said = f"Used by {'; '.join(parts)}." if parts else "No known dependents."

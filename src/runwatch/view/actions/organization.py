@@ -39,7 +39,6 @@ APPROVE: Final = ResourceAction[Proposal](
         operation="postProposalsByProposalIdApprove",
         sentence=lambda it: f"Approves the change of {it.arm_id or 'the skill'}: runs use the repaired text from now"
         " on. A decision is final.",
-        confirm_label="Approve it",
         cancel_label="Do not decide now",
         invalidates=(Arm,),
     ),
@@ -53,7 +52,6 @@ REJECT: Final = ResourceAction[Proposal](
         operation="postProposalsByProposalIdReject",
         sentence=lambda it: f"Rejects the change of {it.arm_id or 'the skill'}, which stays as it is. A decision is"
         " final.",
-        confirm_label="Reject it",
         cancel_label="Do not decide now",
         fields=(
             FormField(path="reason", label="reason", hint="why, up to 2,000 characters; may be left empty",
@@ -121,7 +119,6 @@ LABEL_KEY: Final = ResourceAction[ApiKey](
     mutation=Mutation(
         operation="patchApiKeysByApiKeyId",
         sentence=lambda it: f"Gives key {it.id} another label. Its role does not change.",
-        confirm_label="Label it",
         fields=(
             FormField(path="display_name", label="label", hint="display name, up to 200 characters",
                 start=lambda it: it.display_name or "", is_required=True,
@@ -139,7 +136,6 @@ REVOKE_KEY: Final = ResourceAction[ApiKey](
         operation="postApiKeysByApiKeyIdRevoke",
         sentence=lambda it: f"Revokes key {it.display_name or it.id} at once and for good. Every client that uses it is"
         " refused from then on, also this console if it is its own key.",
-        confirm_label="Revoke it",
         cancel_label="Keep it",
         done="revoked",
     ),
@@ -169,7 +165,6 @@ TOP_UP: Final = ResourceAction[None](
     mutation=Mutation(
         operation="postAccountTopUpIntents",
         sentence=lambda _: "Asks for a private page on which sample credit is added. No money moves.",
-        confirm_label="Ask for the page",
         cancel_label="Leave",
         fields=(
             FormField(

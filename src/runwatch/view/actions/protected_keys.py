@@ -80,7 +80,6 @@ def enter_key_action(
             operation=endpoint.begin,
             sentence=lambda it: f"Asks for a private page on which the key of {it.id} is entered. The key in use stays"
             " in use until another one has passed its test. No key is ever typed here.",
-            confirm_label="Ask for the page",
             cancel_label="Leave the key as it is",
             fields=STOP_FIELDS,
             request="binding.ConnectionIntentRequest",

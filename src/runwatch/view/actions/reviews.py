@@ -113,7 +113,6 @@ DISABLE: Final = ResourceAction[ReviewAgent](
         sentence=lambda it: (
             f"Disables {it.display_name or it.id} for good: no job is given to it any more, and its key is destroyed."
         ),
-        confirm_label="Disable it",
         cancel_label="Keep it",
         invalidates=(ReviewAgent, Arm),
     ),
@@ -130,7 +129,6 @@ CONNECT_REPOSITORY: Final = ResourceAction[None](
     mutation=Mutation(
         operation="postGithubConnectionsIntents",
         sentence=lambda _: "Asks for a private page that connects the repository. Nothing is connected before that.",
-        confirm_label="Ask for the page",
         cancel_label="Do not connect it",
         fields=(
             FormField(path="repository", label="repository", is_required=True,

@@ -66,7 +66,6 @@ def _echo_rule(request: Any) -> Mapping[str, str]:
 FORM: Final = Form(asks=FIELDS, request="run.RunRequest", also=_echo_rule)
 """The form of a run. ``mode`` is always in its body, because the service's default spends money."""
 
-validate_fields: Final = FORM.validate_body
 field_named: Final = FORM.field_of
 values_from_body: Final = FORM.values_of
 

@@ -105,7 +105,6 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
         sentence=lambda it: (
             f"Connects {it.state.get('source_id')}{_with_key(it)}. No model is called; test the connection next."
         ),
-        confirm_label="Connect it",
         cancel_label="Do not connect it",
         members=_of_handoff,
         fields=(
@@ -141,7 +140,6 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
         operation="postSourceCredentialHandoffs",
         sentence=lambda _: "Asks for a private page on which the source's key is entered; a source without a key needs"
         " no page. Nothing is connected yet, and no key is ever typed here.",
-        confirm_label="Ask for the page",
         cancel_label="Leave",
         fields=(
             FormField(path="source_id", label="source", hint="id of a source; an openai_compatible one has any address",
@@ -183,7 +181,6 @@ TEST: Final = ResourceAction[SourceConnection](
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdTest",
         sentence=lambda it: f"Calls the source of {it.display_name or it.id}{_keyed(it)}. {_test_effect(it)}",
-        confirm_label="Test it",
         cancel_label="Do not call it",
         summarize=_usable,
     ),
@@ -209,7 +206,6 @@ ROTATE: Final = ResourceAction[SourceConnection](
         operation="postSourceCredentialHandoffs",
         sentence=lambda it: f"Asks for a private page on which another key for {it.display_name or it.id} is entered."
         " The key in use stays in use until then. No key is ever typed here.",
-        confirm_label="Ask for the page",
         cancel_label="Keep its key",
         members=_same_endpoint,
         request="source.HandoffRequest",
@@ -231,7 +227,6 @@ DISCONNECT: Final = ResourceAction[SourceConnection](
         operation="deleteSourceConnectionsByConnectionId",
         sentence=lambda it: f"Disconnects {it.display_name or it.id} for good and destroys its key. Its models and the"
         " saved models that use them are disabled with it.",
-        confirm_label="Disconnect it",
         cancel_label="Keep it connected",
         invalidates=(SourceConnection, Deployment, CatalogEntry, Arm),
         summarize=_effects,

@@ -138,7 +138,6 @@ TEST: Final = ResourceAction[Verifier](
         operation="postVerifiersByVerifierIdTest",
         sentence=lambda it: f"Calls {_url(it) or 'the endpoint'} once with a reserved probe, with the key that is in"
         " use. No run is touched.",
-        confirm_label="Test it",
         cancel_label="Do not call it",
         invalidates=(Verifier,),
         summarize=_told("probe"),
@@ -152,7 +151,6 @@ EDIT: Final = ResourceAction[Verifier](
         operation="patchVerifiersByVerifierId",
         sentence=lambda it: f"Changes {it.display_name or it.id} and gives it another revision. What is left as it"
         " stands is not sent.",
-        confirm_label="Change it",
         command_fields=(_DATA_CLASSES,),
         fields=(
             replace(_NAME, start=lambda it: it.display_name or ""),
@@ -178,7 +176,6 @@ RETIRE: Final = ResourceAction[Verifier](
         operation="deleteVerifiersByVerifierId",
         sentence=lambda it: f"Retires {it.display_name or it.id} for good: no run can name it any more, and its key"
         " is destroyed.",
-        confirm_label="Retire it",
         cancel_label="Keep it",
         invalidates=(Verifier,),
         done="retired",

@@ -64,7 +64,6 @@ ROTATE_SECRET: Final = ResourceAction[Webhook](
         operation="postWebhooksByWebhookIdRotateSecret",
         sentence=lambda it: f"Gives the webhook to {it.url or it.id} another signing secret. The one before ends at"
         " once, also for deliveries that are still being tried.",
-        confirm_label="Give it another secret",
         invalidates=(Webhook,),
         summarize=_minted,
         one_time_member="secret",
@@ -80,7 +79,6 @@ REMOVE: Final = ResourceAction[Webhook](
         operation="deleteWebhooksByWebhookId",
         sentence=lambda it: f"Removes the webhook to {it.url or it.id} for good, with its secret and the list of its"
         " deliveries. Deliveries that still wait are dropped.",
-        confirm_label="Remove it",
         cancel_label="Keep it",
         invalidates=(Webhook,),
         summarize=_dropped,
@@ -96,7 +94,6 @@ REPLAY: Final = ResourceAction[Delivery](
         operation="postWebhooksDeliveriesByDeliveryIdReplay",
         sentence=lambda it: f"Tells the same event {it.event_id or ''} to the same webhook again, as a delivery of its"
         " own. Its receiver knows it for a repeat by the event's id.",
-        confirm_label="Deliver it again",
     ),
 )  # fmt: skip
 

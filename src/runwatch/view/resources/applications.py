@@ -125,7 +125,6 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
                     f" {max_spend_text(it)}{_once_more(it)}."
                     " The service refuses it when it would do something else by now."
                 ),
-                confirm_label="Apply it",
                 cancel_label="Do not apply it",
                 members=_approval,
                 request="template.ApplicationRequest",
@@ -198,7 +197,7 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
             mutation=Mutation(
                 operation=_RESUME, members=_resumption, request="template.ResumeRequest",
                 sentence=lambda it: f"Tells the application: {resume_action(it)}. This spends nothing.",
-                confirm_label="Have it go on", invalidates=(Template,),
+                invalidates=(Template,),
             ),
         ),
         ResourceAction(

@@ -165,7 +165,7 @@ class Mutation(Generic[S]):
 
     Attributes:
         sentence: What will happen and what will not.
-        confirm_label: Label of the button that sends the request.
+        confirm_label: Label of the button that sends the request; by default the action's, or that it asks for a page.
         cancel_label: Label of the button that does not.
         fields: Fields of the form; without any, the dialog opens at once.
         command_fields: Fields that only the command takes.
@@ -188,7 +188,7 @@ class Mutation(Generic[S]):
 
     operation: str
     sentence: Callable[[S], str]
-    confirm_label: str
+    confirm_label: str = ""
     cancel_label: str = "Leave it as it is"
     fields: tuple[FormField, ...] = ()
     command_fields: tuple[FormField, ...] = ()
@@ -244,6 +244,14 @@ class ResourceAction(Generic[A]):
     def calls(self) -> str:
         """The operation id; empty if no request is needed."""
         return self.operation if self.mutation is None else self.mutation.operation
+
+    @property
+    def confirm_label(self) -> str:
+        """Label of the button that sends the request."""
+        if self.mutation is None:
+            return self.label
+        by_default = self.label if self.mutation.private_page is None else "Ask for the page"
+        return self.mutation.confirm_label or by_default
 
 
 PageStage = Literal["waiting", "entered", "ended"]

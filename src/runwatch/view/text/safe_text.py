@@ -70,16 +70,11 @@ def line(value: object, cells: int | None = LINE_CELLS) -> SafeText:
     return text if isinstance(text, SafeText) else SafeText(text, _GATE)
 
 
-def block(value: object, *, indent: int | None = None) -> SafeText:
-    """Render any value on as many lines as it has, uncut.
-
-    Args:
-        value: Rendered as by :func:`line`.
-        indent: Spaces per level for lists and objects; ``None`` keeps them on one line.
-    """
+def block(value: object) -> SafeText:
+    """Render any value, as by :func:`line`, on as many lines as it has, uncut."""
     if isinstance(value, SafeText):
         return value
-    return SafeText(clean_block("–" if value is None else json_text(value, indent)), _GATE)
+    return SafeText(clean_block("–" if value is None else json_text(value)), _GATE)
 
 
 def json_text(value: object, indent: int | None = None) -> str:
