@@ -65,6 +65,8 @@ class Client:
     Use it as an asynchronous context manager, which closes the connections at the end. No connection is opened before
     the first call.
 
+    Every call raises an :class:`~runwatch.api.errors.ApiError` as :meth:`request` does.
+
     Args:
         target: The service, and the key for it.
         read_only: Refuse operations that mutate before anything is sent.
@@ -97,11 +99,9 @@ class Client:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close the connections."""
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._transport.close()
 
     async def request(
@@ -155,7 +155,6 @@ class Client:
 
         Raises:
             InvalidRequestError: The page is not at the service's own address; nothing was sent.
-            ApiError: As for :meth:`request`.
         """
         if self.read_only:
             raise ReadOnlyError(operation=PRIVATE_ENTRY.id, what=PRIVATE_ENTRY.title)
@@ -201,19 +200,12 @@ class Client:
             status: Only runs in this state.
             since: Only runs from this ISO 8601 timestamp on.
             cursor: The ``next_cursor`` of the page before, unchanged.
-
-        Raises:
-            ApiError: As for :meth:`request`.
         """
         query = {"status": status, "since": since, "cursor": cursor, "limit": limit}
         return await self._page(self._call("getExecutions", query=query), Run)
 
     async def get_run(self, execution_id: str) -> Run:
-        """Return one run (``GET /v1/executions/{execution_id}``).
-
-        Raises:
-            ApiError: As for :meth:`request`.
-        """
+        """Return one run (``GET /v1/executions/{execution_id}``)."""
         return await self._record("getExecutionsByExecutionId", execution_id, Run)
 
     async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]:
@@ -222,9 +214,6 @@ class Client:
 
         Args:
             after: Only events after the one with this id. A service that does not know the id may return all events.
-
-        Raises:
-            ApiError: As for :meth:`request`.
         """
         call = self._call(
             "getExecutionsByExecutionIdEvents", path={"execution_id": execution_id}, query={"after": after}
@@ -235,9 +224,6 @@ class Client:
         """Return the model output of a completed live run (``GET /v1/executions/{execution_id}/result``).
 
         A test run has no result, and the service keeps one for a limited time only.
-
-        Raises:
-            ApiError: As for :meth:`request`.
         """
         return await self._record("getExecutionsByExecutionIdResult", execution_id, RunResult)
 
@@ -245,9 +231,6 @@ class Client:
         """Cancel a run (``POST /v1/executions/{execution_id}/cancel``).
 
         This does not reverse a provider call in progress. A replayed response may be old; read the run for its state.
-
-        Raises:
-            ApiError: As for :meth:`request`.
         """
         return await self._record("postExecutionsByExecutionIdCancel", execution_id, Run, key=key, needs_key=True)
 
@@ -260,27 +243,16 @@ class Client:
             since: Only receipts from this ISO 8601 timestamp on.
             status: Only receipts of runs that ended in this state.
             arm_id: Only receipts of runs that used this saved model.
-
-        Raises:
-            ApiError: As for :meth:`request`.
         """
         query = {"since": since, "status": status, "arm_id": arm_id}
         return await self._page(self._call("getReceipts", query=query), Receipt)
 
     async def get_receipt(self, execution_id: str) -> Receipt:
-        """Return the receipt of a final run (``GET /v1/receipts/{execution_id}``).
-
-        Raises:
-            ApiError: As for :meth:`request`.
-        """
+        """Return the receipt of a final run (``GET /v1/receipts/{execution_id}``)."""
         return await self._record("getReceiptsByExecutionId", execution_id, Receipt)
 
     async def get_account(self) -> Account:
-        """Return the account of the key: principal, quota, rate limit, balance (``GET /v1/account``).
-
-        Raises:
-            ApiError: As for :meth:`request`.
-        """
+        """Return the account of the key: principal, quota, rate limit, balance (``GET /v1/account``)."""
         return await self._record("getAccount", None, Account)
 
     async def pages(
@@ -345,9 +317,6 @@ class Client:
 
         Args:
             after: The id of the last event already known.
-
-        Raises:
-            ApiError: As for :meth:`request`.
         """
         follower = RunFollower(self, execution_id, RunTail(after))
         while not isinstance(step := await follower.step(), EndStep):

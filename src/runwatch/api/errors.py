@@ -28,15 +28,10 @@ class ApiError(RunwatchError):
     """A call of the service failed.
 
     Args:
-        title: What happened.
         attempts: How many times the request was tried; 0 when nothing was sent.
         outcome_known: False when a write may or may not have taken effect. A retry with the same idempotency key and
             the same bytes settles it.
         key: The ``Idempotency-Key`` of the request.
-        detail: More about this occurrence; not safe text.
-        hint: What to do next.
-        support_id: The ``instance`` of the Problem, which support staff quote.
-        retryable: Whether the same call may succeed later without a change.
     """
 
     def __init__(

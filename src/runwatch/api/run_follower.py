@@ -32,9 +32,7 @@ _REFUSALS: Final = frozenset({400, 404, 410, 422})
 class RunReads(Protocol):
     """The part of the client that a follower needs."""
 
-    async def get_run(self, execution_id: str) -> Run:
-        """Return one run."""
-        ...
+    async def get_run(self, execution_id: str) -> Run: ...
 
     async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]:
         """Return the events of a run, oldest first."""

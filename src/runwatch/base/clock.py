@@ -34,15 +34,12 @@ class SystemClock:
     """The system's clock."""
 
     def now(self) -> datetime:
-        """Return the wall time, aware, in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return monotonic seconds."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait ``seconds``."""
         await asyncio.sleep(seconds)
 
     def chance(self) -> float:

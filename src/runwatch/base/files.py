@@ -292,7 +292,6 @@ def export_refusal(path: Path, *, replace: bool) -> str | None:
     """Return why an export may not be written to a path, or ``None`` (manual: security, "Files and directories").
 
     Args:
-        path: Where the export goes.
         replace: Whether an existing regular file or link may be replaced.
     """
     try:
@@ -316,7 +315,6 @@ def write_export(path: Path, content: bytes | Iterable[bytes], *, replace: bool 
 
     Args:
         path: Its directory is created if missing.
-        content: The content, whole or in pieces.
         replace: Whether to replace an existing regular file; for a link, the link itself is replaced.
 
     Raises:

@@ -79,7 +79,6 @@ class MaxLevelFilter(logging.Filter):
 
     Args:
         lines: Maximum lines a minute.
-        monotonic: Returns monotonic seconds.
     """
 
     def __init__(self, lines: int, monotonic: Callable[[], float] = time.monotonic) -> None:

@@ -117,33 +117,25 @@ class SystemKeyring:
 
 
 class KeyFile:
-    """TOML file of mode 0600 with one table for each profile; refused if other users could read or change it."""
+    """TOML file of mode 0600 with one table for each profile; refused if other users could read or change it.
+
+    Every method raises :class:`~runwatch.base.errors.SettingsError` if the file is not private, or cannot be read or
+    written.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def get(self, name: str) -> StoredKey | None:
-        """Return the key stored under a name, or ``None``.
-
-        Raises:
-            SettingsError: The file is not private or cannot be read.
-        """
+        """Return the key stored under a name, or ``None``."""
         return self._read().get(name)
 
     def put(self, name: str, kept: StoredKey) -> None:
-        """Store a key under a name.
-
-        Raises:
-            SettingsError: The file is not private, or cannot be read or written.
-        """
+        """Store a key under a name."""
         self._change(lambda entries: entries.update({name: kept}))
 
     def remove(self, name: str) -> bool:
-        """Remove the key stored under a name; return whether there was one.
-
-        Raises:
-            SettingsError: The file is not private, or cannot be read or written.
-        """
+        """Remove the key stored under a name; return whether there was one."""
         if self.get(name) is None:
             return False
         self._change(lambda entries: entries.pop(name, None))

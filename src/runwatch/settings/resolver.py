@@ -77,8 +77,8 @@ class ResolvedSetting(NamedTuple):
 class SettingsResolver:
     """Settings in effect for one call of the program.
 
-    Args:
-        options: Settings from the command line.
+    Every method raises :class:`~runwatch.base.errors.SettingsError` if a flag or a variable that it needs has an
+    invalid value, or the profile is unknown.
     """
 
     def __init__(
@@ -90,20 +90,12 @@ class SettingsResolver:
         self._paths = paths
 
     def settings(self) -> Settings:
-        """Return every setting with its value in effect.
-
-        Raises:
-            SettingsError: A flag or a variable has an invalid value, or a profile is unknown.
-        """
+        """Return every setting with its value in effect."""
         chosen = {setting.key: self.value(setting).value for setting in SETTINGS}
         return Settings(chosen, self._loaded.settings.profiles)
 
     def value(self, setting: Setting[Any]) -> ResolvedSetting:
-        """Return the value of one setting, with its source.
-
-        Raises:
-            SettingsError: A flag or a variable has an invalid value, or a profile is unknown.
-        """
+        """Return the value of one setting, with its source."""
         given = getattr(self._options, setting.flag.lstrip("-").replace("-", "_"), None) if setting.flag else None
         if given:
             return ResolvedSetting(setting.key, _taken(setting, given, setting.flag), SettingSource.FLAG, setting.flag)
@@ -124,11 +116,7 @@ class SettingsResolver:
         return ResolvedSetting(setting.key, setting.default, SettingSource.DEFAULT)
 
     def values(self) -> Iterator[ResolvedSetting]:
-        """Yield every setting, then the file's settings of each profile; API keys are not included.
-
-        Raises:
-            SettingsError: A flag or a variable has an invalid value, or a profile is unknown.
-        """
+        """Yield every setting, then the file's settings of each profile; API keys are not included."""
         for setting in SETTINGS:
             resolved = self.value(setting)
             if not setting.is_table or not resolved.value:

@@ -63,7 +63,6 @@ def decode_page(body: bytes, record: type[R], again: Callable[[Record], Record] 
     The items are in the member that the record declares; a bare list is accepted too (manual: decisions, "Event tail").
 
     Args:
-        record: The type of the items.
         again: Maps a received record to the one to keep: the stored record if the two are equal.
 
     Raises:
@@ -87,8 +86,6 @@ async def decode_page_sliced(
     A thread would not help, because decoding holds the interpreter lock: a page of 26 MB froze the loop for 1.4 s.
 
     Args:
-        record: The type of the items.
-        clock: Measures the slices.
         again: As for :func:`decode_page`; a long list that is read again then never takes its memory twice.
 
     Raises:

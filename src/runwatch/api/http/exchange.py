@@ -13,8 +13,6 @@ class HttpRequest:
     Attributes:
         path: The path with its parameters, percent-encoded.
         query: The query, percent-encoded, without the question mark.
-        body: The exact bytes of the body, or ``None``.
-        key: The idempotency key, or ``None``.
     """
 
     method: str

@@ -24,11 +24,7 @@ MAY_HAVE_CHANGED: Final = "Unknown: it may have taken effect; a retry is safe."
 
 
 def report_error(error: RunwatchError, output: CommandOutput, profile: str | None = None) -> int:
-    """Report an error in the format of the invocation, and return its exit code.
-
-    Args:
-        profile: The failed profile, if the invocation reads several.
-    """
+    """Report an error in the format of the invocation, and return its exit code."""
     code = exit_code(error)
     output.error(error_json_line(error, code, profile=profile) if output.is_json else error_text(error, profile))
     return code
@@ -78,7 +74,6 @@ def error_json_line(
 
     Args:
         pending: The idempotency key of a write that was in progress, whose outcome is therefore unknown.
-        profile: The failed profile, if the invocation reads several.
         circumstances: What is known besides the error. An accepted run is included as ``execution_id``.
     """
     api = error if isinstance(error, ApiError) else None

@@ -21,7 +21,6 @@ class Invocation:
     """The context passed to every handler.
 
     Attributes:
-        paths: Locations of settings and data.
         pending_key: Idempotency key of a submit in progress, for the message after an interruption.
         accepted_run: Run that the service accepted from this invocation; it continues even if a later step fails.
         on_interrupt: Message if the user interrupts the command now.

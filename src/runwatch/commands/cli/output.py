@@ -21,10 +21,10 @@ class OutputClosedError(Exception):
 class CommandOutput:
     """The two streams of one invocation.
 
+    Every method that writes raises :class:`OutputClosedError` if standard output is closed or its disk is full.
+
     Args:
         form: ``table``, ``json``, ``ndjson`` or ``csv``.
-        stdout: Stream for data; by default that of the process.
-        stderr: Stream for everything else; by default that of the process.
     """
 
     def __init__(self, form: str = "table", stdout: TextIO | None = None, stderr: TextIO | None = None) -> None:
@@ -38,39 +38,23 @@ class CommandOutput:
         return self.form in {"json", "ndjson"}
 
     def text(self, text: str) -> None:
-        """Print data unchanged.
-
-        Raises:
-            OutputClosedError: The stream is closed or its disk is full.
-        """
+        """Print data unchanged."""
         try:
             self._stdout.write(text)
         except OSError as error:
             raise OutputClosedError(error) from None
 
     def clean_block(self, text: str) -> None:
-        """Print multi-line text of the service, cleaned.
-
-        Raises:
-            OutputClosedError: The stream is closed or its disk is full.
-        """
+        """Print multi-line text of the service, cleaned."""
         self.text(clean_block(text).rstrip("\n") + "\n")
 
     def line(self, text: str) -> None:
-        """Print one line of data and flush, so the reader of a pipe sees it at once.
-
-        Raises:
-            OutputClosedError: The stream is closed or its disk is full.
-        """
+        """Print one line of data and flush, so the reader of a pipe sees it at once."""
         self.text(text + "\n")
         self._flush()
 
     def json(self, value: object, *, indent: int | None = 2) -> None:
-        """Print one value as ASCII JSON.
-
-        Raises:
-            OutputClosedError: The stream is closed or its disk is full.
-        """
+        """Print one value as ASCII JSON."""
         self.text(dumps(value, indent=indent) + "\n")
 
     def note(self, text: str) -> None:
@@ -82,11 +66,7 @@ class CommandOutput:
         self._say("warning", text, "runwatch: ")
 
     def error(self, text: str) -> None:
-        """Write clean text to stderr after flushing all data. If stderr is closed, the text is lost.
-
-        Raises:
-            OutputClosedError: Standard output is closed or its disk is full.
-        """
+        """Write clean text to stderr after flushing all data. If stderr is closed, the text is lost."""
         self._flush()
         with contextlib.suppress(OSError, ValueError):
             self._stderr.write(text)

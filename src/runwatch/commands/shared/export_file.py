@@ -33,10 +33,6 @@ def save_export(call: Invocation, name: str, content: bytes | str | Iterable[byt
 
     An existing file is replaced only with ``--force``; links are never followed.
 
-    Args:
-        name: The file name as given.
-        said: Text before the path.
-
     Raises:
         UsageError: The file exists.
         RunwatchError: The file cannot be written.

@@ -22,11 +22,7 @@ from runwatch.view.text.safe_text import line
 
 
 class ProfilePrinter(RecordPrinter):
-    """Prints records of one resource from several profiles.
-
-    Args:
-        settings: Determines how times and states are shown.
-    """
+    """Prints records of one resource from several profiles."""
 
     def __init__(self, call: Invocation, settings: Settings, spec: ResourceSpec[Any]) -> None:
         self._owners = RecordProfiles()

@@ -41,9 +41,7 @@ class ProfileResults(Generic[T]):
 
     Attributes:
         got: Successful reads, in the order requested.
-        failed: Errors of the other profiles.
         settings: Settings common to all, for printing.
-        code: The exit code.
     """
 
     got: Sequence[ProfileResult[T]]

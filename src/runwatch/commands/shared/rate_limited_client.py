@@ -26,7 +26,6 @@ class RateLimitedClient(Client):
         self._turns = asyncio.Lock()
 
     def pace(self, budget: RequestBudget) -> None:
-        """Set the request budget."""
         self._budget = budget
 
     def note_limited(self) -> None:

@@ -29,11 +29,7 @@ TIME_MODES: Final[Mapping[str, TimeMode]] = {"relative": "relative", "local": "l
 
 
 class RecordPrinter:
-    """Prints records of one resource for one invocation.
-
-    Args:
-        settings: Determines how times and states are shown.
-    """
+    """Prints records of one resource for one invocation."""
 
     def __init__(self, call: Invocation, settings: Settings, spec: ResourceSpec[Any]) -> None:
         self._output: CommandOutput = call.output
@@ -69,11 +65,7 @@ class RecordPrinter:
                 self._table(rows)
 
     def record(self, item: Any, raw: Mapping[str, Any]) -> None:
-        """Print one record.
-
-        Args:
-            item: The record, or its subject.
-        """
+        """Print one record."""
         match self._output.form:
             case "json":
                 self._lines([text_output.json_record(raw, self._fields)])

@@ -28,14 +28,7 @@ T = TypeVar("T")
 
 
 class CommandSession:
-    """An open session with one service. Made by :func:`open_session`.
-
-    Attributes:
-        events: Events kept on this machine.
-        outbox: Unconfirmed writes.
-        watch_list: Runs submitted or added on this machine.
-        notes: Local notes about records.
-    """
+    """An open session with one service. Made by :func:`open_session`."""
 
     def __init__(self, call: Invocation, settings: Settings, client: RateLimitedClient, database: Database) -> None:
         self.call: Final = call

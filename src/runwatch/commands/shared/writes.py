@@ -42,7 +42,6 @@ def run_write(
     not end the prompt inside it.
 
     Args:
-        operation: Operation id, for the refusal.
         question: Question before a destructive action, without the target; ``None`` asks nothing.
 
     Raises:

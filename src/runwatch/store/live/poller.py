@@ -149,7 +149,6 @@ class Poller:
             self.scheduler.add(f"list {kind.KIND}", JobPriority.SCREEN, lambda: self._list(kind))
 
     def stop_list(self, kind: type[Record]) -> None:
-        """Stop polling the list of a kind."""
         if kind is not Run:
             self.scheduler.remove(f"list {kind.KIND}")
 
@@ -164,7 +163,6 @@ class Poller:
         self.scheduler.run_soon(f"list {name}")
 
     def stop_filtered_list(self, name: str) -> None:
-        """Stop polling a filtered list."""
         self.scheduler.remove(f"list {name}")
 
     def refresh(self, kind: type[Record]) -> None:

@@ -33,7 +33,6 @@ class ReportQuery:
     """One report and its parameters.
 
     Attributes:
-        record: The type of the response.
         query: Query parameters, as pairs.
         path: Path parameters, as pairs.
         is_read_once: Whether it is read again only when the user asks for it.
@@ -52,12 +51,7 @@ class ReportQuery:
 
 
 def name_response_collection(record: type[Record], record_id: str) -> str:
-    """Return the kind under which the store keeps the response of an action that no list contains, such as a test.
-
-    Args:
-        record: The type of the response.
-        record_id: The record acted on.
-    """
+    """Return the kind under which the store keeps the response of an action that no list contains, such as a test."""
     return f"{record.KIND} {record_id}"
 
 

@@ -104,7 +104,6 @@ class StoredRunTail:
     """Event tail whose pages are stored before the tail processes them.
 
     Args:
-        clock: Times the gaps.
         cursor: The id of the last stored event.
 
     Attributes:
@@ -142,7 +141,6 @@ class StoredRunTail:
         """Return a tail that continues after the stored events.
 
         Args:
-            clock: Times the gaps.
             position: How many of the stored events the caller has; ``None`` for all.
             silent_since: Monotonic time of the last good response, where later reads failed.
 

@@ -56,9 +56,7 @@ class RunTails:
     """Follows runs.
 
     Args:
-        store: Receives the run status that a tail has read.
         least_s: Minimum seconds between two reads of one tail, while its run is busy.
-        on_news: Called after every read.
         on_end: Called when the last event of a run has come.
     """
 

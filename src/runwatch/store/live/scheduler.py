@@ -48,7 +48,6 @@ class ReadJob:
 
     Attributes:
         key: Name of the job; a second one with the same name replaces the first.
-        lane: Its priority.
         run: Reads once and returns the seconds until the next read, or ``None`` if there is nothing more to read. It
             handles its own errors; one that escapes is logged and the job repeated after :data:`STARVED_S`.
         due: Monotonic time from which it may go.
@@ -105,7 +104,6 @@ class Scheduler:
             self._wake.set()
 
     def __contains__(self, key: str) -> bool:
-        """Return whether there is a job of this name."""
         return key in self._jobs
 
     async def wait_for_user_turn(self, told: Callable[[float], None] = lambda _: None) -> None:

@@ -138,7 +138,6 @@ async def list_latest_problems(journal: Journal, profiles: Sequence[str] | None,
 
     Args:
         profiles: The profiles; ``None`` for all in the journal.
-        limit: Maximum over all of them.
 
     Raises:
         DataError: The database cannot be read.

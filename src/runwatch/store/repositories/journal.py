@@ -75,12 +75,10 @@ class JournalRequest:
     """One request attempt; a retry is a separate entry.
 
     Attributes:
-        origin: Where it was sent.
         path: The path, percent-encoded.
         query: The query, percent-encoded.
         status: The HTTP status, or ``None`` without a response.
         attempt: The attempt's number within its call, from 1.
-        key: The idempotency key, or ``None``.
         error: Why there is no usable response, or ``None``.
         number: Its number in the journal, higher than that of every earlier request.
     """
@@ -108,11 +106,9 @@ class JournalProblem:
 
     Attributes:
         at: When the request was sent.
-        origin: The service that responded.
         path: The path, percent-encoded.
         code: The error code, or an empty text.
         instance: The id that support staff quote; ``None`` for a synthetic Problem.
-        key: The idempotency key, or ``None``.
         attempt: The attempt's number within its call, from 1.
         raw: The Problem as received, known secrets redacted.
         number: Its number in the journal, higher than that of every earlier Problem.
@@ -136,7 +132,6 @@ class JournalProblem:
 
     @property
     def problem(self) -> Problem:
-        """The Problem as a record."""
         return Problem(dict(self.raw))
 
 
@@ -167,7 +162,10 @@ class JournalPage(NamedTuple):
 
 
 class Journal:
-    """Requests and Problems of all profiles."""
+    """Requests and Problems of all profiles.
+
+    Every method that reads raises :class:`~runwatch.base.errors.DataError` if the database cannot be read.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -203,12 +201,7 @@ class Journal:
         """Return the latest requests and Problems.
 
         Args:
-            profile: The profile they were sent for; ``None`` for all.
             limit: Maximum of each.
-            after: Only entries after this position; ``None`` for all.
-
-        Raises:
-            DataError: The database cannot be read.
         """
 
         start = after or JournalPosition()
@@ -227,11 +220,7 @@ class Journal:
         return JournalPage(requests, problems, end)
 
     async def count_since(self, origin: str, since: datetime) -> int:
-        """Return how many requests all processes of this machine have recorded for a service since a time.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return how many requests all processes of this machine have recorded for a service since a time."""
 
         def work(connection: sqlite3.Connection) -> int:
             row = connection.execute(
@@ -242,11 +231,7 @@ class Journal:
         return await self._database.read(work)
 
     async def problems(self, *, profile: str | None = None, limit: int = 100) -> list[JournalProblem]:
-        """Return the latest Problems, newest first.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the latest Problems, newest first."""
         rows = await self.run_query(lambda connection: _latest(connection, _PROBLEMS, profile, limit))
         return [problem_from_row(row) for row in rows]
 
@@ -255,9 +240,6 @@ class Journal:
 
         Any six hexadecimal digits in a row match, in either case, with or without dashes, cut anywhere; the text may be
         a whole mail. A text that equals an instance finds it whatever its characters are.
-
-        Raises:
-            DataError: The database cannot be read.
         """
         await self.flush()
 
@@ -270,19 +252,11 @@ class Journal:
         return await self._database.read(work)
 
     async def count_problems(self) -> int:
-        """Return the number of stored Problems.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the number of stored Problems."""
         return await self.run_query(lambda connection: int(connection.execute(_COUNT_PROBLEMS).fetchone()[0]))
 
     async def run_query(self, work: Work[T]) -> T:
-        """Run the caller's own queries after all queued entries are on disk.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Run the caller's own queries after all queued entries are on disk."""
         await self.flush()
         return await self._database.read(work)
 

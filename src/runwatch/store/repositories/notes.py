@@ -24,7 +24,6 @@ class LocalNote:
     """One note about one record.
 
     Attributes:
-        at: When it was last written.
         text: The text; JSON where it has parts.
     """
 
@@ -35,7 +34,10 @@ class LocalNote:
 
 
 class LocalNotes:
-    """The notes of all scopes."""
+    """The notes of all scopes.
+
+    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
+    """
 
     def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
         self._database = database
@@ -52,9 +54,6 @@ class LocalNotes:
 
         Returns:
             The unseen text that stays; ``None`` if the new one was written.
-
-        Raises:
-            DataError: The database cannot be written.
         """
         at = self._clock.now()
 
@@ -68,11 +67,7 @@ class LocalNotes:
         return await self._database.write(work)
 
     async def list_for(self, scope: Scope, kind: str) -> list[LocalNote]:
-        """Return all notes about the records of a kind, the latest first.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return all notes about the records of a kind, the latest first."""
 
         def work(connection: sqlite3.Connection) -> list[LocalNote]:
             rows = connection.execute(

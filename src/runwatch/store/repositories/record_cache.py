@@ -24,17 +24,16 @@ MAX_CACHED_RECORDS: Final = 1_000
 
 
 class RecordCache:
-    """The newest records of each kind, by scope."""
+    """The newest records of each kind, by scope.
+
+    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save(self, scope: Scope, kind: str, records: Sequence[Record], seen_at: datetime) -> None:
-        """Store a list, replacing the one before.
-
-        Raises:
-            DataError: The database cannot be written.
-        """
+        """Store a list, replacing the one before."""
         # Records never change, so the database's thread can encode them, which takes longer than a frame.
         kept = records[:MAX_CACHED_RECORDS]
 
@@ -54,11 +53,7 @@ class RecordCache:
         await self._database.write(work)
 
     async def load(self, scope: Scope, kind: type[R]) -> tuple[list[R], datetime | None]:
-        """Return the cached list and when the service confirmed it; an empty one and ``None`` if there is none.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the cached list and when the service confirmed it; an empty one and ``None`` if there is none."""
 
         def work(connection: sqlite3.Connection) -> tuple[list[R], datetime | None]:
             key = find_scope_row(connection, scope)

@@ -47,7 +47,10 @@ class RecordVersion(Generic[R]):
 
 
 class RecordVersions:
-    """The versions of all scopes."""
+    """The versions of all scopes.
+
+    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -56,9 +59,6 @@ class RecordVersions:
         """Store what was seen: an unchanged record extends its latest version, any other one is a new version.
 
         A record without an id, or nested too deeply to encode, has no versions.
-
-        Raises:
-            DataError: The database cannot be written.
         """
         seen = []
         for record in records:
@@ -95,11 +95,7 @@ class RecordVersions:
             await self._database.write(work)
 
     async def of(self, scope: Scope, kind: type[R]) -> dict[str, list[RecordVersion[R]]]:
-        """Return the versions of every record of a kind by its id, newest first.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the versions of every record of a kind by its id, newest first."""
 
         def work(connection: sqlite3.Connection) -> dict[str, list[RecordVersion[R]]]:
             rows = connection.execute(
@@ -118,11 +114,7 @@ class RecordVersions:
         return await self._database.read(work)
 
     async def prune(self, now: datetime) -> int:
-        """Delete versions last seen longer ago than :data:`KEPT_FOR`, and return their number.
-
-        Raises:
-            DataError: The database cannot be written.
-        """
+        """Delete versions last seen longer ago than :data:`KEPT_FOR`, and return their number."""
         before = format_iso(now - KEPT_FOR)
 
         def work(connection: sqlite3.Connection) -> int:

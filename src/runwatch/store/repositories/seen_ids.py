@@ -42,7 +42,6 @@ def find_seen_ids(path: Path, kind: type[Record], profiles: Collection[str] | No
     Problem ids come from the journal.
 
     Args:
-        path: The database file.
         profiles: Only ids seen through these profiles; ``None`` for all.
     """
     try:

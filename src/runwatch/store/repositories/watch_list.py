@@ -40,7 +40,10 @@ class WatchedRun:
 
 
 class WatchList:
-    """The watch lists of all scopes."""
+    """The watch lists of all scopes.
+
+    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
+    """
 
     def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
         self._database = database
@@ -54,11 +57,7 @@ class WatchList:
         source: WatchSource = "added",
         request: bytes | None = None,
     ) -> None:
-        """Add runs. One already on the list keeps its time, its request, and that it was submitted.
-
-        Raises:
-            DataError: The database cannot be written.
-        """
+        """Add runs. One already on the list keeps its time, its request, and that it was submitted."""
         watched, at = list(run_ids), self._clock.now()
 
         def work(connection: sqlite3.Connection) -> None:
@@ -69,11 +68,7 @@ class WatchList:
         await self._database.write(work)
 
     async def request_of(self, scope: Scope, run_id: str) -> Mapping[str, Any] | None:
-        """Return the submit of a run, decoded, or ``None`` if it was not submitted here.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the submit of a run, decoded, or ``None`` if it was not submitted here."""
 
         def work(connection: sqlite3.Connection) -> Mapping[str, Any] | None:
             row = connection.execute(
@@ -85,11 +80,7 @@ class WatchList:
         return await self._database.read(work)
 
     async def list(self, scope: Scope) -> Sequence[WatchedRun]:
-        """Return the runs on the list, the latest first.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the runs on the list, the latest first."""
 
         def work(connection: sqlite3.Connection) -> Sequence[WatchedRun]:
             rows = connection.execute(

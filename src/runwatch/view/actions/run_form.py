@@ -80,7 +80,6 @@ class RunPrefill:
     """Values copied from an earlier run.
 
     Attributes:
-        run_id: The earlier run.
         values: Text of the fields; the usual initial text if unknown.
         unknown: Labels of fields whose values are unknown.
         left_out: Members of the earlier request that the form cannot send.

@@ -29,8 +29,6 @@ class ChartRow:
 
     Attributes:
         value: Length of the bar; ``None`` for no bar.
-        number: The value as text.
-        more: Text after the number.
     """
 
     label: SafeText
@@ -49,13 +47,7 @@ def largest_first(plotted: Iterable[ChartRow]) -> list[ChartRow]:
 def bar_section(
     title: str, plotted: Sequence[ChartRow], room_of: WidthOf, context: RenderContext, *, largest: Value = None
 ) -> list[DetailSection]:
-    """Return a section of bars; an empty list if there is nothing to draw.
-
-    Args:
-        plotted: Lines in order.
-        room_of: Returns the available cells.
-        largest: Value of a full bar; by default the largest of the values.
-    """
+    """Return a section of bars; an empty list if there is nothing to draw."""
     if not plotted:
         return []
     room = room_of([one.label for one in plotted]) - _MARK
@@ -85,7 +77,6 @@ def column_section(
     Args:
         days: Days such as ``2026-11-20`` in order, each with its value; ``None`` is a gap.
         rows: Height of the columns, in rows.
-        room_of: Returns the available cells.
     """
     drawn = draw_column_chart([value for _, value in days], rows, room_of(()), context.glyphs)
     if not drawn:

@@ -41,12 +41,7 @@ class FoldState:
 
 @dataclass(frozen=True, slots=True)
 class FoldHeader:
-    """The head line of a part.
-
-    Attributes:
-        count: Number of lines below it.
-        is_folded: Whether those are hidden.
-    """
+    """The head line of a part."""
 
     key: FoldKey
     count: int

@@ -131,11 +131,7 @@ def legend_section() -> DetailSection:
 
 
 def reference_sections(paths: Paths, key_of: KeyLookup) -> list[DetailSection]:
-    """Return symbols, filters, pane states and files.
-
-    Args:
-        key_of: Returns the current key of an action.
-    """
+    """Return symbols, filters, pane states and files."""
     return [
         legend_section(),
         DetailSection(line("Filters, for every list and for events"), _lines(dict(FILTERS))),

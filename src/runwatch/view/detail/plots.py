@@ -46,12 +46,7 @@ _STEPS: Final = {UNICODE: _Steps("▏▎▍▌▋▊▉█", "▁▂▃▄▅▆
 
 @dataclass(frozen=True, slots=True)
 class ChartBar:
-    """One line of a chart.
-
-    Attributes:
-        value: Length of the bar.
-        shown: Number shown beside it.
-    """
+    """One line of a chart."""
 
     value: Value
     shown: SafeText
@@ -68,11 +63,7 @@ def draw_bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE)
 def draw_bars(
     values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None
 ) -> list[SafeText]:
-    """Draw a bar for each value in exactly ``cells`` cells.
-
-    Args:
-        largest: Value of a full bar; by default the largest of the values.
-    """
+    """Draw a bar for each value in exactly ``cells`` cells."""
     top = _largest(values) if largest is None else largest
     return [draw_bar(value, top, cells, glyphs) for value in values]
 
@@ -83,9 +74,6 @@ def bars_with_numbers(
     """Draw a bar and its number for each line of a chart, in at most ``cells`` cells, without labels.
 
     Numbers are right-aligned. If there is no room for both, bars are dropped.
-
-    Args:
-        largest: Value of a full bar; by default the largest of the values.
     """
     numbers = min(max((cell_width(one.shown) for one in shown), default=0), max(0, cells))
     room = cells - numbers - _GAP
@@ -102,8 +90,6 @@ def draw_sparkline(values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE
     """Draw a sparkline of the last ``cells`` values, one cell each; unknown values are gaps.
 
     Args:
-        values: Values in order of time.
-        cells: Maximum width.
         largest: Value of a full cell; by default the largest of the values drawn.
     """
     last = list(values[len(values) - cells :] if 0 < cells < len(values) else values if cells > 0 else ())

@@ -56,7 +56,6 @@ class RecordFile:
 
     @property
     def count(self) -> int:
-        """Number of records."""
         return sum(map(len, self.records.values()))
 
     @property
@@ -85,7 +84,6 @@ class RecordFile:
         return "; ".join(parts)
 
     def add(self, record: Record) -> None:
-        """Add a record."""
         if not record.id:
             self.unknown += 1
             return

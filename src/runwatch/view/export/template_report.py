@@ -53,7 +53,6 @@ def render_report(form: FileFormat, templates: Sequence[TemplateFacts], profile:
     Args:
         form: ``csv`` is one table with a row per blocker; anything else is Markdown with separate tables for templates
             and blockers.
-        at: When the templates were read.
     """
     if form == "csv":
         yield from csv_table(HEADER, report_rows(templates))
@@ -67,9 +66,7 @@ def render_multi_profile_report(form: FileFormat, reports: Sequence[ProfileTempl
     """Yield the report on several profiles: one table with a profile column, or in Markdown a section for each.
 
     Args:
-        form: As for :func:`render_report`.
         reports: Templates of each profile. Markdown also states read failures.
-        at: When the templates were read.
     """
     if form == "csv":
         yield from csv_table(MULTI_PROFILE_HEADER, multi_profile_rows(reports))

@@ -60,12 +60,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
-
-    Attributes:
-        head: Column headers.
-        rows: Cells of each row, one for each column.
-    """
+    """A table."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -118,11 +113,7 @@ def parse_markdown(text: str) -> list[Block]:
 
 
 def layout_block(block: Block, width: int) -> list[str]:
-    """Lay out a block in lines of at most ``width`` cells. Only code may be wider.
-
-    Args:
-        width: Line width in cells, at least 1.
-    """
+    """Lay out a block in lines of at most ``width`` cells. Only code may be wider."""
     if isinstance(block, CodeBlock):
         return [f"  {line}" for line in block.lines]
     if isinstance(block, Table):

@@ -1,4 +1,7 @@
-"""The pages of the manual, as text or as sections. A page is read on demand."""
+"""The pages of the manual, as text or as sections.
+
+A page is read on demand, which raises :class:`OSError` if it is missing from the installation.
+"""
 
 from __future__ import annotations
 
@@ -52,19 +55,12 @@ def page_blocks(topic: str) -> tuple[Block, ...]:
 
     Args:
         topic: One of :data:`TOPICS`.
-
-    Raises:
-        OSError: The page is missing from the installation.
     """
     return tuple(parse_markdown((DIRECTORY / f"{topic}.md").read_text("utf-8")))
 
 
 def page_text(topic: str, width: int) -> SafeText:
-    """Render a page as plain text for a terminal of ``width`` columns.
-
-    Raises:
-        OSError: The page is missing from the installation.
-    """
+    """Render a page as plain text for a terminal of ``width`` columns."""
     made: list[str] = []
     before: Block | None = None
     for item in page_blocks(topic):
@@ -80,11 +76,7 @@ def page_text(topic: str, width: int) -> SafeText:
 
 
 def page_sections(topic: str, width: int) -> list[DetailSection]:
-    """Return a page as sections for the console, one for each heading. Only code is wider than ``width`` cells.
-
-    Raises:
-        OSError: The page is missing from the installation.
-    """
+    """Return a page as sections for the console, one for each heading. Only code is wider than ``width`` cells."""
     made: list[DetailSection] = []
     title, lines = line(topic), list[DetailLine]()
     before: Block | None = None
@@ -105,7 +97,6 @@ class ManualLink:
     """A link to a place in the manual.
 
     Attributes:
-        topic: Name of the page.
         heading: Heading; empty for the beginning.
     """
 
@@ -126,11 +117,6 @@ def search_manual(text: str, width: int, limit: int = MAX_FOUND) -> list[DetailS
 
     Args:
         text: Words in any order, ignoring case.
-        width: Line width in cells.
-        limit: Maximum number of paragraphs and tables.
-
-    Raises:
-        OSError: A page is missing from the installation.
     """
     words = text.casefold().split()
     found: list[DetailSection] = []

@@ -152,7 +152,6 @@ def _spell(runs: Sequence[EndedRun], is_hit: Callable[[EndedRun], bool]) -> Sequ
 
     Args:
         runs: In order of their ends.
-        is_hit: Returns whether a run counts.
     """
     if not any(map(is_hit, runs[-STILL:])):
         return ()

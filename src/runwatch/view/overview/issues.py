@@ -93,11 +93,7 @@ def find_issues(findings: Iterable[Anomaly], inventory: Inventory, context: Rend
 
 
 def issue_line(trouble: Issue, context: RenderContext, enter: str, cells: int) -> LinkedLine:
-    """Return the sentence with its glyph, and the hint if there is room for both.
-
-    Args:
-        enter: The key that opens a line.
-    """
+    """Return the sentence with its glyph, and the hint if there is room for both."""
     glyphs = context.glyphs
     sign = {Role.BAD: glyphs.bad, Role.WARN: glyphs.warn, Role.OFF: glyphs.off}.get(trouble.role, glyphs.live)
     text = LinkSpan(line(trouble.text), Role.PLAIN, trouble.way)

@@ -81,7 +81,6 @@ class RunCounts:
 
 
 def count_runs(runs: Iterable[RunFacts]) -> RunCounts:
-    """Count runs."""
     live: list[RunFacts] = []
     ended: list[EndedRun] = []
     untimed: list[datetime] = []

@@ -188,12 +188,7 @@ def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
 
 
 def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_read: bool) -> str:
-    """Describe why more runs may have ended in the last hour than are counted; empty if none can be missing.
-
-    Args:
-        is_whole: Whether the list of runs was read to its end.
-        is_read: Whether it was read at all.
-    """
+    """Describe why more runs may have ended in the last hour than are counted; empty if none can be missing."""
     if not is_read:
         return ""
     untimed = known.untimed_within(HOUR, context.now)

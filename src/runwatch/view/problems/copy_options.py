@@ -36,7 +36,6 @@ def list_copy_options(
     """Yield what can be copied from a record, most useful first.
 
     Args:
-        subject: The subject of the record's row.
         is_foreign: Whether the record comes from an opened file or bundle.
         socket: The Unix socket of the local service, if that is the service.
     """

@@ -51,8 +51,6 @@ def spend_sections(
 
     Args:
         compared: All receipts compared with the usage report, or why that is not possible.
-        room_of: Returns the cells available for charts.
-        is_whole: Whether the list was read to its end.
     """
     return [
         _sums(sums, context, is_whole=is_whole),

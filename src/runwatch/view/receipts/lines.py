@@ -116,7 +116,6 @@ def reaction(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText
 
 
 def requested(_: Receipt, part: ReceiptSlice, __: RenderContext) -> CellText | None:
-    """Return the requested model."""
     return _reference(part, "requested")
 
 
@@ -217,7 +216,6 @@ def total(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
 
 
 def reason_meaning(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
-    """Explain the reason."""
     return None if receipt.reason is None else calls_why(receipt.reason, receipt)
 
 

@@ -48,14 +48,12 @@ class SpendSum:
     estimated_calls: int = 0
 
     def add(self, usd: Decimal, unknown_calls: int = 0, estimated_calls: int = 0) -> None:
-        """Add one receipt."""
         self.usd = _EXACT.add(self.usd, usd)
         self.count += 1
         self.unknown_calls += unknown_calls
         self.estimated_calls += estimated_calls
 
     def merge(self, other: SpendSum) -> None:
-        """Add another sum."""
         self.usd = _EXACT.add(self.usd, other.usd)
         self.count += other.count
         self.unknown_calls += other.unknown_calls
@@ -95,7 +93,6 @@ class ReceiptTotals:
         return not self.untold and not self.partial
 
     def add(self, receipt: Receipt) -> None:
-        """Add a receipt."""
         spend, lacking = receipt.known_spend_usd, receipt.unknown_calls
         self.tests += receipt.mode == "echo"
         if spend is None:
@@ -167,11 +164,7 @@ def _calls_of(part: ReceiptSlice, usd: Decimal) -> Iterator[tuple[str | None, De
 
 
 def total_text(sums: ReceiptTotals, *, is_whole: bool) -> SafeText:
-    """Format the total for a frame: ``spend 4.12 USD``, with ``at least`` if it may be incomplete.
-
-    Args:
-        is_whole: Whether the list was read to its end.
-    """
+    """Format the total for a frame: ``spend 4.12 USD``, with ``at least`` if it may be incomplete."""
     least = "" if is_whole and sums.is_exact else "at least "
     return line(f"spend {least}{format_amount(sums.total.usd)} USD")
 
@@ -211,7 +204,6 @@ class SpendComparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether both agree."""
         return self.difference == 0 and self.usage_calls in {None, self.receipt_calls}
 
     @property
@@ -251,7 +243,6 @@ class UsageReconciliation:
 
     @property
     def differing(self) -> tuple[SpendComparison, ...]:
-        """The days on which they differ."""
         return tuple(day for day in self.days if not day.agrees)
 
     def day(self, name: str) -> SpendComparison | None:

@@ -62,7 +62,6 @@ class CheckTrend:
 
     @property
     def attempts(self) -> int:
-        """Number of attempts."""
         return sum(day.attempted_checks or 0 for day in self.days)
 
     @property
@@ -72,11 +71,7 @@ class CheckTrend:
 
 
 def build_trends(summary: EvalSummary, verifier_id: str | None = None) -> list[CheckTrend]:
-    """Group the verdicts by check and activity, customer checks first.
-
-    Args:
-        verifier_id: Limits the result to this check.
-    """
+    """Group the verdicts by check and activity, customer checks first."""
     groups: dict[tuple[str | None, str], list[DayEvaluation]] = {}
     for day in summary.pass_rate_trend or ():
         if verifier_id is None or day.verifier_id == verifier_id:
@@ -91,11 +86,7 @@ def build_trends(summary: EvalSummary, verifier_id: str | None = None) -> list[C
 def trend_sections(
     summary: EvalSummary, verifier_id: str, room_of: WidthOf, context: RenderContext
 ) -> list[DetailSection]:
-    """Return the trend of one check: its totals and its daily pass rate.
-
-    Args:
-        room_of: Returns the cells available for charts.
-    """
+    """Return the trend of one check: its totals and its daily pass rate."""
     window = summary.window
     start, end = (None, None) if window is None else (window.start, window.end)
     words = f"{start} to {end}, days in UTC" if start and end else "everything that the service keeps"
@@ -114,12 +105,7 @@ def trend_sections(
 def overview_section(
     summary: EvalSummary, checks: Mapping[str, Verifier], room_of: WidthOf, context: RenderContext
 ) -> list[DetailSection]:
-    """Return one line per check with its daily pass rate; an empty list if nothing was judged.
-
-    Args:
-        checks: Known checks by id.
-        room_of: Returns the cells available for charts.
-    """
+    """Return one line per check with its daily pass rate; an empty list if nothing was judged."""
     found = build_trends(summary)
     if not found:
         return []

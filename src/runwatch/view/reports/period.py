@@ -33,12 +33,7 @@ class ReportPeriod:
 
 @dataclass(frozen=True, slots=True)
 class NamedPeriod:
-    """A period relative to the current day.
-
-    Attributes:
-        id: Name to type.
-        of: Returns the period for a day.
-    """
+    """A period relative to the current day."""
 
     id: str
     title: str

@@ -49,7 +49,6 @@ class ProfileUsage:
 
     @property
     def id(self) -> str:
-        """The profile."""
         return self.profile
 
     @property
@@ -59,7 +58,6 @@ class ProfileUsage:
 
     @property
     def totals(self) -> UsageTotals:
-        """The totals of the report."""
         return (self.usage and self.usage.totals) or UsageTotals({})
 
     @property

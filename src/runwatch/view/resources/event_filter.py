@@ -76,11 +76,7 @@ class EventFilter:
         return term.text if isinstance(term, ContainsText) else ""
 
     def keeps(self, context: RenderContext) -> Callable[[RunEvent], bool]:
-        """Return a function that says whether the filter matches an event.
-
-        Args:
-            context: For rendering lines; ages are relative to its time.
-        """
+        """Return a function that says whether the filter matches an event."""
         drawing = RowRenderer(self.spec, context)
         return lambda event: self.query.matches(_EventRow(drawing, event, ""))
 

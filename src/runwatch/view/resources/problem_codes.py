@@ -36,7 +36,6 @@ class ProblemCode(Record):
 
     @property
     def id(self) -> str:
-        """The code."""
         return self.code or NO_CODE
 
     @property

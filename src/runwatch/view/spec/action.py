@@ -208,7 +208,6 @@ class Mutation(Generic[S]):
 
     @property
     def option_fields(self) -> tuple[FormField, ...]:
-        """The fields that the command takes."""
         return tuple(ask for ask in (*self.command_fields, *self.fields) if ask.option is not None)
 
 
@@ -286,7 +285,6 @@ class PageResult:
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The last state that the service reported."""
         return self.state
 
 

@@ -39,17 +39,14 @@ class TemplateFacts:
 
     @property
     def id(self) -> str:
-        """The template's id."""
         return self.template.id
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The template's JSON."""
         return self.template.raw
 
     @property
     def blockers(self) -> tuple[Blocker, ...]:
-        """The template's blockers."""
         return self.template.blockers or ()
 
     @property

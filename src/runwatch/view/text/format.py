@@ -68,7 +68,6 @@ def spent_amount(
 
     Args:
         known: The known part, in US dollars.
-        unknown_calls: Number of calls without a known cost.
     """
     if not unknown_calls:
         return draw(known)

@@ -63,17 +63,14 @@ def time_cell(value: datetime, context: RenderContext) -> SafeText:
 
 
 def usd_cell(value: Decimal, _: RenderContext) -> SafeText:
-    """Format money for a list."""
     return money(value)
 
 
 def duration_cell(value: Decimal, _: RenderContext) -> SafeText:
-    """Format a duration in seconds for a list."""
     return duration(value)
 
 
 def id_cell(value: str, context: RenderContext) -> SafeText:
-    """Format an id for a list."""
     return short_id(value, context.glyphs)
 
 
