@@ -148,8 +148,8 @@ def _of_connections(inventory: Inventory, context: RenderContext) -> list[Issue]
         name = inventory.display_name(connection.id, context)
         return _opens(f"connection {name}: last test failed{when}{why}", Role.BAD, "sources", connection, "connection")
 
-    every = Issue(f"{len(failing)} connections: last test failed", Role.BAD, ViewLink("sources", "is:problem !is:off"))
-    return _each(failing, told, every)
+    way = ViewLink("sources", "is:problem !is:off")
+    return _each(failing, told, "connections: last test failed", Role.BAD, way)
 
 
 _CHECK_WORDS: Final = {
@@ -190,30 +190,12 @@ def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
         return inventory.display_name(check.id, context)
 
     kept = "status!=retired status!=degraded"
+    all_stopped = ViewLink("verifiers", f"{kept} key=expired | {kept} key=revoked")
+    all_soon = ViewLink("verifiers", f"{kept} key!=expired key!=revoked days<={SOON_DAYS}")
     return [
-        *_each(
-            degraded,
-            unfit,
-            Issue(f"{len(degraded)} checks cannot be used", Role.BAD, ViewLink("verifiers", "status=degraded")),
-        ),
-        *_each(
-            stopped,
-            keyless,
-            Issue(
-                f"{len(stopped)} checks: their keys are no longer used",
-                Role.BAD,
-                ViewLink("verifiers", f"{kept} key=expired | {kept} key=revoked"),
-            ),
-        ),
-        *_each(
-            soon,
-            ending,
-            Issue(
-                f"{len(soon)} checks: their keys stop within {SOON_DAYS} days",
-                Role.WARN,
-                ViewLink("verifiers", f"{kept} key!=expired key!=revoked days<={SOON_DAYS}"),
-            ),
-        ),
+        *_each(degraded, unfit, "checks cannot be used", Role.BAD, ViewLink("verifiers", "status=degraded")),
+        *_each(stopped, keyless, "checks: their keys are no longer used", Role.BAD, all_stopped),
+        *_each(soon, ending, f"checks: their keys stop within {SOON_DAYS} days", Role.WARN, all_soon),
     ]
 
 
@@ -242,22 +224,17 @@ def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
             text + (f" {context.glyphs.dot} {line(why)}" if why else "") + since, Role.WARN, "arms", arm, "saved model"
         )
 
-    reached = [*degraded, *held]
-    every = Issue(
-        f"{len(reached)} saved models: degraded, or their route is held",
-        Role.WARN,
-        ViewLink("arms", "is:problem !is:off"),
-    )
-    found = _each(reached, told, every)
+    way = ViewLink("arms", "is:problem !is:off")
+    found = _each([*degraded, *held], told, "saved models: degraded, or their route is held", Role.WARN, way)
     if disabled:
         text = "1 saved model is disabled" if disabled == 1 else f"{disabled} saved models are disabled"
         found.append(Issue(text, Role.OFF, ViewLink("arms", "is:off"), "lists them" if disabled > 1 else "lists it"))
     return found
 
 
-def _each(found: Sequence[R], told: Callable[[R], Issue], counted: Issue) -> list[Issue]:
+def _each(found: Sequence[R], told: Callable[[R], Issue], words: str, role: Role, way: ViewLink) -> list[Issue]:
     """Return one issue for each record, or one for all if there are many."""
-    return [told(one) for one in found] if len(found) <= NAMED else [counted]
+    return [told(one) for one in found] if len(found) <= NAMED else [Issue(f"{len(found)} {words}", role, way)]
 
 
 def _opens(text: str, role: Role, screen: str, record: Record, noun: str) -> Issue:

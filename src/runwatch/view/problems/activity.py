@@ -15,16 +15,8 @@ from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 from runwatch.store.service_problems import ServiceProblems
 from runwatch.view.problems.journal_entries import ProblemEntry, problem_from_journal, request_from_journal
 from runwatch.view.problems.time_query import TimeQuery, contains_all_words
-from runwatch.view.spec.resource import (
-    Column,
-    ComputedLine,
-    Field,
-    MemberLine,
-    RecordLink,
-    ResourceSpec,
-    SectionSpec,
-    SortKey,
-)
+from runwatch.view.spec.members import column, fields
+from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, elapsed_clock
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.member_format import detail_seconds, detail_time
@@ -238,10 +230,6 @@ def _outcome(it: ActivityEntry, context: RenderContext) -> CellText:
     return StyledText(line(f"{glyphs.good} {line(said)}"), Role.GOOD)
 
 
-def _subject(it: ActivityEntry) -> str | None:
-    return it.run_id if it.what == "run" else it.request
-
-
 def _present(name: str) -> ComputedLine:
     """Return a line for a member that is omitted if missing, because each entry has few of all possible members."""
 
@@ -262,47 +250,38 @@ def _met_here(it: ActivityEntry) -> str | None:
     return it.instance if it.what == "problem" and HERE in (it.found_in or "") else None
 
 
-def _said(it: ActivityEntry) -> str | None:
-    return it.cause or it.reason or it.title
-
-
 ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
     record=ActivityEntry,
     name="around",
     singular="happening",
     title="Around a time",
     columns=(
-        Column(id="time", title="time", value=lambda it: it.time, format=_time, min_cells=9),
-        Column(
-            id="offset", title="offset", value=lambda it: it.offset_s, cell=_offset, align="right", hide_order=5,
-            min_cells=6,
+        column("time", format=_time, min_cells=9),
+        column("offset=offset_s", cell=_offset, align="right", hide_order=5, min_cells=6),
+        column("what", min_cells=7),
+        column(
+            "outcome|code|status", lambda it: it.code or it.state or it.error or it.status, cell=_outcome,
+            min_cells=14, max_cells=28,
         ),
-        Column(id="what", title="what", value=lambda it: it.what, min_cells=7),
-        Column(
-            id="outcome", title="outcome", aliases=("code", "status"), cell=_outcome, min_cells=14, max_cells=28,
-            value=lambda it: it.code or it.state or it.error or it.status,
+        column(
+            "subject|request|run|path", lambda it: it.run_id if it.what == "run" else it.request,
+            title="request or run", min_cells=24, max_cells=56, elides_middle=True,
         ),
-        Column(
-            id="subject", title="request or run", aliases=("request", "run", "path"), value=_subject, min_cells=24,
-            max_cells=56, elides_middle=True,
+        column("instance", hide_order=1, min_cells=36),
+        column("found_in", title="kept by", hide_order=3, min_cells=12),
+        column("profile", hide_order=2, min_cells=8),
+        column(
+            "said", lambda it: it.cause or it.reason or it.title, title="cause or reason", hide_order=4, min_cells=8,
+            max_cells=60,
         ),
-        Column(id="instance", title="instance", value=lambda it: it.instance, hide_order=1, min_cells=36),
-        Column(id="found_in", title="kept by", value=lambda it: it.found_in, hide_order=3, min_cells=12),
-        Column(id="profile", title="profile", value=lambda it: it.profile, hide_order=2, min_cells=8),
-        Column(id="said", title="cause or reason", value=_said, hide_order=4, min_cells=8, max_cells=60),
     ),
-    fields=(
-        Field(id="http", value=lambda it: it.status), Field(id="state", value=lambda it: it.state),
-        Field(id="cause", value=lambda it: it.cause), Field(id="key", value=lambda it: it.key),
-    ),
+    fields=fields("http=status state cause key"),
     sections=(
         SectionSpec(
             "What happened",
             (
-                MemberLine("time", format=detail_time),
-                MemberLine("offset_s", "offset", format=detail_seconds),
-                MemberLine("what"),
-                MemberLine("found_in", "kept by"),
+                MemberLine("time", format=detail_time), MemberLine("offset_s", "offset", format=detail_seconds),
+                MemberLine("what"), MemberLine("found_in", "kept by"),
                 *(
                     _present(name)
                     for name in (

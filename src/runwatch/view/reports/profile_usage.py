@@ -16,6 +16,7 @@ from runwatch.records.usage import Period, Usage, UsageTotals
 from runwatch.view.receipts.totals import format_amount
 from runwatch.view.resources.account import quota_used, runs_used
 from runwatch.view.resources.organization import USAGE
+from runwatch.view.spec.members import column
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.table.profile_column import PROFILE
 from runwatch.view.text.format import RenderContext, about, estimated, grouped_number, spent_amount
@@ -146,10 +147,10 @@ def _usd(name: str, title: str, value: Callable[[UsageTotals], Decimal | None], 
         shown = about(spent_amount(usd, 0 if is_fee else row.totals.unknown_calls), is_estimated=is_estimated)
         return shown if row.currency == USD else line(f"{shown} {row.currency}")
 
-    return Column(
-        id=name.removesuffix("_usd"), title=title, aliases=(name,), value=lambda row: value(row.totals), cell=cell,
-        align="right", hide_order=leaves, min_cells=7,
-    )  # fmt: skip
+    names = f"{name.removesuffix('_usd')}|{name}"
+    return column(
+        names, lambda row: value(row.totals), title=title, cell=cell, align="right", hide_order=leaves, min_cells=7
+    )
 
 
 PROFILE_USAGE: Final[ResourceSpec[Any]] = ResourceSpec[ProfileUsage](
@@ -158,15 +159,13 @@ PROFILE_USAGE: Final[ResourceSpec[Any]] = ResourceSpec[ProfileUsage](
     singular="report",
     title="Usage",
     columns=(
-        Column(id=PROFILE, title=PROFILE, value=lambda row: row.profile, min_cells=6, max_cells=16),
-        Column(id="period", title="period", value=lambda row: row.period and " to ".join(row.period), cell=_period,
-               hide_order=1, min_cells=14),
-        Column(id="runs", title="runs", aliases=("executions",), value=lambda row: row.totals.executions,
-               format=lambda value, _: grouped_number(value), align="right"),
+        column(PROFILE, min_cells=6, max_cells=16),
+        column("period", lambda it: it.period and " to ".join(it.period), cell=_period, hide_order=1, min_cells=14),
+        column("runs|executions=totals.executions", format=lambda value, _: grouped_number(value), align="right"),
         _usd("passthrough_usd", "usage", lambda totals: totals.passthrough_usd, leaves=2),
         _usd("platform_usd", "fee", lambda totals: totals.platform_usd),
         _usd("usd", "USD", lambda totals: totals.usd),
-        Column(id="quota", title="quota used", value=lambda row: row.account and runs_used(row.account), cell=_quota,
+        column("quota", lambda it: it.account and runs_used(it.account), title="quota used", cell=_quota,
                align="right", min_cells=10),
     ),
     sections=USAGE.sections,
@@ -174,7 +173,5 @@ PROFILE_USAGE: Final[ResourceSpec[Any]] = ResourceSpec[ProfileUsage](
 )  # fmt: skip
 """One row for each profile; amounts are named as on the page of one profile."""
 
-READ: Final[Column[Any]] = Column(
-    id="read", title="read", value=lambda row: str(row.read.text), cell=lambda row, _: row.read, min_cells=14
-)
+READ: Final = column("read", lambda row: str(row.read.text), cell=lambda row, _: row.read, min_cells=14)
 """The column of a polled list that shows the age of a row, or what is wrong."""

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from runwatch.records.template import (
     Application,
-    Blocker,
     CompletedEffect,
     Effect,
     NextAction,
@@ -14,7 +13,7 @@ from runwatch.records.template import (
     Selection,
     Template,
 )
-from runwatch.view.resources.templates import ALTERNATIVE, BLOCKER
+from runwatch.view.resources.templates import ALTERNATIVE, blocker_section, next_action_lines
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.members import column, member_lines
 from runwatch.view.spec.resource import (
@@ -62,14 +61,6 @@ def _plan_lead(_: object, plan: Plan) -> LineTarget | None:
     )
 
 
-def _plan_blocker_lead(plan: Any, blocker: Blocker) -> LineTarget | None:
-    return find_action_target(blocker.next_action, plan.template_id or "", blocker)
-
-
-def _approval(plan: Plan) -> dict[str, Any]:
-    return {"template_id": plan.template_id, "digest": plan.digest, "issued_at": plan.issued_at}
-
-
 PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
     record=Plan,
     name="plans",
@@ -85,14 +76,11 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
                     "maximum_spend_usd:usd digest issued_at expires_at:time template_id template_version access_lane "
                     "eligible request_preset_id application_supported"
                 ),
-                MemberLine("next_action.type", "next action"), MemberLine("next_action.detail", "what to do"),
+                *next_action_lines(),
             ),
         ),
-        BLOCKER._replace(
-            lines=(
-                MemberLine("detail"), MemberLine("next_action.type", "next action", leads=_plan_blocker_lead),
-                MemberLine("next_action.detail", "what to do"), MemberLine("code"),
-            )
+        blocker_section(
+            lambda plan, blocker: find_action_target(blocker.next_action, plan.template_id or "", blocker)
         ),
         SectionSpec("Does", member_lines("id description"), each="effects", item=Effect, names="id"),
         SectionSpec("Request", member_lines("request_policy")),
@@ -101,8 +89,7 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
             "Qualification",
             (
                 MemberLine("qualification.state", "state", detail_status),
-                MemberLine("qualification.next_action.type", "next action"),
-                MemberLine("qualification.next_action.detail", "what to do"),
+                *next_action_lines(under="qualification.next_action"),
             ),
         ),
         SectionSpec("Credit", member_lines(
@@ -126,7 +113,7 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
                     " The service refuses it when it would do something else by now."
                 ),
                 cancel_label="Do not apply it",
-                members=_approval,
+                members=lambda it: {"template_id": it.template_id, "digest": it.digest, "issued_at": it.issued_at},
                 request="template.ApplicationRequest",
                 invalidates=(Template,),
             ),
@@ -134,18 +121,6 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
     ),
 )  # fmt: skip
 """A plan. It has no list; the applications screen shows it."""
-
-
-def _application_lead(_: object, application: Application) -> LineTarget | None:
-    return find_action_target(application.next_action, application.template_id or "")
-
-
-def _resumes(application: Application) -> bool:
-    return resume_action(application) not in {None, AUTHORIZE}
-
-
-def _waits_for_proof(application: Application) -> bool:
-    return resume_action(application) == AUTHORIZE
 
 
 def _resumption(application: Application) -> dict[str, Any]:
@@ -170,8 +145,7 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
             "Application",
             (
                 *member_lines("application_id template_id template_version state:status"),
-                MemberLine("next_action.type", "next action", leads=_application_lead),
-                MemberLine("next_action.detail", "what to do"),
+                *next_action_lines(lambda _, it: find_action_target(it.next_action, it.template_id or "")),
                 *member_lines("created_at:time updated_at:time request_preset_id"),
             ),
         ),
@@ -192,7 +166,7 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
             "resume",
             "Have it go on",
             "templates resume",
-            enabled_when=_resumes,
+            enabled_when=lambda it: resume_action(it) not in {None, AUTHORIZE},
             off_because="It waits for nothing that a resume does.",
             mutation=Mutation(
                 operation=_RESUME, members=_resumption, request="template.ResumeRequest",
@@ -204,7 +178,7 @@ APPLICATION: Final[ResourceSpec[Any]] = ResourceSpec[Application](
             "authorize",
             "Run the paid live proof",
             "templates resume",
-            enabled_when=_waits_for_proof,
+            enabled_when=lambda it: resume_action(it) == AUTHORIZE,
             off_because="No live proof waits to be authorized.",
             mutation=Mutation(
                 operation=_RESUME,

@@ -25,10 +25,6 @@ from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
-def _model(arm: Arm) -> str | None:
-    return arm.model_id or arm.model_deployment_id
-
-
 def _its_runs(arm: Arm, _: object) -> LineTarget | None:
     """Return a link to the runs known to have used it."""
     kept = build_field_filter("arm", arm.id) if arm.id else ""
@@ -54,7 +50,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         status_column("status", server_parameter="status", min_cells=10),
         column("name|display_name", min_cells=22),
         column("kind", server_parameter="kind", choices=("model", "agent", "skill"), hide_order=6, min_cells=5),
-        column("model|model_id", _model, hide_order=3, min_cells=14),
+        column("model|model_id", lambda it: it.model_id or it.model_deployment_id, hide_order=3, min_cells=14),
         column("classes|data_class_grants", title="data classes", format=joined_cell, hide_order=5, min_cells=12),
         column("cost|cost_class", hide_order=4, min_cells=8),
         column("tags|capability_tags", format=joined_cell, hide_order=2, min_cells=10),

@@ -12,21 +12,12 @@ from runwatch.view.runs.check_results import describe_attempt, describe_recorded
 from runwatch.view.runs.event_lines import KINDS, describe_event
 from runwatch.view.spec.members import column, field, fields, member_lines
 from runwatch.view.spec.resource import RecordLink, ResourceSpec, SectionSpec
-from runwatch.view.text.format import RenderContext, time_of_day
+from runwatch.view.text.format import time_of_day
 from runwatch.view.text.member_format import id_cell
-from runwatch.view.text.styled_text import CellText
-
-
-def _time(event: RunEvent, context: RenderContext) -> CellText:
-    return time_of_day(event.at, context)
 
 
 def _kind(event: RunEvent) -> str | None:
     return None if event.type is None else KINDS.get(event.type, event.type)
-
-
-def _summary(event: RunEvent, context: RenderContext) -> CellText:
-    return describe_event(event, context.glyphs)
 
 
 def _check(event: RunEvent) -> VerificationCheck:
@@ -56,10 +47,13 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
     singular="event",
     title="Events",
     columns=(
-        column("time|at|age=at", cell=_time, min_cells=8),
+        column("time|at|age=at", cell=lambda it, context: time_of_day(it.at, context), min_cells=8),
         column("kind|type", _kind, hide_order=2),
         column("slice|slice_id", format=id_cell, hide_order=1),
-        column("summary=state", title="what happened", cell=_summary, max_cells=100, min_cells=10),
+        column(
+            "summary=state", title="what happened", max_cells=100, min_cells=10,
+            cell=lambda it, context: describe_event(it, context.glyphs),
+        ),
     ),
     fields=(
         *fields("state reason attempt=verification_check.attempt"), field("score", _score),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
@@ -46,16 +47,7 @@ class ProblemCode(Record):
 
 def record_from_count(counted: CodeCount) -> ProblemCode:
     """Convert a journal count to a record."""
-    return ProblemCode(
-        {
-            **({"code": counted.code} if counted.code else {}),
-            "count": counted.count,
-            "first": format_iso(counted.first),
-            "last": format_iso(counted.last),
-            "profiles": counted.profiles,
-            "paths": counted.paths,
-        }
-    )
+    return _record(counted.code, counted.count, (counted.first, counted.last), counted.profiles, counted.paths)
 
 
 def count_codes(entries: Iterable[ProblemEntry]) -> list[ProblemCode]:
@@ -66,25 +58,20 @@ def count_codes(entries: Iterable[ProblemEntry]) -> list[ProblemCode]:
     found = []
     for code, members in groups.items():
         times = sorted(entry.time for entry in members if entry.time is not None)
-        raw: dict[str, Any] = {"code": code} if code else {}
-        raw["count"] = len(members)
-        raw |= {"first": format_iso(times[0]), "last": format_iso(times[-1])} if times else {}
-        raw["profiles"] = len({entry.profile for entry in members})
-        raw["paths"] = len({entry.path for entry in members})
-        found.append(ProblemCode(raw))
+        profiles, paths = {entry.profile for entry in members}, {entry.path for entry in members}
+        found.append(_record(code, len(members), times, len(profiles), len(paths)))
     return sorted(found, key=lambda each: -(each.count or 0))
+
+
+def _record(code: str, count: int, times: Sequence[datetime], profiles: int, paths: int) -> ProblemCode:
+    raw: dict[str, Any] = {"code": code} if code else {}
+    raw["count"] = count
+    raw |= {"first": format_iso(times[0]), "last": format_iso(times[-1])} if times else {}
+    return ProblemCode({**raw, "profiles": profiles, "paths": paths})
 
 
 def _code(it: ProblemCode, context: RenderContext) -> CellText:
     return StyledText(line(f"{context.glyphs.bad} {line(it.code or NO_CODE)}"), Role.BAD)
-
-
-def _means(it: ProblemCode, _: object, __: RenderContext) -> CellText:
-    return line(explain_code(it.code or "").sentence)
-
-
-def _next(it: ProblemCode, _: object, __: RenderContext) -> CellText:
-    return line(explain_code(it.code or "").next_step)
 
 
 PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
@@ -104,8 +91,9 @@ PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
         SectionSpec(
             "Code",
             (
-                *member_lines("code count first:time last:time paths profiles"), ComputedLine("means", _means),
-                ComputedLine("next", _next),
+                *member_lines("code count first:time last:time paths profiles"),
+                ComputedLine("means", lambda it, _, __: line(explain_code(it.code or "").sentence)),
+                ComputedLine("next", lambda it, _, __: line(explain_code(it.code or "").next_step)),
             ),
         ),
     ),

@@ -26,9 +26,8 @@ from runwatch.view.text.safe_text import line
 from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText
 
-
-def _verdict(facts: TemplateFacts, _: object, __: RenderContext) -> CellText | None:
-    return eligibility.eligibility_text(facts.template)
+LeadsTo = Callable[[Any, Any], LineTarget | None]
+"""The link target of a line, from the subject and the section's item."""
 
 
 def _next(facts: TemplateFacts, _: object) -> LineTarget | None:
@@ -63,24 +62,22 @@ def _blocker_lead(facts: Any, blocker: Blocker) -> LineTarget | None:
     return find_action_target(action, facts.id, blocker)
 
 
-def _alternative_lead(_: object, plan: AlternativePlan) -> LineTarget | None:
-    return find_action_target(plan.next_action, plan.template_id or "")
+def next_action_lines(leads: LeadsTo | None = None, under: str = "next_action") -> tuple[MemberLine, ...]:
+    """Declare the lines of a next action; the first one may lead to where it is done."""
+    first = MemberLine(f"{under}.type", "next action")
+    return first if leads is None else first._replace(leads=leads), MemberLine(f"{under}.detail", "what to do")
 
 
-BLOCKER: Final = SectionSpec(
-    "Blocker",
-    (
-        MemberLine("detail"), MemberLine("next_action.type", "next action", leads=_blocker_lead),
-        MemberLine("next_action.detail", "what to do"), MemberLine("code"),
-    ),
-    each="blockers", item=Blocker, names="code", is_numbered=True,
-)  # fmt: skip
+def blocker_section(leads: LeadsTo) -> SectionSpec:
+    """Declare the section of each blocker, whose next action leads somewhere."""
+    lines = (MemberLine("detail"), *next_action_lines(leads), MemberLine("code"))
+    return SectionSpec("Blocker", lines, each="blockers", item=Blocker, names="code", is_numbered=True)
+
 
 ALTERNATIVE: Final = SectionSpec(
     "Alternative",
     (
-        MemberLine("next_action.type", "next action", leads=_alternative_lead),
-        MemberLine("next_action.detail", "what to do"),
+        *next_action_lines(lambda _, plan: find_action_target(plan.next_action, plan.template_id or "")),
         *member_lines("application_supported access_lane template_version template_id"),
     ),
     each="alternative_plans", item=AlternativePlan, names="template_id",
@@ -136,12 +133,12 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         SectionSpec(
             "Eligibility",
             (
-                ComputedLine("verdict", _verdict, leads=_next),
+                ComputedLine("verdict", lambda it, _, __: eligibility.eligibility_text(it.template), leads=_next),
                 ComputedLine("changed since", eligibility.change_line, leads=_before),
                 ComputedLine("decision", _decision),
             ),
         ),
-        BLOCKER,
+        blocker_section(_blocker_lead),
         ALTERNATIVE,
         _CONSISTENCY,
         SectionSpec("Template", member_lines("template_id template_version access_lane eligible")),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from runwatch.settings.declarations import LOCAL
 from runwatch.settings.resolver import ResolvedSetting, SettingSource
 from runwatch.settings.setting import Setting
 from runwatch.view.detail.sections import DetailLine
+from runwatch.view.spec.members import column
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import StyledText
@@ -20,25 +21,10 @@ EFFECTIVE_AT_ONCE: Final = frozenset(
 """Settings and tables that take effect as soon as they are written; the others need a restart."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsColumn:
-    """A column of the settings table."""
-
-    id: str
-    title: str
-    align: Literal["left", "right"] = "left"
-    hide_order: int = 0
-    min_cells: int = 8
-    max_cells: int = 40
-    elides_middle: bool = False
-    never_cut: bool = False
-    hide_if_empty: bool = False
-
-
 COLUMNS: Final = (
-    SettingsColumn("key", "key", min_cells=16, max_cells=34),
-    SettingsColumn("value", "value", min_cells=16, max_cells=80),
-    SettingsColumn("source", "source", max_cells=28),
+    column("key", lambda row: row.cells["key"].text, min_cells=16, max_cells=34),
+    column("value", lambda row: row.cells["value"].text, min_cells=16, max_cells=80),
+    column("source", lambda row: row.cells["source"].text, min_cells=8, max_cells=28),
 )
 
 
