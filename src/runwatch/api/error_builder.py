@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, UnusableResponseError
+from runwatch.api.errors import ApiError, ApiProblem, CallFacts, NoResponseError, UnusableResponseError
 from runwatch.api.http.exchange import ConnectionLostError, HttpRequest, HttpResponse
 from runwatch.api.operations import Operation
 from runwatch.api.problem_parser import describe_body
@@ -85,12 +85,7 @@ def build_no_response(
         title,
         kind=lost.kind,
         was_sent=was_sent,
-        operation=call.operation.id,
-        attempts=history.attempts,
-        outcome_known=outcome_known,
-        key=call.request.key,
-        detail=", ".join(part for part in said if part),
-        hint=hint if outcome_known else _settle(call),
+        **_facts(call, history, ", ".join(part for part in said if part), hint, outcome_known=outcome_known),
     )
 
 
@@ -103,12 +98,7 @@ def build_unusable_response(
     return UnusableResponseError(
         "The response cannot be used",
         status=reply.status,
-        operation=call.operation.id,
-        attempts=history.attempts,
-        outcome_known=outcome_known,
-        key=call.request.key,
-        detail=f"{reason}{quoted}",
-        hint="Check the base URL." if outcome_known else _settle(call),
+        **_facts(call, history, f"{reason}{quoted}", "Check the base URL.", outcome_known=outcome_known),
     )
 
 
@@ -130,7 +120,7 @@ def build_api_problem(
         in_doubt=history.in_doubt,
         is_problem=not is_synthetic and said.conforms(status),
     )
-    detail = said.detail
+    detail, hint = said.detail, _next_step(status, wait_s, is_synthetic=is_synthetic)
     if said.status is not None and said.status != status:
         note = f"the body says status {said.status}, HTTP says {status}"
         detail = f"{detail} ({note})" if detail else note
@@ -140,18 +130,24 @@ def build_api_problem(
         status=status,
         is_synthetic=is_synthetic,
         wait_s=wait_s,
-        operation=operation.id,
+        retryable=status >= 500 or status in {408, 429},
+        **_facts(call, history, detail, hint, outcome_known=outcome_known),
+    )
+
+
+def _facts(
+    call: OperationCall, history: AttemptHistory, detail: str | None, hint: str | None, *, outcome_known: bool
+) -> CallFacts:
+    """Return what every error says; an unknown outcome has to be settled before any other next step."""
+    settle = _LOOK if call.request.key is None else _ASK_AGAIN
+    return CallFacts(
+        operation=call.operation.id,
         attempts=history.attempts,
         outcome_known=outcome_known,
         key=call.request.key,
         detail=detail,
-        hint=_next_step(status, wait_s, is_synthetic=is_synthetic) if outcome_known else _settle(call),
-        retryable=status >= 500 or status in {408, 429},
+        hint=hint if outcome_known else settle,
     )
-
-
-def _settle(call: OperationCall) -> str:
-    return _LOOK if call.request.key is None else _ASK_AGAIN
 
 
 def _next_step(status: int, wait_s: float | None, *, is_synthetic: bool) -> str | None:

@@ -14,6 +14,7 @@ from runwatch.commands.shared.export_file import check_not_existing, save_export
 from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, parse_since
 from runwatch.commands.shared.profile_reader import is_multi_profile, parse_profiles
 from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import load_settings, make_resolver, open_journal
 from runwatch.store.repositories.activity import ActivityResult, find_activity, list_latest_problems
 from runwatch.store.repositories.journal import JournalProblem
@@ -144,20 +145,10 @@ def explain(call: Invocation) -> int:
             detail=f"did you mean {guess}?" if guess else None,
             hint="'runwatch problems explain' lists all of them.",
         )
-    values: list[dict[str, Any]] = [_as_json(item) for item in found]
-    output = call.output
-    if output.form == "json":
-        output.json(values)
-    elif output.form == "ndjson":
-        for value in values:
-            output.json(value, indent=None)
-    elif output.form == "csv":
-        from runwatch.records.record import Record
-        from runwatch.view.export.text_output import csv_lines
-
-        output.text("".join(f"{line}\n" for line in csv_lines(Record, values)))
+    if call.output.form == "table":
+        call.output.text("\n".join(_paragraph(item) for item in found))
     else:
-        output.text("\n".join(_paragraph(item) for item in found))
+        print_rows(call.output, [_as_json(item) for item in found])
     return 0
 
 

@@ -20,7 +20,7 @@ from runwatch.commands.shared.export_file import check_not_existing, save_export
 from runwatch.commands.shared.list_reader import read_all
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
 from runwatch.commands.shared.secret_entry import enter_secret, print_page_address, read_secret
-from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
+from runwatch.commands.shared.session import CommandSession, ServiceChoice, in_session, run_in_session
 from runwatch.commands.shared.writes import (
     merge_options,
     read_idempotency_key,
@@ -155,14 +155,8 @@ def apply(call: Invocation) -> int:
         if not call.confirm(f"Apply {options.template} on {choice.target.profile} ({choice.target.host})?"):
             call.output.note("nothing was changed")
             return REFUSED
-    secret = _key(call)
     body = {**subject, **approved, "application_key": key}
-
-    async def work(session: CommandSession) -> int:
-        value = await send_write(session, APPLY, f"apply {options.template}", body=body, key=key)
-        return await _go_on(session, parse_record_of_kind(Application, value), secret)
-
-    return run_in_session(call, work, choice)
+    return _send(call, choice, APPLY, f"apply {options.template}", body, key=key)
 
 
 def resume(call: Invocation) -> int:
@@ -182,13 +176,7 @@ def resume(call: Invocation) -> int:
         if not call.confirm(f"Run the paid live proof of {application_id} on {choice.target.profile}?"):
             call.output.note("nothing was changed")
             return REFUSED
-    secret = _key(call)
-
-    async def work(session: CommandSession) -> int:
-        value = await send_write(session, RESUME, f"{action} {application_id}", record_id=application_id, body=body)
-        return await _go_on(session, parse_record_of_kind(Application, value), secret)
-
-    return run_in_session(call, work, choice)
+    return _send(call, choice, RESUME, f"{action} {application_id}", body, record_id=application_id)
 
 
 def select(call: Invocation) -> int:
@@ -273,9 +261,17 @@ def _action_of(application: Application) -> str:
     return action
 
 
-def _key(call: Invocation) -> Any:
-    """Read the source key that the application may require, without a prompt."""
-    return read_secret(call, "the model source", may_ask=False)
+def _send(
+    call: Invocation, choice: ServiceChoice, operation: str, label: str, body: dict[str, Any], **write: Any
+) -> int:
+    """Send a write of an application, and enter the key that it may require and that was given."""
+    secret = read_secret(call, "the model source", may_ask=False)
+
+    async def work(session: CommandSession) -> int:
+        value = await send_write(session, operation, label, body=body, **write)
+        return await _go_on(session, parse_record_of_kind(Application, value), secret)
+
+    return run_in_session(call, work, choice)
 
 
 async def _go_on(session: CommandSession, application: Application, secret: Any) -> int:

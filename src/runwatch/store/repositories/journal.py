@@ -296,14 +296,15 @@ def _clean(text: str | None) -> str | bytes | None:
     return None if text is None else encode_text(redact(text))
 
 
+def _first_columns(exchange: RequestAttempt) -> tuple[Any, ...]:
+    """Return the columns with which both tables begin."""
+    names = exchange.origin, exchange.operation, exchange.method
+    return (format_iso(exchange.at), encode_text(exchange.profile), *names, _clean(exchange.path))
+
+
 def _request_row(exchange: RequestAttempt) -> tuple[Any, ...]:
     return (
-        format_iso(exchange.at),
-        encode_text(exchange.profile),
-        exchange.origin,
-        exchange.operation,
-        exchange.method,
-        _clean(exchange.path),
+        *_first_columns(exchange),
         _clean(exchange.query),
         exchange.status,
         exchange.elapsed_s,
@@ -317,12 +318,7 @@ def _request_row(exchange: RequestAttempt) -> tuple[Any, ...]:
 
 def _problem_row(exchange: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
     return (
-        format_iso(exchange.at),
-        encode_text(exchange.profile),
-        exchange.origin,
-        exchange.operation,
-        exchange.method,
-        _clean(exchange.path),
+        *_first_columns(exchange),
         exchange.status,
         problem.code,
         _clean(problem.title),

@@ -15,7 +15,7 @@ from runwatch.settings.declarations import (
     is_profile_name,
 )
 from runwatch.settings.file_parser import SettingsProblem
-from runwatch.settings.resolver import ResolvedSetting, SettingSource, SettingsResolver
+from runwatch.settings.resolver import SettingSource, SettingsResolver
 from runwatch.settings.setting import InvalidValueError, Setting
 from runwatch.settings.settings_file import LoadedSettings
 from runwatch.view.detail.sections import DetailLine
@@ -27,6 +27,7 @@ from runwatch.view.settings.rows import (
     describe_setting,
     heading_row,
     quiet_cell,
+    resolve_in_file,
     setting_cells,
     value_text,
 )
@@ -179,11 +180,8 @@ def _of_profile(
     key = f"{PROFILES}.{name}.{setting.key}"
     value = profile.chosen.get(setting.key, setting.default)
     is_chosen = setting.key in profile.chosen
-    number = loaded.lines.get((PROFILES, name, setting.key))
-    where = f"{loaded.path}:{number}" if number else str(loaded.path)
-    resolved = ResolvedSetting(
-        key, value, SettingSource.PROFILE if is_chosen else SettingSource.DEFAULT, where if is_chosen else ""
-    )
+    path = (PROFILES, name, setting.key)
+    resolved = resolve_in_file(loaded, path, value, SettingSource.PROFILE, is_chosen=is_chosen)
     return SettingsRow(
         key,
         {**setting_cells(key, resolved, around.glyphs), "key": quiet_cell(f"  {setting.key}")},

@@ -9,6 +9,7 @@ from typing import Any, Final
 from runwatch.settings.declarations import LOCAL
 from runwatch.settings.resolver import ResolvedSetting, SettingSource
 from runwatch.settings.setting import Setting
+from runwatch.settings.settings_file import LoadedSettings
 from runwatch.view.detail.sections import DetailLine
 from runwatch.view.spec.members import column
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
@@ -144,6 +145,16 @@ def effect_line(key: str) -> DetailLine:
 def takes_effect_at_once(key: str) -> bool:
     """Whether a setting takes effect as soon as it is written."""
     return key.partition(".")[0] in EFFECTIVE_AT_ONCE
+
+
+def resolve_in_file(
+    loaded: LoadedSettings, path: tuple[str, ...], value: object, source: SettingSource, *, is_chosen: bool
+) -> ResolvedSetting:
+    """Return a value with its place in the settings file, or as the default."""
+    key, number = ".".join(path), loaded.lines.get(path)
+    if not is_chosen:
+        return ResolvedSetting(key, value, SettingSource.DEFAULT)
+    return ResolvedSetting(key, value, source, f"{loaded.path}:{number}" if number else str(loaded.path))
 
 
 def setting_cells(key: str, resolved: ResolvedSetting, glyphs: Glyphs) -> dict[str, StyledText]:

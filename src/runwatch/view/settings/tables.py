@@ -23,6 +23,7 @@ from runwatch.view.settings.rows import (
     effect_line,
     heading_row,
     quiet_cell,
+    resolve_in_file,
     setting_cells,
     source_cell,
     value_text,
@@ -129,12 +130,9 @@ def _columns(
     found = choose_columns(spec, chosen)
     is_chosen = spec.name in chosen
     usual = " ".join(column.id for column in spec.columns)
-    number = loaded.lines.get((Settings.columns.key, spec.name))
-    where = f"{loaded.path}:{number}" if number else str(loaded.path)
     text = " ".join(chosen[spec.name]) if is_chosen else usual
-    resolved = ResolvedSetting(
-        key, text, SettingSource.FILE if is_chosen else SettingSource.DEFAULT, where if is_chosen else ""
-    )
+    path = (Settings.columns.key, spec.name)
+    resolved = resolve_in_file(loaded, path, text, SettingSource.FILE, is_chosen=is_chosen)
     made = setting_cells(key, resolved, around.glyphs)
     told = [about_line("about", f"The columns of {spec.title}, in order.")]
     wrong = unknown_columns_text(spec, found)
