@@ -31,8 +31,6 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The system's clock."""
-
     def now(self) -> datetime:
         return datetime.now(UTC)
 

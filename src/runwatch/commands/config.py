@@ -112,9 +112,9 @@ def validate(call: Invocation) -> int:
         for problem in loaded.problems
     ]
     for key, message in find_table_problems(loaded.settings):
-        number = loaded.lines.get(split_key(key))
-        place = f"{loaded.path}:{number}" if number else str(loaded.path)
-        rows.append({"place": place, "level": "warning", "key": key, "message": message, "nearest": ""})
+        rows.append(
+            {"place": loaded.place(split_key(key)), "level": "warning", "key": key, "message": message, "nearest": ""}
+        )
     print_rows(call.output, rows)
     if not rows:
         exists = call.paths.settings_file.exists()

@@ -24,14 +24,7 @@ from runwatch.base.shell_words import quote_word
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS, exit_code
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.models import (
-    DEFAULT_CLASS,
-    KNOWN,
-    SAVE,
-    ask_data_classes,
-    print_outcome,
-    with_data_classes,
-)
+from runwatch.commands.models import DEFAULT_CLASS, KNOWN, SAVE, ask_data_classes, print_outcome, with_data_classes
 from runwatch.commands.resources import parse_record_of_kind, print_record, read_one
 from runwatch.commands.shared.list_reader import NOT_OFFERED, read_all
 from runwatch.commands.shared.secret_entry import enter_secret, read_secret

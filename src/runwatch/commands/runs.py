@@ -12,13 +12,7 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import REFUSED
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.list_reader import (
-    NOT_OFFERED,
-    build_query,
-    filter_by_options,
-    parse_limit,
-    read_list,
-)
+from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, parse_limit, read_list
 from runwatch.commands.shared.record_printer import RecordPrinter, print_events, print_outcomes
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
 from runwatch.commands.shared.writes import require_write_access

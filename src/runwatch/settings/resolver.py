@@ -108,11 +108,13 @@ class SettingsResolver:
             if profile is not None and setting.key in profile.chosen:
                 place = (PROFILES, profile.name, setting.key)
                 return ResolvedSetting(
-                    setting.key, profile.chosen[setting.key], SettingSource.PROFILE, self._place(place)
+                    setting.key, profile.chosen[setting.key], SettingSource.PROFILE, self._loaded.place(place)
                 )
         if setting.key in self._loaded.settings.chosen:
             value = self._loaded.settings.chosen[setting.key]
-            return ResolvedSetting(setting.key, value, SettingSource.FILE, self._place(tuple(setting.key.split("."))))
+            return ResolvedSetting(
+                setting.key, value, SettingSource.FILE, self._loaded.place(tuple(setting.key.split(".")))
+            )
         return ResolvedSetting(setting.key, setting.default, SettingSource.DEFAULT)
 
     def values(self) -> Iterator[ResolvedSetting]:
@@ -123,13 +125,15 @@ class SettingsResolver:
                 yield resolved
                 continue
             for name, item in resolved.value.items():
-                yield ResolvedSetting(f"{setting.key}.{name}", item, resolved.source, self._place((setting.key, name)))
+                yield ResolvedSetting(
+                    f"{setting.key}.{name}", item, resolved.source, self._loaded.place((setting.key, name))
+                )
         for profile in self._loaded.settings.profiles.values():
             for setting in PROFILE_SETTINGS:
                 if setting.key in profile.chosen:
                     names = (PROFILES, profile.name, setting.key)
                     yield ResolvedSetting(
-                        ".".join(names), profile.chosen[setting.key], SettingSource.FILE, self._place(names)
+                        ".".join(names), profile.chosen[setting.key], SettingSource.FILE, self._loaded.place(names)
                     )
 
     def base_url(self) -> ResolvedSetting | None:
@@ -144,7 +148,7 @@ class SettingsResolver:
         profile = self.profile()
         if profile is None:
             return None
-        place = self._place((PROFILES, profile.name, Profile.base_url.key))
+        place = self._loaded.place((PROFILES, profile.name, Profile.base_url.key))
         return ResolvedSetting("base_url", profile.base_url, SettingSource.PROFILE, place)
 
     def profile(self) -> Profile | None:
@@ -222,10 +226,6 @@ class SettingsResolver:
         if variable:
             return ResolvedSetting("base_url", normalise_base_url(variable), SettingSource.ENVIRONMENT, ENVIRONMENT_URL)
         return None
-
-    def _place(self, names: tuple[str, ...]) -> str:
-        line = self._loaded.lines.get(names)
-        return f"{self._loaded.path}:{line}" if line else str(self._loaded.path)
 
     def _file_problem(self) -> str | None:
         """Return the first error in the file, which may be why something is missing."""

@@ -71,6 +71,11 @@ class LoadedSettings:
         """The line of every key, by its path of names."""
         return {} if self.is_broken else key_lines(self.text)
 
+    def place(self, names: tuple[str, ...]) -> str:
+        """Return the file, with the line of a key if it has one."""
+        number = self.lines.get(names)
+        return f"{self.path}:{number}" if number else str(self.path)
+
 
 def load_settings_file(path: Path, *, clock: Clock | None = None, keeps_copy: bool = True) -> LoadedSettings:
     """Read the settings file; a missing one means defaults. No content of the file raises an exception.

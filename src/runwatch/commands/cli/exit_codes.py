@@ -23,7 +23,6 @@ EXIT_BY_STATUS: Final[Mapping[str, int]] = {"failed": 10, "expired": 12, "cancel
 
 
 def exit_code(error: RunwatchError) -> int:
-    """Return the exit code of an error."""
     if isinstance(error, (UsageError, SettingsError, DataError)):
         return USAGE
     if isinstance(error, LocalServiceError):

@@ -357,6 +357,5 @@ _COMMON = {flag.name: flag for flags in (CONSOLE, *(verb.flags for verb in _DECL
 
 
 def group_summary(path: tuple[str, ...]) -> str:
-    """Return the summary of a group of subcommands."""
     name = " ".join(path)
     return _GROUPS.get(name) or next(entry.summary for entry in RESOURCE_INDEX if entry.name == name)

@@ -234,7 +234,6 @@ def _width() -> int:
 
 
 def format_command_help(verb: CommandSpec) -> str:
-    """Return the help of one command."""
     parser = _build(verb)
     for argument in verb.arguments:
         parser.add_argument(
@@ -247,7 +246,6 @@ def format_command_help(verb: CommandSpec) -> str:
 
 
 def group_help(path: tuple[str, ...]) -> str:
-    """Return the help of a group of subcommands."""
     shown = " ".join((PROGRAM, *path))
     lines = [f"usage: {shown} COMMAND [OPTIONS]", "", f"{_sentence(group_summary(path))}.", "", "verbs:"]
     verbs = [verb for words in list_paths() if words[: len(path)] == path and (verb := command_at(words)) is not None]
@@ -256,7 +254,6 @@ def group_help(path: tuple[str, ...]) -> str:
 
 
 def top_help() -> str:
-    """Return the help of the program."""
     lines = [
         f"usage: {PROGRAM} [OPTIONS] [COMMAND ...]",
         "",

@@ -53,7 +53,6 @@ class ProfilePrinter(RecordPrinter):
             self._exact(values)
 
     def print_records(self, each: ProfileResults[Record]) -> None:
-        """Print one record of each profile."""
         values = [(got.profile, got.value.raw) for got in each.got]
         if self._output.form != "table":
             self._exact(values)
@@ -73,14 +72,6 @@ class ProfilePrinter(RecordPrinter):
             raws, profiles = [raw for _, raw in values], [profile for profile, _ in values]
             self._lines(text_output.csv_lines(self._spec.record, raws, self._members, profiles=profiles))
             return
-        found = [wrap_with_profile(profile, self._projected(value)) for profile, value in values]
-        self._lines(
-            text_output.json_array_lines(found) if self._output.form == "json" else text_output.ndjson_lines(found)
-        )
-
-    def _projected(self, value: Any) -> Any:
-        return (
-            value
-            if self._members is None or not isinstance(value, dict)
-            else text_output.select_members(value, self._members)
-        )
+        found = [wrap_with_profile(profile, text_output.project(value, self._members)) for profile, value in values]
+        as_lines = text_output.json_array_lines if self._output.form == "json" else text_output.ndjson_lines
+        self._lines(as_lines(found))

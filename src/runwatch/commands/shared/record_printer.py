@@ -65,7 +65,6 @@ class RecordPrinter:
                 self._table(rows)
 
     def record(self, item: Any, raw: Mapping[str, Any]) -> None:
-        """Print one record."""
         match self._output.form:
             case "json":
                 self._lines([text_output.json_record(raw, self._fields)])

@@ -69,7 +69,6 @@ def load_settings(call: Invocation) -> LoadedSettings:
 
 
 def make_resolver(call: Invocation, loaded: LoadedSettings) -> SettingsResolver:
-    """Return the settings resolver for this invocation."""
     return SettingsResolver(SettingOptions.by(call.options), call.environment, loaded, call.paths)
 
 

@@ -252,7 +252,6 @@ class Journal:
         return await self._database.read(work)
 
     async def count_problems(self) -> int:
-        """Return the number of stored Problems."""
         return await self.run_query(lambda connection: int(connection.execute(_COUNT_PROBLEMS).fetchone()[0]))
 
     async def run_query(self, work: Work[T]) -> T:

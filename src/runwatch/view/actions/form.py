@@ -144,7 +144,6 @@ class Form:
 
 
 def build_form(mutation: Mutation[Any], subject: Any) -> Form:
-    """Build the form of a mutation for a record, or for ``None``."""
     return Form(
         asks=mutation.fields,
         request=mutation.request,

@@ -64,7 +64,6 @@ class DetailSection:
 
 
 def build_sections(spec: ResourceSpec[S], item: Record | S, context: RenderContext) -> list[DetailSection]:
-    """Build the sections of a record."""
     subject: S = spec.subject(item) if isinstance(item, Record) else item
     return _Detail(spec, subject, context).sections()
 

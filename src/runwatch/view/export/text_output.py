@@ -120,24 +120,25 @@ def select_members(raw: Mapping[str, Any], fields: Sequence[str]) -> dict[str, A
 def ndjson_lines(values: Iterable[Any], fields: Sequence[str] | None = None) -> Iterator[str]:
     """Yield one JSON value per line, exactly as sent."""
     for value in values:
-        yield dumps(_projected(value, fields))
+        yield dumps(project(value, fields))
 
 
 def json_array_lines(values: Iterable[Any], fields: Sequence[str] | None = None) -> Iterator[str]:
     """Yield one JSON array with one item per line, exactly as sent."""
     before = "["
     for value in values:
-        yield f"{before}{dumps(_projected(value, fields))}"
+        yield f"{before}{dumps(project(value, fields))}"
         before = ","
     yield "[]" if before == "[" else "]"
 
 
 def json_record(value: Any, fields: Sequence[str] | None = None) -> str:
     """Return one JSON value, indented, exactly as sent."""
-    return dumps(_projected(value, fields), indent=2)
+    return dumps(project(value, fields), indent=2)
 
 
-def _projected(value: Any, fields: Sequence[str] | None) -> Any:
+def project(value: Any, fields: Sequence[str] | None) -> Any:
+    """Return the members of an object at some paths; all of it without paths."""
     return select_members(value, fields) if fields is not None and isinstance(value, Mapping) else value
 
 

@@ -60,8 +60,6 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table."""
-
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 

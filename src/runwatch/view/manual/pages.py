@@ -14,14 +14,7 @@ from typing import Final
 import runwatch
 from runwatch.base.text import cell_width
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.manual.markdown import (
-    Block,
-    Heading,
-    Paragraph,
-    layout_block,
-    parse_markdown,
-    select_matches,
-)
+from runwatch.view.manual.markdown import Block, Heading, Paragraph, layout_block, parse_markdown, select_matches
 from runwatch.view.text.safe_text import SafeText, block, line
 
 TOPICS: Final[Mapping[str, str]] = {

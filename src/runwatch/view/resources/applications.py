@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.records.template import (
-    Application,
-    CompletedEffect,
-    Effect,
-    NextAction,
-    Plan,
-    Selection,
-    Template,
-)
+from runwatch.records.template import Application, CompletedEffect, Effect, NextAction, Plan, Selection, Template
 from runwatch.view.resources.templates import ALTERNATIVE, blocker_section, next_action_lines
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.members import column, member_lines
-from runwatch.view.spec.resource import (
-    ComputedLine,
-    LineTarget,
-    MemberLine,
-    RecordLink,
-    ResourceSpec,
-    SectionSpec,
-)
+from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, RecordLink, ResourceSpec, SectionSpec
 from runwatch.view.templates.applications import max_spend_text, proof_spend_text
 from runwatch.view.templates.next_actions import (
     APPLY_STEP,

@@ -13,7 +13,7 @@ from runwatch.view.actions.organization import KEY_ACTIONS, KEY_MAKES, PROPOSAL_
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext
-from runwatch.view.text.member_format import detail_usd, id_cell
+from runwatch.view.text.member_format import id_cell
 from runwatch.view.text.safe_text import block, json_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText
 
@@ -96,9 +96,8 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     create_actions=KEY_MAKES,
 )  # fmt: skip
 
-_TOTALS: Final = tuple(
-    MemberLine(name, format=detail_usd if name.endswith("usd") else None) for name in UsageTotals.MEMBERS
-)
+_TOTALS: Final = " ".join(f"{name}:usd" if name.endswith("usd") else name for name in UsageTotals.MEMBERS)
+"""The members of the totals of a usage report, for :func:`member_lines`."""
 
 USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
     record=Usage,
@@ -108,23 +107,14 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
     columns=(column("executions=totals.executions", title="runs"),),
     sections=(
         SectionSpec("Period", member_lines("from to", under="period")),
-        SectionSpec(
-            "Totals",
-            tuple(
-                MemberLine(f"totals.{name}", name, detail_usd if name.endswith("usd") else None)
-                for name in UsageTotals.MEMBERS
-            ),
-        ),
+        SectionSpec("Totals", member_lines(_TOTALS, under="totals")),
         SectionSpec(
             "Arm", member_lines("arm_id usd:usd selected_count fallback_count input_tokens output_tokens"),
             each="by_arm", item=ArmUsage, names="arm_id",
         ),
         SectionSpec(
-            "Key",
-            (
-                MemberLine("api_key_id"), *_TOTALS, *member_lines("top_arms by_day"),
-            ),
-            each="by_key", item=KeyUsage, names="api_key_id",
+            "Key", member_lines(f"api_key_id {_TOTALS} top_arms by_day"), each="by_key", item=KeyUsage,
+            names="api_key_id",
         ),
         SectionSpec(
             "Day", member_lines("date executions usd:usd platform_usd:usd passthrough_usd:usd"),
@@ -143,11 +133,11 @@ EVALS: Final[ResourceSpec[Any]] = ResourceSpec[EvalSummary](
     sections=(
         SectionSpec("Window", member_lines("from to", under="window")),
         SectionSpec(
-            "Day", tuple(MemberLine(name) for name in DayEvaluation.MEMBERS), each="pass_rate_trend",
-            item=DayEvaluation, names="day",
+            "Day", member_lines(" ".join(DayEvaluation.MEMBERS)), each="pass_rate_trend", item=DayEvaluation,
+            names="day",
         ),
         SectionSpec(
-            "Repair", tuple(MemberLine(name) for name in Proposal.MEMBERS), each="repair_history", item=Proposal,
+            "Repair", member_lines(" ".join(Proposal.MEMBERS)), each="repair_history", item=Proposal,
             names="proposal_id",
         ),
     ),
@@ -169,13 +159,7 @@ COMPLIANCE: Final[ResourceSpec[Any]] = ResourceSpec[ComplianceExport](
                 *member_lines("algorithm digest", under="attestation"),
             ),
         ),
-        SectionSpec(
-            "Totals",
-            tuple(
-                MemberLine(f"usage_totals.{name}", name, detail_usd if name.endswith("usd") else None)
-                for name in UsageTotals.MEMBERS
-            ),
-        ),
+        SectionSpec("Totals", member_lines(_TOTALS, under="usage_totals")),
         SectionSpec(
             "Decision",
             (

@@ -46,7 +46,6 @@ class ProblemCode(Record):
 
 
 def record_from_count(counted: CodeCount) -> ProblemCode:
-    """Convert a journal count to a record."""
     return _record(counted.code, counted.count, (counted.first, counted.last), counted.profiles, counted.paths)
 
 

@@ -8,14 +8,7 @@ from runwatch.records.run import Run
 from runwatch.view.problems.explanations import describe_submit_effect, explain_code, next_step
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.spec.members import column, fields, member_lines, time_column
-from runwatch.view.spec.resource import (
-    ComputedLine,
-    MemberLine,
-    RecordLink,
-    ResourceSpec,
-    SectionSpec,
-    SortKey,
-)
+from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, json_block, line

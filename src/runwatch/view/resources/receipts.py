@@ -12,21 +12,10 @@ from runwatch.view.runs.check_results import receipt_finding
 from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell
 from runwatch.view.runs.run_facts import find_selected_option
 from runwatch.view.spec.members import column, field, id_column, member_lines, time_column
-from runwatch.view.spec.resource import (
-    ComputedLine,
-    MemberLine,
-    RecordLink,
-    ResourceSpec,
-    SectionSpec,
-    SortKey,
-)
+from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, about, spent_amount
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import (
-    duration_cell,
-    id_cell,
-    output_end,
-)
+from runwatch.view.text.member_format import duration_cell, id_cell, output_end
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
 

@@ -10,10 +10,7 @@ from runwatch.view.spec.members import column, fields, id_column, member_lines, 
 from runwatch.view.spec.resource import RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, byte_size
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import (
-    duration_cell,
-    id_cell,
-)
+from runwatch.view.text.member_format import duration_cell, id_cell
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import CellText, StyledText
 

@@ -12,14 +12,7 @@ from runwatch.view.actions.organization import CREDENTIAL_MAKES
 from runwatch.view.actions.reviews import AGENT_ACTIONS, AGENT_MAKES, GITHUB_MAKES
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.spec.members import column, field, id_column, member_lines, status_column, time_column
-from runwatch.view.spec.resource import (
-    LineTarget,
-    MemberLine,
-    RecordLink,
-    ResourceSpec,
-    SectionSpec,
-    SortKey,
-)
+from runwatch.view.spec.resource import LineTarget, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.safe_text import line
 
 

@@ -9,14 +9,7 @@ from runwatch.records.template import AlternativePlan, Blocker, NextAction, Temp
 from runwatch.view.resources.models import catalog_sections
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.members import column, field, member_lines, status_column
-from runwatch.view.spec.resource import (
-    ComputedLine,
-    LineTarget,
-    MemberLine,
-    ResourceSpec,
-    SectionSpec,
-    SortKey,
-)
+from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.templates import catalog_consistency, eligibility
 from runwatch.view.templates.decisions import decision_cell, decision_line
 from runwatch.view.templates.eligibility import TemplateFacts, certification_label, eligibility_label, next_action_text

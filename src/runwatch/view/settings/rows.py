@@ -57,7 +57,6 @@ class SettingsRow:
     is_heading: bool = False
 
     def cell(self, column: Any) -> StyledText:
-        """Return the cell of a column."""
         return self.cells[column.id]
 
 
@@ -108,7 +107,6 @@ def heading_row(title: str, doc: str) -> SettingsRow:
 
 
 def add_entry_row(table: str, doc: str, example: str, *, raw_key: str) -> SettingsRow:
-    """Return the row that adds an entry to a table."""
     about = (
         DetailLine(line("about"), line(doc)),
         DetailLine(line("new one"), line(f"enter, then {example}")),
@@ -151,10 +149,9 @@ def resolve_in_file(
     loaded: LoadedSettings, path: tuple[str, ...], value: object, source: SettingSource, *, is_chosen: bool
 ) -> ResolvedSetting:
     """Return a value with its place in the settings file, or as the default."""
-    key, number = ".".join(path), loaded.lines.get(path)
     if not is_chosen:
-        return ResolvedSetting(key, value, SettingSource.DEFAULT)
-    return ResolvedSetting(key, value, source, f"{loaded.path}:{number}" if number else str(loaded.path))
+        return ResolvedSetting(".".join(path), value, SettingSource.DEFAULT)
+    return ResolvedSetting(".".join(path), value, source, loaded.place(path))
 
 
 def setting_cells(key: str, resolved: ResolvedSetting, glyphs: Glyphs) -> dict[str, StyledText]:
@@ -184,7 +181,6 @@ def value_text(value: object) -> str:
 
 
 def data_cell(text: str) -> StyledText:
-    """Return a cell with data."""
     return StyledText(line(text))
 
 
