@@ -14,12 +14,14 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import pytest
+from textual import _wait
 from textual.pilot import Pilot
 from textual.widget import Widget
 
@@ -40,6 +42,9 @@ KEY: Final = "rk_test_sentinel_7f3a9c"
 
 PATIENCE_S: Final = 60.0
 """How long a condition may take on a busy machine before it counts as never."""
+
+PAUSE_S: Final = 0.004
+"""How long a console does nothing before it counts as idle."""
 
 WIDE: Final = (160, 50)
 NARROW: Final = (80, 24)
@@ -132,7 +137,7 @@ class Driven:
     async def settle(self) -> None:
         """Wait until every request under way is answered, or waits for the clock, and what came of it is drawn."""
         await self.pilot.pause()
-        await self.until(lambda: not self._reads_under_way(), "the reads to end")
+        await self.until(lambda: not self._reads_under_way() and self.app._gather is None, "the reads to end")
 
     def _reads_under_way(self) -> bool:
         others = self.app.profiles._sessions.values() if "profiles" in self.app.__dict__ else ()
@@ -181,6 +186,15 @@ class Driven:
         await self.until(lambda: text not in self.text, f"{text!r} to go")
 
 
+@contextmanager
+def quick_pauses() -> Iterator[None]:
+    """Have Textual look five times as often whether an app is idle: every key and every pause waits for that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_wait, "SLEEP_GRANULARITY", PAUSE_S)
+        patch.setattr(_wait, "SLEEP_IDLE", PAUSE_S / 20)
+        yield
+
+
 @asynccontextmanager
 async def console(
     service: ScriptedService,
@@ -217,7 +231,7 @@ async def console(
         variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY, **(environment or {})}
         clock = FakeClock(NOON, manual=True)
         app = app_class(LaunchOptions(paths, variables, options or SettingOptions(), open_at), clock=clock)
-        with nullcontext() if draws_frames else frames_left_out():
+        with quick_pauses(), nullcontext() if draws_frames else frames_left_out():
             async with app.run_test(size=size) as pilot:
                 driven = Driven(app, pilot, service, clock)
                 if is_open:
@@ -227,13 +241,20 @@ async def console(
 
 
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")
-_RATE: Final = re.compile(r"\b\d+/min(?: of \d+ left \d+)?|within \d+ requests left this minute")
+_RATE: Final = re.compile(
+    r"(?P<gap> *)(?P<before>\S \S+   |requests )(?P<rate>\d+)/min(?P<budget>(?: of \d+ left \d+)?)"
+    r"|within (?P<left>\d+) requests left this minute"
+)
 """How many requests have been sent by a moment depends on how fast the machine is."""
 
 
 def _same_rate(match: re.Match[str]) -> str:
-    """The same length, so that nothing beside it moves."""
-    return re.sub(r"\d", "0", match[0])
+    """A rate of one digit; the header keeps its right end, other texts keep their left end."""
+    if match["rate"] is None:
+        return re.sub(r"\d", "0", match[0])
+    spare = " " * (len(match["rate"]) - 1)
+    text = f"{match['before']}0/min{re.sub(r'[0-9]', '0', match['budget'])}"
+    return f"{match['gap']}{text}{spare}" if match["before"] == "requests " else f"{match['gap']}{spare}{text}"
 
 
 _NAMES: Final = {
