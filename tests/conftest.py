@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.api.certificate import authority_file
 from tests.support.clock import FakeClock
 from tests.support.environment import is_foreign, places
 from tests.support.sampling import mark_the_rest
+
+ROOT: Final = Path(__file__).resolve().parents[1]
 
 # The same tree gives the same answer, on a busy machine too; RUNWATCH_EXPLORE=1 looks for new cases.
 settings.register_profile(
@@ -23,19 +30,35 @@ settings.register_profile(
 settings.register_profile("short", parent=settings.get_profile("gate"), max_examples=20)
 settings.register_profile("explore", parent=settings.get_profile("gate"), derandomize=False)
 
+# Hundreds of processes import the same sources, most of them started by tests: compile each file once.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell starts what runs in its background with interruptions ignored, and so would every program of a test be.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Three processes a core for ``-n auto``: most of the time a test waits for a screen, a process or a deadline."""
-    return min(16, 3 * (os.cpu_count() or 1))
+    """Two processes a core for ``-n auto``: a test also waits for a screen, a process or a deadline."""
+    return min(16, 2 * (os.cpu_count() or 1))
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Draw fewer examples in the short run; ``.ci/run`` repeats every property with all of them."""
     is_short = config.option.markexpr == "not exhaustive"
     settings.load_profile("explore" if os.environ.get("RUNWATCH_EXPLORE") else "short" if is_short else "gate")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """In a run of everything, compile a share of the test modules for the other workers, which compile the others."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > 1 and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        for file in sorted(ROOT.glob("tests/**/test_*.py"))[int(worker) :: workers]:
+            # What is wrong with a module is reported when it is collected.
+            with contextlib.suppress(Exception, pytest.skip.Exception):
+                import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -52,9 +75,12 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _runtime_directory() -> Iterator[None]:
-    """A short place for the sockets of local services, because the data directories of tests have long paths."""
+    """A short path for the sockets of local services, and one authority to trust."""
     with tempfile.TemporaryDirectory(prefix="rw-") as directory, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
+        # Every client reads the authorities it trusts; all of Mozilla's take 30 ms, and no test meets one of them.
+        authority = authority_file(Path(directory))
+        monkeypatch.setattr("certifi.where", lambda: str(authority))
         yield
 
 
