@@ -13,15 +13,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.api.certificate import authority_file
 from tests.support.clock import FakeClock
 from tests.support.environment import is_foreign, places
 from tests.support.sampling import mark_the_rest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
+END_OF_CERTIFICATE: Final = "-----END CERTIFICATE-----\n"
 
 # The same tree gives the same answer, on a busy machine too; RUNWATCH_EXPLORE=1 looks for new cases.
 settings.register_profile(
@@ -79,8 +80,10 @@ def _runtime_directory() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="rw-") as directory, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
         # Every client reads the authorities it trusts; all of Mozilla's take 30 ms, and no test meets one of them.
-        authority = authority_file(Path(directory))
-        monkeypatch.setattr("certifi.where", lambda: str(authority))
+        authorities = Path(certifi.where()).read_text("utf-8")
+        first = Path(directory) / "authority.pem"
+        first.write_text("".join(authorities.partition(END_OF_CERTIFICATE)[:2]), "utf-8")
+        monkeypatch.setattr(certifi, "where", lambda: str(first))
         yield
 
 
