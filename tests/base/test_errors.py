@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import runwatch
@@ -29,6 +30,7 @@ def drawn() -> dict[str, str]:
     return parents
 
 
+@cache
 def real() -> dict[str, ast.ClassDef]:
     """The definition of every class of the tree, wherever in the package it stands."""
     found: dict[str, ast.ClassDef] = {}

@@ -135,6 +135,7 @@ def test_a_demo_that_is_ended_by_a_signal_leaves_nothing_behind_either(
     assert list((home / "tmp").iterdir()) == []
 
 
+@pytest.mark.exhaustive
 def test_a_closed_terminal_ends_the_demo_with_everything_it_made(home: Path) -> None:
     with demo(home) as terminal:
         service = service_of(home)

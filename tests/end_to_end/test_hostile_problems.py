@@ -86,6 +86,7 @@ def test_every_hostile_problem_is_told_plainly_and_exactly(cli: Cli, met: tuple[
     assert [problem for problem in READABLE if problem not in told] == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", FORMATS)
 def test_hostile_problems_and_their_requests_are_listed_plainly(met: tuple[Cli, Outcome], form: str) -> None:
     cli = met[0]

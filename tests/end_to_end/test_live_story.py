@@ -161,6 +161,7 @@ def test_a_rejected_output_falls_back_to_the_second_model_and_everything_tells_s
     assert SECOND not in told
 
 
+@pytest.mark.exhaustive
 def test_a_budget_of_one_call_stops_the_second(stage: Stage) -> None:
     words = ("--max-cost-usd", str(CALL_USD), "--on-eval", "fallback", "--watch")
     execution_id = stage.submit(*words)["execution_id"]

@@ -144,6 +144,7 @@ def test_a_429_is_not_asked_again_and_tells_its_seconds(faulty: Faulty) -> None:
     assert faulty.run_ids() == []
 
 
+@pytest.mark.exhaustive
 def test_a_429_tells_its_seconds_in_words(faulty: Faulty) -> None:
     faulty.peer.plan(SUBMIT, too_many(20))
     outcome = faulty.submit()

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import settings
 
-CASES: Final = 4
+CASES: Final = 3
 """How many cases a function keeps unless it names classes."""
 
 FEWER: Final = {
@@ -21,7 +21,9 @@ FEWER: Final = {
     "tests/commands/test_three_edits.py": 1,
     "tests/end_to_end/": 1,
     "tests/faults/": 1,
+    "tests/service/": 2,
     "tests/tui/": 2,
+    "tests/view/text/test_copied_text.py": 1,
 }
 """How many it keeps where a case starts processes or draws a console, by the beginning of its path."""
 
