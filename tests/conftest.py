@@ -99,5 +99,4 @@ def _clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """A clock that never waits."""
     return FakeClock()

@@ -87,7 +87,6 @@ def unpack(data_dir: Path) -> Json:
 
 
 def main() -> None:
-    """Write the archive."""
     with tempfile.TemporaryDirectory() as place:
         data_dir = Path(place) / "service"
         with running_model_server(ModelServer(key=SOURCE_KEY)) as server:

@@ -49,7 +49,6 @@ def headings(path: Path) -> list[str]:
 
 
 def anchor(heading: str) -> str:
-    """The anchor of a heading on web pages."""
     return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-")
 
 

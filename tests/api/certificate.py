@@ -54,7 +54,6 @@ def server_context(directory: Path) -> ssl.SSLContext:
 
 
 def authority_file(directory: Path) -> Path:
-    """The authority's certificate as a file."""
     path = directory / "authority.pem"
     path.write_text(AUTHORITY)
     return path

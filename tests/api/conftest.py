@@ -29,7 +29,6 @@ _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
 def json_answer(value: object, status: int = 200, **headers: str) -> bytes:
-    """A whole answer with a JSON body."""
     named = [(name.replace("_", "-"), text) for name, text in headers.items()]
     return answer_bytes(status, dumps(value).encode(), headers=named)
 
@@ -37,7 +36,6 @@ def json_answer(value: object, status: int = 200, **headers: str) -> bytes:
 def problem_answer(
     code: str, status: int | None = None, headers: tuple[tuple[str, str], ...] = (), **members: Any
 ) -> bytes:
-    """A whole answer with a Problem of this code."""
     body = problem(code, **members)
     status = status or body.status or 500
     return answer_bytes(status, dumps(dict(body.raw)).encode(), content_type=PROBLEM_TYPE, headers=headers)
@@ -133,7 +131,6 @@ class RawServer(Listening):
 
     @property
     def base_url(self) -> str:
-        """Where it listens."""
         return self.origin
 
     def script(self, *steps: Step) -> None:
@@ -162,7 +159,6 @@ class RawServer(Listening):
 
 @pytest.fixture
 async def server() -> AsyncIterator[RawServer]:
-    """A server on loopback."""
     async with RawServer() as server:
         yield server
 
@@ -189,5 +185,4 @@ async def connect(server: RawServer, clock: FakeClock) -> AsyncIterator[Callable
 
 @pytest.fixture
 def client(connect: Callable[..., Client]) -> Client:
-    """A client of the server."""
     return connect()

@@ -49,14 +49,12 @@ PLAN = Operation("postPlans", "POST", "/v1/plans", "Make a plan")
 
 
 async def failure(client: Client, operation: str | Operation = "getAccount", **more: Any) -> Any:
-    """The error of a call."""
     with pytest.raises((ApiProblem, NoResponseError, UnusableResponseError, RateLimitedError)) as caught:
         await client.request(operation, **more)
     return caught.value
 
 
 async def submit(client: Client, key: str | None = "k1") -> Any:
-    """The error of a submit."""
     return await failure(client, "postExecutions", body=BODY, key=key)
 
 

@@ -126,8 +126,6 @@ async def test_a_big_page_is_decoded_in_slices(
 
 
 class TestRequest:
-    """The generic call."""
-
     async def test_an_operation_of_the_callers_own_is_called(self, server: RawServer, client: Client) -> None:
         server.script(json_answer({"ok": 1}))
         patch = Operation("patchThing", "PATCH", "/v1/things/{thing_id}", "Change a thing", mutates=True)

@@ -18,7 +18,6 @@ BODY = dumps(dict(problem("not_found").raw)).encode()
 def reply(
     body: bytes, content_type: str | None = PROBLEM_TYPE, status: int = 404, flaw: str | None = None, **headers: str
 ) -> HttpResponse:
-    """An error answer."""
     kind = {} if content_type is None else {"content-type": content_type}
     return HttpResponse(status, {**kind, **headers}, body, len(body), flaw)
 

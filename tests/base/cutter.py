@@ -68,12 +68,10 @@ def in_pieces(path: Path) -> None:
 
 
 def put_key(path: Path, text: str) -> None:
-    """Keep a key."""
     KeyFile(path).put("work", StoredKey(ORIGIN, Secret(text)))
 
 
 def read_key(path: Path) -> str | None:
-    """The kept key."""
     kept = KeyFile(path).get("work")
     return None if kept is None else kept.key.reveal()
 

@@ -180,7 +180,6 @@ class TestPrivateFile:
 
 @pytest.fixture
 def _fresh_log() -> Iterator[None]:
-    """Take away the log of the test."""
     logger = logging.getLogger("runwatch")
     before = (list(logger.handlers), logger.level, logger.propagate)
     yield

@@ -276,7 +276,6 @@ def test_a_hold_after_the_submit_names_the_accepted_run_and_the_service_of_the_c
 
 
 async def held_events(client: Any) -> AsyncIterator[Any]:
-    """Events of a client that is held back."""
     yield await client.list_events(NEW)
 
 

@@ -31,7 +31,6 @@ def offer(service: ScriptedService, application: Any = None, **planned: Any) -> 
 
 
 def body_of(service: ScriptedService, path: str) -> Any:
-    """The body of the only POST to a path."""
     (heard,) = service.requests("POST", path)
     return loads(heard.body)
 

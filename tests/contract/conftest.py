@@ -60,7 +60,6 @@ class Desk:
 
 
 def every(operations: Iterable[Operation]) -> pytest.MarkDecorator:
-    """Run a test for each of these operations."""
     return pytest.mark.parametrize("operation", list(operations), ids=lambda operation: operation.id)
 
 

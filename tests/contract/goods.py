@@ -42,8 +42,6 @@ def having(way: Way) -> Make:
 
 
 def sending(body: Any) -> Make:
-    """A request with this body."""
-
     async def make(_: Organization) -> Good:
         return Good(body=body)
 

@@ -28,7 +28,6 @@ class Good:
 
     @property
     def content(self) -> bytes:
-        """The bytes of the body."""
         return b"" if self.body is None else json.dumps(self.body).encode()
 
 
@@ -90,12 +89,10 @@ class Operation:
 
     @property
     def method(self) -> str:
-        """The HTTP method."""
         return self.call.partition(" ")[0]
 
     @property
     def path(self) -> str:
-        """The path, with its parameters in braces."""
         return self.call.partition(" ")[2]
 
     @property
@@ -105,14 +102,11 @@ class Operation:
 
     @property
     def requires(self) -> list[str]:
-        """The members that a body has to have."""
         return [str(place[0]) for place, _, is_required in places(self.takes) if is_required and len(place) == 1]
 
     @property
     def mutates(self) -> bool:
-        """Whether it changes something."""
         return self.method != "GET" and self.changes
 
     def path_of(self, ids: Mapping[str, str]) -> str:
-        """The path with these parameters."""
         return self.path.format(**ids)

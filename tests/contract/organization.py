@@ -97,7 +97,6 @@ class Organization:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close the clients."""
         await self._clients.aclose()
 
     def fresh(self, word: str = "contract") -> str:
@@ -105,13 +104,11 @@ class Organization:
         return f"{word}-{next(self._numbers)}"
 
     async def post(self, path: str, body: Any = None, *, status: int = 200) -> Json:
-        """Post what has to be taken."""
         answer = await self.http.post(path, json=body, headers={"Idempotency-Key": self.fresh()})
         assert answer.status_code == status, f"{path}: {answer.text}"
         return dict(answer.json())
 
     async def get(self, path: str, **query: str) -> Json:
-        """Read what has to be there."""
         answer = await self.http.get(path, params=query)
         assert answer.status_code == 200, f"{path}: {answer.text}"
         return dict(answer.json())
@@ -141,7 +138,6 @@ class Organization:
     # Sources and models
 
     async def handoff(self, base_url: str | None = None) -> Json:
-        """A completed credential handoff."""
         body = {
             "source_id": "openai_compatible",
             "auth_scheme": "api_key",
@@ -189,7 +185,6 @@ class Organization:
         return await self.arm(await self.once(self.silent_connection))
 
     async def skill(self) -> Json:
-        """The skill that is repaired."""
         body = {
             "kind": "skill",
             "display_name": "Plain words",
@@ -253,18 +248,15 @@ class Organization:
         return await self.post("/v1/executions", body)
 
     async def finished(self, run: Json) -> Json:
-        """The run once it is final."""
         final = {"completed", "failed", "cancelled", "expired"}
         return await self.until(f"/v1/executions/{run['execution_id']}", lambda record: record["status"] in final)
 
     async def live_run(self) -> Json:
-        """A completed live run."""
         run = await self.finished(await self.submit(await self.live_body()))
         assert run["status"] == "completed", run
         return run
 
     async def echo_run(self) -> Json:
-        """A completed test run."""
         policy = {"data_classes": ["public"], "budget": {"max_cost_usd": 0.1, "max_runtime_s": 60}}
         body = {"mode": "echo", "task": {"objective": "Say hello."}, "policy": policy}
         return await self.finished(await self.submit(body))
@@ -317,19 +309,16 @@ class Organization:
 
     @staticmethod
     def application_path(application: Json) -> str:
-        """Where an application is read."""
         return f"/v1/tenant-template-applications/{application['application_id']}"
 
     # Keys, webhooks, review agents
 
     async def api_key(self) -> Json:
-        """A new key."""
         minted = await self.post("/v1/api-keys", {"display_name": "Laptop", "role": "runner"})
         self.secrets.add(minted["key"])
         return minted
 
     async def webhook(self, event_type: str = "execution.completed") -> Json:
-        """A new webhook."""
         body = {"url": self.hook_url, "event_types": [event_type]}
         added = await self.post("/v1/webhooks", body)
         self.secrets.add(added["secret"])
@@ -365,7 +354,6 @@ class Organization:
         return "acme/widgets"
 
     async def agent_body(self) -> Json:
-        """What registers a review agent."""
         return {
             "repository": await self.once(self.repository),
             "display_name": "Patch agent",
@@ -374,7 +362,6 @@ class Organization:
         }
 
     async def agent(self) -> Json:
-        """A new review agent."""
         return await self.post("/v1/review-composer/agents", await self.agent_body())
 
     async def connected_agent(self) -> Json:

@@ -22,7 +22,6 @@ DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def words(*values: str) -> frozenset[str]:
-    """One of these words."""
     return frozenset(values)
 
 
@@ -90,7 +89,6 @@ def places(shape: Shape, at: Place = ()) -> Iterator[tuple[Place, Shape, bool]]:
 
 
 def has(value: Any, place: Place) -> bool:
-    """Whether a value has something at a place."""
     for part in place:
         if isinstance(part, int):
             if not isinstance(value, list) or len(value) <= part:

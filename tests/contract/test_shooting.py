@@ -23,7 +23,6 @@ SECRET = "sentinel-1234"
 
 
 def problem(http_status: int = 404, **more: object) -> bytes:
-    """A Problem as it is answered."""
     return answer_bytes(http_status, json.dumps({**PROBLEM, **more}).encode(), content_type=PROBLEM_TYPE)
 
 

@@ -52,7 +52,6 @@ class Followed:
 
     @property
     def event_ids(self) -> list[str]:
-        """The ids of the events, in order."""
         return [event.id for event in self.events]
 
 

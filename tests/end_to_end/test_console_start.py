@@ -79,7 +79,6 @@ def demo(home: Path) -> Iterator[Terminal]:
 
 
 def service_of(home: Path) -> ServiceFile:
-    """The service that a demo has started."""
     (place,) = (home / "tmp").iterdir()
     written = read_service_file(place / "local-service")
     assert written is not None

@@ -44,7 +44,6 @@ def cli(tmp_path: Path) -> Iterator[Cli]:
 
 
 def template(cli: Cli) -> dict[str, Any]:
-    """The template as it is listed now."""
     return next(it for it in cli("templates", "list", "--json").json if it["template_id"] == TEMPLATE)
 
 

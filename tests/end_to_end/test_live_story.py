@@ -58,7 +58,6 @@ class Stage:
         return done.json_lines[0] if "--watch" in words else done.json
 
     def events(self, execution_id: str) -> list[dict[str, Any]]:
-        """The run's events."""
         return self.cli("runs", "events", execution_id, "--json").json_lines
 
     def receipt(self, execution_id: str) -> tuple[dict[str, Any], dict[str, Any]]:

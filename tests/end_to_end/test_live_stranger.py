@@ -36,7 +36,6 @@ PATIENCE_S: Final = 60.0
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
-    """The foreign server."""
     with stranger(tmp_path_factory.mktemp("stranger")) as running:
         yield running
 

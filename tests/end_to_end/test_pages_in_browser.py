@@ -74,7 +74,6 @@ async def github(service: Local) -> str:
 
 
 async def credit(service: Local) -> str:
-    """The page of sample credit."""
     return await _intent(service, "/v1/account/top-up-intents", {"amount_usd": 5})
 
 
@@ -215,8 +214,6 @@ async def revoked(service: Local) -> str:
 
 
 def path(text: str) -> Begin:
-    """A path of the service."""
-
     async def made(service: Local) -> str:
         return f"{service.running.file.base_url}{text}"
 

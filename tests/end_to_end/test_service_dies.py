@@ -72,7 +72,6 @@ class Harbour:
             self._quick_arm = arm["arm_id"]
 
     def echo_run(self, _key: str) -> dict[str, Any]:
-        """A test run."""
         return request_body()
 
     def live_run(self, key: str) -> dict[str, Any]:

@@ -42,7 +42,6 @@ class Faulty:
         return outcome
 
     def run_ids(self) -> list[str]:
-        """The runs that the service has."""
         return [run["execution_id"] for run in self.direct("runs", "list", "--json").json]
 
 

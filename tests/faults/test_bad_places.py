@@ -63,7 +63,6 @@ class Place:
     owner_only: bool = False
 
     def command(self, command: Sequence[str]) -> list[str]:
-        """The command, in this place."""
         return narrow(command, file_bytes=self.file_bytes, owner_only=self.owner_only)
 
 
@@ -74,7 +73,6 @@ def make_newer(database: Path) -> None:
 
 
 def damage(database: Path) -> None:
-    """Overwrite its beginning."""
     with database.open("r+b") as file:
         file.write(b"overwritten by something else " * 20)
 

@@ -56,7 +56,6 @@ class Held:
         monkeypatch.setattr(list_model, "run_row_steps", held)
 
     def go_on(self) -> None:
-        """Let it go on."""
         self._may_go_on.set()
 
 

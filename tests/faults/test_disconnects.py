@@ -71,7 +71,6 @@ class Followers:
         self._marks: list[tuple[int, asyncio.Event]] = []
 
     def start(self) -> None:
-        """Begin, from what is on the disk."""
         self._task = asyncio.create_task(self._follow_all())
 
     async def die(self) -> None:

@@ -68,7 +68,6 @@ class Nursery:
         return kept
 
     def close(self) -> None:
-        """End it."""
         self._process.communicate()
 
 

@@ -26,8 +26,6 @@ KINDS = (Run, RunEvent, RunResult, Receipt, Account, Problem)
 
 
 class Part(Record):
-    """A nested record."""
-
     size = rec.integer("size")
 
 
@@ -190,8 +188,6 @@ def test_a_flaw_is_exactly_a_value_that_reads_as_nothing(raw: dict[str, Any]) ->
 
 def test_subclasses_collect_their_own_and_inherited_members() -> None:
     class More(Sample):
-        """One member more."""
-
         extra = rec.text("extra")
 
     assert list(More.MEMBERS) == [*Sample.MEMBERS, "extra"]

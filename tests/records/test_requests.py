@@ -22,7 +22,6 @@ COMPOSED: dict[str, Any] = {
 
 
 def errors(body: Any) -> dict[str, str]:
-    """What is wrong with a body, by field."""
     try:
         RunRequest.model_validate(body)
     except ValidationError as error:

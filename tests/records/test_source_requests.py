@@ -24,7 +24,6 @@ COMMON = {"display_name": "x", "capability_tags": [], "data_class_grants": []}
 
 
 def errors(model: type[BaseModel], body: Any) -> dict[str, str]:
-    """What is wrong with a body, by field."""
     try:
         model.model_validate(body)
     except ValidationError as error:

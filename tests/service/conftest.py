@@ -60,24 +60,20 @@ class Local:
 
     @property
     def context(self) -> RequestContext:
-        """The open service."""
         return self.running.context
 
     @property
     def key(self) -> str:
-        """The owner's key."""
         return self.running.file.api_key.reveal()
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port."""
         parts = urlsplit(self.running.file.base_url)
         assert parts.hostname is not None
         assert parts.port is not None
         return parts.hostname, parts.port
 
     async def submit(self, body: Json | None = None, key: str | None = None) -> Json:
-        """Submit a run and return it."""
         self._keys += 1
         headers = {"Idempotency-Key": key or f"key-{self._keys}"}
         answer = await self.http.post("/v1/executions", json=body or echo_body(), headers=headers)
@@ -85,13 +81,11 @@ class Local:
         return dict(answer.json())
 
     async def get(self, path: str, **query: Any) -> Json:
-        """Read what has to be there."""
         answer = await self.http.get(path, params=query)
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
     async def events(self, run_id: str) -> list[Json]:
-        """All events of a run."""
         return list((await self.get(f"/v1/executions/{run_id}/events"))["events"])
 
     async def finished(self, run_id: str) -> Json:
@@ -110,7 +104,6 @@ class Local:
         return key.reveal(), key_id
 
     async def stored_problem(self, instance: str) -> Row | None:
-        """What the service kept of a Problem."""
         await self.context.problems.flush()
         return await self.context.database.read(lambda transaction: transaction.one(problems, {"instance": instance}))
 

@@ -40,8 +40,6 @@ def failure(kind: str, *, was_sent: bool = True, **more: Any) -> ProviderError:
 
 @dataclass(slots=True)
 class Called:
-    """One call of a provider."""
-
     address: ProviderAddress
     model: str
     objective: str
@@ -291,7 +289,6 @@ class LiveWork:
         await self.service.context.database.write(lambda t: t.change(table, where, **values))
 
     async def rows(self, table: Any, **where: Any) -> list[Row]:
-        """Rows of a table."""
         return list(await self.service.context.database.read(lambda t: t.list_all(table, where)))
 
     async def done(self, body: Json) -> Json:
@@ -299,7 +296,6 @@ class LiveWork:
         return await self.service.finished((await self.service.submit(body))["execution_id"])
 
     async def receipt(self, run: Json) -> Json:
-        """The receipt of a final run."""
         return await self.service.get(f"/v1/receipts/{run['execution_id']}")
 
 
@@ -339,7 +335,6 @@ def _words(event: Json) -> list[str]:
 
 
 def only_slice(receipt: Json) -> Json:
-    """The one slice of a receipt."""
     (part,) = receipt["slices"]
     return dict(part)
 

@@ -27,12 +27,10 @@ class Saved:
 
     @property
     def path(self) -> str:
-        """The connection's path."""
         return f"/v1/source-connections/{self.connection['connection_id']}"
 
 
 async def post(local: Local, path: str, body: Any = None, *, key: str | None = None, status: int = 200) -> Json:
-    """Post what has to be taken."""
     headers = {"Idempotency-Key": key} if key else {}
     answer = await local.http.post(path, json=body, headers=headers)
     assert answer.status_code == status, answer.text
@@ -106,7 +104,6 @@ async def sync(local: Local, path: str) -> dict[str, Json]:
 
 
 async def model_arm(local: Local, deployment: Json, **more: Any) -> Json:
-    """Save a model as an option."""
     body = {
         "kind": "model",
         "display_name": "Tiny",

@@ -36,7 +36,6 @@ class Agent:
     heads: list[bytes] | None = None
 
     async def answer(self, _: asyncio.StreamReader, writer: asyncio.StreamWriter, head: bytes) -> None:
-        """Answer one request."""
         knows = self.key is None or f"Bearer {self.key}".encode() in head
         status = self.status if knows else 401
         writer.write(f"HTTP/1.1 {status} Said\r\nContent-Length: 0\r\n\r\n".encode())
@@ -45,7 +44,6 @@ class Agent:
 
 @pytest.fixture
 async def agent() -> AsyncIterator[Agent]:
-    """An agent."""
     agent = Agent()
     async with server(agent.answer) as (port, heads):
         agent.url, agent.heads = f"http://127.0.0.1:{port}/jobs", heads
@@ -60,13 +58,11 @@ async def local(serving: Serving) -> AsyncIterator[Local]:
 
 
 async def connect_repository(local: Local, repository: str = "acme/widgets") -> None:
-    """Record a repository as connected."""
     intent = await local.http.post("/v1/github-connections/intents", json={"repository": repository})
     assert (await local.http.post(intent.json()["continue_url"], json={"on": "yes"})).status_code == 200
 
 
 def body(agent: Agent, **more: Any) -> dict[str, Any]:
-    """A registration."""
     endpoint = {"url": agent.url, "auth_ref": ""}
     return {
         "repository": "acme/widgets",
@@ -77,7 +73,6 @@ def body(agent: Agent, **more: Any) -> dict[str, Any]:
 
 
 async def register(local: Local, agent: Agent, key: str = "r-1", **more: Any) -> dict[str, Any]:
-    """Register an agent."""
     answer = await local.http.post(AGENTS, json=body(agent, **more), headers={"Idempotency-Key": key})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
@@ -95,7 +90,6 @@ async def enter_key(local: Local, arm_id: str, key: str = KEY) -> dict[str, Any]
 
 
 async def view(local: Local, arm_id: str) -> dict[str, Any]:
-    """The protected connection."""
     return await local.get(f"{AGENTS}/{arm_id}/connection")
 
 

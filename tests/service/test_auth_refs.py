@@ -36,7 +36,6 @@ async def noted(service: Local) -> str:
 
 
 async def repository(service: Local) -> None:
-    """Record a repository as connected."""
     intent = await service.http.post("/v1/github-connections/intents", json={"repository": "acme/widgets"})
     assert (await service.http.post(intent.json()["continue_url"], json={"on": "yes"})).status_code == 200
 

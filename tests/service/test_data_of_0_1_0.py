@@ -33,7 +33,6 @@ def told(data_dir: Path) -> Json:
 
 
 def sealed_files(data_dir: Path) -> dict[str, bytes]:
-    """The files of the vault by name."""
     return {file.name: file.read_bytes() for file in (data_dir / "secrets").iterdir()}
 
 

@@ -70,14 +70,12 @@ class Row:
 
     @property
     def status(self) -> str:
-        """The status of the run."""
         if self.reason == "runtime_exceeded":
             return "expired"
         return "completed" if self.reason is None else "failed"
 
     @property
     def outcome(self) -> str:
-        """What became of the attempt."""
         return {"completed": "answered", "failed": "failed", "expired": "expired_in_flight"}[self.status]
 
 
@@ -92,7 +90,6 @@ def body(**members: Any) -> Json:
 
 
 def answers(name: str, usd: str = KNOWN, basis: str = "source_reported", **members: Any) -> Row:
-    """A row for an answer that can be used."""
     return Row(f"answers {name}".strip(), Said(200, body(**members)), usd=usd, basis=basis)
 
 
@@ -102,7 +99,6 @@ def guessed(name: str, usage: Any, usd: str = GUESSED) -> Row:
 
 
 def refused(name: str, status: int, kind: str, usd: str | None = None, error: Any = "no", **members: Any) -> Row:
-    """A row for an error status."""
     said = Said(status, json.dumps({"error": error, **members}).encode(), content_type="application/json")
     reason = "dispatch_timeout" if kind == "timeout" else "dispatch_internal_error"
     return Row(name, said, reason, kind, usd, None if usd in (None, "0") else "source_reported")
@@ -338,7 +334,6 @@ def spend_of(run: Json) -> tuple[str | None, str, int]:
 
 
 def digits(number: float) -> str:
-    """An amount as plain digits."""
     return f"{Decimal(repr(number)).normalize():f}" if number else "0"
 
 

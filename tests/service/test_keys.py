@@ -31,7 +31,6 @@ from tests.support.timers import FakeTimers
 
 
 def bearing(key: str, **more: str) -> dict[str, str]:
-    """The headers of a caller with this key."""
     return {"Authorization": f"Bearer {key}", **more}
 
 

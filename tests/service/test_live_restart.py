@@ -48,7 +48,6 @@ async def stepped(serving: Serving, scripted: Scripted, monkeypatch: pytest.Monk
 
 
 async def move(work: LiveWork, run_id: str) -> RunState:
-    """Take one step of a run."""
     run = await work.service.context.database.read(lambda transaction: load(transaction, run_id))
     return run if run.is_final else await work.service.context.engine.live_runs.move(run)
 

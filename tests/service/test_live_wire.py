@@ -61,7 +61,6 @@ async def save_all(service: Local, server: ModelServer) -> list[str]:
 
 
 async def register(service: Local, judge: Dock) -> str:
-    """Register the check."""
     body = {
         "display_name": "Check",
         "version": "1",

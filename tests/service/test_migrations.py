@@ -153,7 +153,6 @@ def test_the_revisions_are_one_line_that_ends_at_the_version_of_the_code() -> No
 
 
 def add_column(declared: MetaData) -> None:
-    """A new column."""
     declared.tables["runs"].append_column(Column("added", Text))
 
 
@@ -163,17 +162,14 @@ def allow_no_value(declared: MetaData) -> None:
 
 
 def change_type(declared: MetaData) -> None:
-    """Another type."""
     declared.tables["runs"].c.mode.type = Integer()
 
 
 def add_index(declared: MetaData) -> None:
-    """A new index."""
     Index("runs_by_mode", declared.tables["runs"].c.mode)
 
 
 def widen_index(declared: MetaData) -> None:
-    """Another column in an index."""
     (index,) = (index for index in declared.tables["audit"].indexes if index.name == "audit_by_tenant")
     declared.tables["audit"].indexes.remove(index)
     Index("audit_by_tenant", *index.columns, declared.tables["audit"].c.sequence)
@@ -185,7 +181,6 @@ def add_unique(declared: MetaData) -> None:
 
 
 def add_reference(declared: MetaData) -> None:
-    """A reference to another table."""
     declared.tables["problems"].c.tenant_id.append_foreign_key(ForeignKey("tenants.tenant_id"))
 
 
@@ -195,12 +190,10 @@ def give_numbers_again(declared: MetaData) -> None:
 
 
 def add_table(declared: MetaData) -> None:
-    """A new table."""
     Table("added", declared, Column("name", Text, primary_key=True))
 
 
 def remove_table(declared: MetaData) -> None:
-    """A table less."""
     declared.remove(declared.tables["key_uses"])
 
 

@@ -41,8 +41,6 @@ sys.exit(serve(ServeOptions(data_dir=Path(sys.argv[1]), master_keys=master_keys,
 
 
 class Process:
-    """A service in a process of its own."""
-
     def __init__(self, data_dir: Path, how: str, *, stdout: int = subprocess.PIPE) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", SCRIPT, str(data_dir), how],

@@ -27,8 +27,6 @@ class Heard:
 
 
 class Wire:
-    """A bare connection."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer

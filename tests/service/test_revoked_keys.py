@@ -48,7 +48,6 @@ async def second_key(local: Local) -> AsyncIterator[tuple[str, str]]:
 
 
 async def page_of(local: Local, kind: str) -> str:
-    """The address of a private page."""
     if kind == "source":
         return str((await begin(local, URL))["continue_url"])
     if kind == "github":

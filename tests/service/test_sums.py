@@ -91,7 +91,6 @@ class Sums:
 
     @property
     def whole(self) -> Decimal:
-        """Usage and fees."""
         return EXACT.add(self.usd, self.fees)
 
 
@@ -191,7 +190,6 @@ def decimals(text: str) -> Any:
 
 
 def checked(report: dict[str, Any], sums: Sums) -> None:
-    """Compare the totals of a report."""
     assert Decimal(report["usd"]) == sums.whole
     assert Decimal(report["passthrough_usd"]) == sums.usd
     assert Decimal(report["platform_usd"]) == sums.fees

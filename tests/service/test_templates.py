@@ -37,12 +37,10 @@ async def blocked_by(local: Local, template_id: str = "byok-open-model") -> list
 
 
 async def plan(local: Local, **asked: Any) -> Json:
-    """A plan."""
     return await post(local, PLANS, asked)
 
 
 async def apply(local: Local, key: str = "apply-1", **asked: Any) -> Json:
-    """Plan and apply."""
     made = await plan(local, **asked)
     body = {**asked, "digest": made["digest"], "issued_at": made["issued_at"]}
     return await post(local, APPLICATIONS, body, key=key)
@@ -57,7 +55,6 @@ async def application(local: Local, application_id: str) -> Json:
 
 
 async def resume(local: Local, application_id: str, action: str, key: str = "resume-1", **more: Any) -> Json:
-    """Tell an application to go on."""
     return await post(local, f"{APPLICATIONS}/{application_id}/resume", {"action": action, **more}, key=key)
 
 

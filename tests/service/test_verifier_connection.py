@@ -71,7 +71,6 @@ async def stage(service: Local, place: str, secret: str = SECRET, **choice: Any)
 
 
 async def promote(service: Local, place: str, staged: Json) -> httpx.Response:
-    """Have a staged key tested."""
     return await service.http.post(f"{place}/connection/test", json=staged)
 
 
@@ -536,7 +535,6 @@ async def collect(answer: httpx.Response, into: list[str]) -> None:
 
 @pytest.fixture
 async def solver(service: Local) -> AsyncIterator[Any]:
-    """The official client."""
     async with AsyncSolver(api_key=service.key, base_url=service.running.file.base_url) as client:
         yield client
 

@@ -45,14 +45,12 @@ async def endpoint() -> AsyncIterator[Dock]:
 
 
 async def registered(service: Local, url: str = "https://nowhere.invalid/check", **more: Any) -> Json:
-    """A check that was registered."""
     answer = await service.http.post(PATH, json=verifier_body(url, **more))
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
 async def changed(service: Local, verifier_id: str, **patch: Any) -> Json:
-    """A check that was changed."""
     answer = await service.http.patch(f"{PATH}/{verifier_id}", json=patch)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())

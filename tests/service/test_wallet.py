@@ -53,7 +53,6 @@ async def submit(local: Local, key: str) -> httpx.Response:
 
 
 async def balance(local: Local) -> str:
-    """The balance with its digits."""
     answer = await local.http.get("/v1/account")
     assert not Account(loads(answer.content)).flaws()
     value = loads(answer.content)["balance"]["balance_usd"]

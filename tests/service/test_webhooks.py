@@ -41,7 +41,6 @@ async def near(serving: Serving) -> AsyncIterator[Local]:
 
 
 async def add(local: Local, url: str, *event_types: str) -> Json:
-    """Add a webhook and return the answer."""
     answer = await local.http.post("/v1/webhooks", json={"url": url, "event_types": list(event_types or EVERY)})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())

@@ -46,8 +46,6 @@ def key_file(tmp_path: Path) -> Path:
 
 
 class FakeKeyring(ModuleType):
-    """A keyring that keeps what it is given."""
-
     def __init__(self) -> None:
         super().__init__("keyring")
         self.kept: dict[tuple[str, str], str] = {}

@@ -107,7 +107,6 @@ def path_of(listener: socket.socket) -> Path:
 
 
 def ended_pid() -> int:
-    """The number of a process that has ended."""
     with subprocess.Popen(["true"]) as process:
         pass
     return process.pid

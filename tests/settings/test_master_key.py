@@ -23,7 +23,6 @@ OTHER = MasterKeys.new()
 
 @pytest.fixture
 def settings_file(tmp_path: Path) -> Path:
-    """A settings file that is not there."""
     return tmp_path / "config" / "settings.toml"
 
 
@@ -44,7 +43,6 @@ def said(error: SettingsError) -> str:
 
 
 def prints(text: str) -> str:
-    """A command that prints a text."""
     return shlex.join([sys.executable, "-c", f"print({text!r})"])
 
 

@@ -27,5 +27,4 @@ def database(database_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def scope() -> Scope:
-    """Whose data it is."""
     return Scope("work", "ten_01", "key_A1b2C3")

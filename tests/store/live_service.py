@@ -70,7 +70,6 @@ class Ticking:
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin now."""
         self.started = self.clock.monotonic()
 
     @property
@@ -83,7 +82,6 @@ class Ticking:
         return self.started + number * self.every_s
 
     def events(self, run_id: str, after: str | None) -> Sequence[Mapping[str, Any]] | None:
-        """Those after the named one."""
         if run_id != self.run_id:
             return []
         first = 0 if after is None else int(after.removeprefix("ev_")) + 1

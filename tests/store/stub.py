@@ -88,7 +88,6 @@ def _next(queue: deque[Any]) -> Any:
 
 
 def answer(value: object, status: int = 200) -> CallResult:
-    """A success with this value."""
     return CallResult(HttpResponse(status, {}, b"", 0), value, 1, 0.01)
 
 
@@ -116,7 +115,6 @@ def refused(
 
 
 def lost(kind: str = "reset", *, known: bool = False, operation: str = "postExecutions") -> NoResponseError:
-    """No answer."""
     return NoResponseError(
         "The connection was lost before a response came",
         kind=kind,
@@ -150,7 +148,6 @@ def unusable(*, known: bool = False, operation: str = "postExecutions") -> Unusa
 
 
 def exchange(number: int = 1, **over: Any) -> RequestAttempt:
-    """One attempt, as the client tells of it."""
     facts: dict[str, Any] = {
         "at": START,
         "operation": "getExecutionsByExecutionId",

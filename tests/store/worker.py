@@ -26,7 +26,6 @@ PAGE = 5
 
 
 def say(line: object) -> None:
-    """One line for the test."""
     print(line, flush=True)
 
 
@@ -57,7 +56,6 @@ async def send(database: Database, key: str) -> None:
 
 
 async def main(job: str, path: str, argument: str) -> None:
-    """Do one job."""
     say("ready")
     sys.stdin.readline()
     database = Database.open(Path(path))

@@ -96,7 +96,6 @@ class Browser:
         await self.call(lambda driver: driver.get(address))
 
     async def text(self) -> str:
-        """What a reader sees."""
         return await self.call(lambda driver: driver.find_element(By.TAG_NAME, "body").text)
 
     async def title(self) -> str:
@@ -104,7 +103,6 @@ class Browser:
         return await self.call(lambda driver: driver.find_element(By.TAG_NAME, "h1").text)
 
     async def address(self) -> str:
-        """The address bar."""
         return await self.call(lambda driver: driver.current_url)
 
     async def source(self) -> str:
@@ -112,11 +110,9 @@ class Browser:
         return await self.call(lambda driver: driver.page_source)
 
     async def evaluate(self, script: str) -> Any:
-        """The value of a script in the page."""
         return await self.call(lambda driver: driver.execute_script(f"return {script}"))
 
     async def type(self, *keys: str) -> None:
-        """Type where the focus is."""
         await self.call(lambda driver: driver.switch_to.active_element.send_keys(*keys))
 
     async def tab(self) -> str:
@@ -175,7 +171,6 @@ class Browser:
         return await self.call(run)
 
     async def picture(self, path: Path) -> None:
-        """Keep a picture of the window."""
         await self.call(lambda driver: driver.save_screenshot(str(path)))
 
     async def complaints(self) -> list[str]:

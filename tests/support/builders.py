@@ -111,12 +111,10 @@ def validation_problem(**fields: str) -> Problem:
 
 
 def slice_(**over: Any) -> Slice:
-    """One slice of a run."""
     return Slice(merged({"slice_id": "sl_1", "capability": "text.generate", "status": "running"}, over))
 
 
 def run(execution_id: str = RUN_ID, status: str = "running", **over: Any) -> Run:
-    """A run with one slice."""
     raw = {
         "execution_id": execution_id,
         "status": status,
@@ -146,7 +144,6 @@ def open_run(execution_id: str = RUN_ID, status: str = "running", **over: Any) -
 
 
 def event(number: int = 1, state: str = "running", *, execution_id: str = RUN_ID, **over: Any) -> RunEvent:
-    """A run-level lifecycle event."""
     raw = {
         "event_id": f"ev_{number:04}",
         "execution_id": execution_id,
@@ -158,7 +155,6 @@ def event(number: int = 1, state: str = "running", *, execution_id: str = RUN_ID
 
 
 def slice_event(number: int = 1, state: str = "running", slice_id: str = "sl_1", **over: Any) -> RunEvent:
-    """A lifecycle event of one slice."""
     return event(number, state, **{"slice_id": slice_id, **over})
 
 

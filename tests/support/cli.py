@@ -32,12 +32,10 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """Standard output as text."""
         return self.stdout.decode("utf-8", "surrogateescape")
 
     @property
     def errors(self) -> str:
-        """Standard error as text."""
         return self.stderr.decode("utf-8", "surrogateescape")
 
     @property

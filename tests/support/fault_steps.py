@@ -50,9 +50,7 @@ class Passage(Protocol):
     head: Head
 
     @property
-    def clock(self) -> Clock:
-        """The clock that waits belong to."""
-        ...
+    def clock(self) -> Clock: ...
 
     async def body(self) -> bytes:
         """Read the rest of the request from the client."""
@@ -66,9 +64,7 @@ class Passage(Protocol):
         """Send the head and so many bytes of the body to the service, then reset that connection."""
         ...
 
-    async def send(self, data: bytes) -> None:
-        """Send bytes to the client."""
-        ...
+    async def send(self, data: bytes) -> None: ...
 
     async def stall(self) -> None:
         """Be silent until the peer is told to release."""
@@ -84,8 +80,6 @@ class Passage(Protocol):
 
 
 class Step(Protocol):
-    """One entry of a plan."""
-
     async def apply(self, passage: Passage) -> None:
         """Carry the request through, or not."""
         ...

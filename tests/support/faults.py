@@ -77,7 +77,6 @@ class Seen:
 
     @property
     def key(self) -> str | None:
-        """The Idempotency-Key."""
         return self.head.header("idempotency-key")
 
 

@@ -76,7 +76,6 @@ class Attacker:
             await reader.read()
 
     async def slow_head(self) -> None:
-        """A head that never ends."""
         async with self._connected() as (reader, writer):
             writer.write(b"GET /v1/account HTTP/1.1\r\n")
             while not reader.at_eof() and not writer.is_closing():

@@ -88,7 +88,6 @@ class RunGenerator:
         return order
 
     def event(self, run: int, number: int, at_s: float) -> dict[str, Any]:
-        """One event of a run: its ``number``-th, from 0."""
         return self._with_state(number) | {
             "event_id": f"{self.run_ids[run]}_{number:07}",
             "execution_id": self.run_ids[run],

@@ -41,7 +41,6 @@ class Head:
 
     @property
     def method(self) -> str:
-        """The method of a request."""
         return self.start[0]
 
     @property
@@ -61,7 +60,6 @@ class Head:
 
     @property
     def status(self) -> int:
-        """The status of an answer."""
         return int(self.start[1])
 
     def replace(self, **headers: str | None) -> bytes:
@@ -157,7 +155,6 @@ def chunk(content: bytes) -> bytes:
 
 
 def answer_head(status: int, headers: Iterable[tuple[str, str]]) -> bytes:
-    """The head of an answer."""
     lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}", *(f"{name}: {value}" for name, value in headers)]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
@@ -169,6 +166,5 @@ def answer_bytes(
     content_type: str | None = "application/json",
     headers: Iterable[tuple[str, str]] = (),
 ) -> bytes:
-    """A whole answer with its length."""
     fixed = [] if content_type is None else [("Content-Type", content_type)]
     return answer_head(status, [*fixed, ("Content-Length", str(len(body))), *headers]) + body

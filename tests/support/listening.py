@@ -56,7 +56,6 @@ class Listening:
         self._errors: list[Exception] = []
 
     async def __aenter__(self) -> Self:
-        """Listen."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_LIMIT, ssl=self._tls)
         scheme = "http" if self._tls is None else "https"
         self.origin = f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"

@@ -30,7 +30,6 @@ class Reader:
         self.terminal: Final = terminal
 
     def command(self, words: str) -> None:
-        """Give a command to the command line."""
         self.terminal.type(":")
         self.terminal.wait_for("Go to Runs")
         self.terminal.type(f"{words}\r")

@@ -21,8 +21,6 @@ PART_BYTES: Final = 1 << 16
 
 
 class Connection:
-    """One open connection."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, key: str) -> None:
         self._reader = reader
         self._writer = writer

@@ -38,7 +38,6 @@ OLD_HANDLE: Final = "cred_v_ffffffffffffffffffffffffffffffff"
 
 
 def definition(model_key: str = "northwind/ember-7b-instruct", **over: Any) -> Definition:
-    """A model as its publisher describes it."""
     raw = {
         "model_key": model_key,
         "publisher_id": "northwind",
@@ -56,7 +55,6 @@ def definition(model_key: str = "northwind/ember-7b-instruct", **over: Any) -> D
 
 
 def deployment(model_deployment_id: str = "mdep_01HX6", **over: Any) -> Deployment:
-    """A model as one source serves it."""
     raw = {
         "model_deployment_id": model_deployment_id,
         "connection_id": "conn_01HX5",
@@ -254,7 +252,6 @@ def verifier_outcome(verifier_id: str = "vrf_90aa", *, reachable: bool = True, *
 
 
 def verifier_test(verifier_id: str = "vrf_7c1e", *, reachable: bool = True, **over: Any) -> VerifierTest:
-    """What a test of a check found."""
     raw = {
         "verifier_id": verifier_id,
         "status": "ready" if reachable else "degraded",
@@ -266,7 +263,6 @@ def verifier_test(verifier_id: str = "vrf_7c1e", *, reachable: bool = True, **ov
 
 
 def key_connection(status: str = "active", **over: Any) -> KeyConnection:
-    """A protected connection in full."""
     raw = {
         "status": status,
         "stop_at": "2027-02-08T00:00:00Z",
@@ -329,7 +325,6 @@ def source_profile(source_id: str = "openai_direct", **over: Any) -> SourceProfi
 
 
 def connection(connection_id: str = "conn_01HX5", **over: Any) -> SourceConnection:
-    """A connection whose test has passed."""
     raw = {
         "connection_id": connection_id,
         "source_id": "openai_direct",
@@ -377,7 +372,6 @@ def handoff(state: str = "pending", **over: Any) -> Handoff:
 
 
 def disconnected(connection_id: str = "conn_01HX5", **over: Any) -> Disconnected:
-    """What came of disconnecting."""
     return Disconnected(merged({"connection_id": connection_id, "status": "disabled", "revoked_at": AT}, over))
 
 
@@ -444,7 +438,6 @@ def plan(template_id: str = "starter", **over: Any) -> Plan:
 
 
 def application(state: str = "echo_proved", **over: Any) -> Application:
-    """An application under way."""
     raw = {
         "application_id": "app_01",
         "template_id": "byok-open-model",
@@ -470,7 +463,6 @@ def application(state: str = "echo_proved", **over: Any) -> Application:
 
 
 def selection(**over: Any) -> Selection:
-    """The selected model."""
     raw = {
         "application_id": "app_01",
         "template_id": "byok-open-model",
@@ -487,7 +479,6 @@ def selection(**over: Any) -> Selection:
 
 
 def agent(arm_id: str = "arm_rev1", status: str = "ready", **over: Any) -> ReviewAgent:
-    """A review agent."""
     raw = {
         "arm_id": arm_id,
         "display_name": "Patch agent",
@@ -500,7 +491,6 @@ def agent(arm_id: str = "arm_rev1", status: str = "ready", **over: Any) -> Revie
 
 
 def credential(credential_ref: str = "cred_ref_01", **over: Any) -> Credential:
-    """A credential reference."""
     raw = {
         "credential_ref": credential_ref,
         "display_name": "Patch agent key",
@@ -530,7 +520,6 @@ def github_intent(
 
 
 def proposal(proposal_id: str = "prop_01", status: str = "pending", **over: Any) -> Proposal:
-    """A repair proposal."""
     raw = {
         "proposal_id": proposal_id,
         "status": status,
@@ -549,7 +538,6 @@ def proposal(proposal_id: str = "prop_01", status: str = "pending", **over: Any)
 
 
 def api_key(api_key_id: str = KEY_ID, status: str = "active", **over: Any) -> ApiKey:
-    """What may be known of a key."""
     raw = {
         "api_key_id": api_key_id,
         "key_prefix": "solverapi_live_a1b2",
@@ -625,7 +613,6 @@ def usage(**over: Any) -> Usage:
 
 
 def eval_summary(**over: Any) -> EvalSummary:
-    """The verdicts of a month."""
     raw = {
         "window": {"from": "2026-11-01", "to": "2026-11-30"},
         "pass_rate_trend": [

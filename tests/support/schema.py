@@ -44,7 +44,6 @@ def _table(connection: sqlite3.Connection, table: str, sql: str) -> Shape:
 
 
 def shape_of_file(path: Path) -> Shape:
-    """The same of a file."""
     with closing(sqlite3.connect(path)) as connection:
         return shape_of(connection)
 

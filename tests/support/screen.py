@@ -79,17 +79,14 @@ class Screen:
 
     @property
     def text(self) -> str:
-        """The lines as one text."""
         return "\n".join(self.lines).rstrip()
 
     @property
     def cursor(self) -> tuple[int, int]:
-        """Column and row of the cursor, from 0."""
         return self._shown.cursor.x, self._shown.cursor.y
 
     @property
     def is_alternate(self) -> bool:
-        """Whether the alternate screen is shown."""
         return self._shown is not self._main
 
     def _sequence(self, found: re.Match[str]) -> None:

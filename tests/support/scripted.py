@@ -138,7 +138,6 @@ class ScriptedService(Listening):
 
     @property
     def base_url(self) -> str:
-        """Where it listens."""
         return self.origin
 
     def say(self, method: str, path: str, *answers: Said) -> None:

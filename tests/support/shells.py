@@ -63,7 +63,6 @@ class ShellBox:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Nothing of the surrounding environment."""
         return {
             "PATH": str(self.bin), "HOME": str(self.home), "RECORDS": str(self.records), "CASE": "typed",
             "LC_ALL": "C.UTF-8", "TERM": "dumb",

@@ -133,7 +133,6 @@ class Terminal:
         return os.waitid(os.P_PID, self.process.pid, flags) is not None
 
     def type(self, text: str) -> None:
-        """Type characters, as they are."""
         self._write(text.encode())
 
     def press(self, *names: str) -> None:
@@ -266,7 +265,6 @@ class Terminal:
         fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def signal(self, number: signal.Signals) -> None:
-        """Send the program a signal."""
         self.process.send_signal(number)
 
     def hang_up(self) -> None:

@@ -15,7 +15,6 @@ class FakeTimers:
         self._waiting: list[asyncio.TimerHandle] = []
 
     def time(self) -> float:
-        """The moment, in seconds."""
         return self._now
 
     def call_later(self, delay: float, callback: Callable[..., object], *arguments: Any) -> asyncio.TimerHandle:

@@ -79,7 +79,6 @@ class Driven:
 
     @property
     def text(self) -> str:
-        """The screen as one text."""
         return "\n".join(self.lines)
 
     @property
@@ -95,7 +94,6 @@ class Driven:
 
     @property
     def focused(self) -> Widget | None:
-        """What has the focus."""
         return self.app.screen.focused
 
     # What is done to it.
@@ -106,7 +104,6 @@ class Driven:
         await self.pilot.pause()
 
     async def type(self, text: str) -> None:
-        """Type a text into what has the focus."""
         await self.press(*(_NAMES.get(character, character) for character in text))
 
     async def click_text(self, text: str, *, times: int = 1, offset: int = 0) -> None:

@@ -108,7 +108,6 @@ class Scene:
         driven.app.store.apply(change(driven.session.scope.profile, kind, at, monotonic, **more))
 
     def read(self, kind: str, ago_s: float, **more: Any) -> None:
-        """The list came."""
         records = more.pop("records", None)
         found = tuple(self._given(kind)) if records is None else records
         self.change(kind, ListRead, ago_s, **{"records": found, "complete": True, "end_is_proven": True, **more})

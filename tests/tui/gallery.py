@@ -76,7 +76,6 @@ class Gallery(WidgetApp):
         yield StatusBar(id="status")
 
     def on_mount(self) -> None:
-        """Fill the page."""
         self.query_one(HeaderBar).show(samples.place(read_only=self._page == "held"))
         filter = (label_span("filter "), line("is:live | is:problem"))
         self.query_one(Breadcrumbs).show([line("Runs"), line("8f21…9b7e"), line("Events")], filter)
@@ -90,11 +89,9 @@ class Gallery(WidgetApp):
             fill(self)
 
     def on_record_table_row_opened(self, event: RecordTable.RowOpened) -> None:
-        """Say what was opened."""
         self.query_one(StatusBar).say((label_span("opened "), line(event.row_id)))
 
     def on_event_log_line_opened(self, event: EventLog.LineOpened) -> None:
-        """Say what was opened."""
         self.query_one(StatusBar).say((label_span("opened line "), line(event.index)))
 
     def on_record_table_sort_requested(self, event: RecordTable.SortRequested) -> None:
@@ -102,11 +99,9 @@ class Gallery(WidgetApp):
         event.widget.sorted_by(event.column_id, descending=event.reverse)
 
     def on_panel_closed(self, event: PanelClosed) -> None:
-        """Leave the page."""
         self.exit()
 
     def action_back_or_quit(self) -> None:
-        """Leave the gallery."""
         self.exit()
 
 
@@ -207,7 +202,6 @@ FILLS: Final[dict[str, Callable[[WidgetApp], None]]] = {
 
 
 async def save_svg(page: str, theme: str, file: Path, size: tuple[int, int], *, ascii: bool) -> None:
-    """Write a picture of a page."""
     app = Gallery(page, theme, ascii=ascii)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()

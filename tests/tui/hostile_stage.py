@@ -62,7 +62,6 @@ class HostileStage(WidgetApp):
         self._next = 0
 
     def compose(self) -> ComposeResult:
-        """Every widget."""
         yield HeaderBar()
         yield Breadcrumbs()
         yield FilterBar()
@@ -76,12 +75,10 @@ class HostileStage(WidgetApp):
         yield StatusBar()
 
     def on_mount(self) -> None:
-        """Begin."""
         if self._plays:
             self.set_interval(1 / 100, self.show_next)
 
     def show_next(self) -> None:
-        """Show the next text of the corpus."""
         if self._next < len(CORPUS):
             self.show(CORPUS[self._next].text)
             self._next += 1
@@ -120,7 +117,6 @@ class HostileStage(WidgetApp):
         self.query_one(StatusBar).say((flat, (flat, Role.BAD)))
 
     def problem(self, text: str) -> ProblemEntry:
-        """A problem with the text in every member."""
         members = {"type": text, "title": text, "status": 400, "instance": text, "detail": text}
         problem = Problem({**members, "errors": [{"field": text, "message": text}]})
         return entry_from_problem(
@@ -129,7 +125,6 @@ class HostileStage(WidgetApp):
         )  # fmt: skip
 
     def order(self, text: str) -> DialogText:
-        """A dialog with the text in every place."""
         flat = line(text)
         return DialogText(
             flat, flat, flat, flat, flat, flat, key=flat, body=block(text), rows=(DialogRow(text, flat),),
@@ -137,11 +132,9 @@ class HostileStage(WidgetApp):
         )  # fmt: skip
 
     def dialog(self, text: str) -> ConfirmDialog:
-        """The dialog of :meth:`order`."""
         return ConfirmDialog(self.order(text), self)
 
     def action_back_or_quit(self) -> None:
-        """End."""
         self.exit()
 
 

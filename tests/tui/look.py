@@ -37,7 +37,6 @@ class Stage(WidgetApp):
         self.told: list[Message] = []
 
     def compose(self) -> list[Widget]:
-        """The widgets."""
         return list(self._given)
 
     async def _on_message(self, message: Message) -> None:
@@ -46,7 +45,6 @@ class Stage(WidgetApp):
         await super()._on_message(message)
 
     def told_of(self, kind: type[Message]) -> list[Any]:
-        """The messages of one kind."""
         return [message for message in self.told if isinstance(message, kind)]
 
 
@@ -56,5 +54,4 @@ def lines_of(app: App[Any]) -> list[str]:
 
 
 def text_of(app: App[Any]) -> str:
-    """The screen as text."""
     return "\n".join(lines_of(app))

@@ -91,7 +91,6 @@ def live_events() -> list[RunEvent]:
 
 
 def events() -> dict[str, list[RunEvent]]:
-    """The events of every run."""
     told = {LIVE: live_events()}
     for record in runs():
         if record.id not in told:
@@ -114,6 +113,5 @@ def receipts() -> list[Receipt]:
 
 
 def service(**over: Any) -> ScriptedService:
-    """A service that tells all this."""
     given: dict[str, Any] = {"runs": runs(), "events": events(), "receipts": receipts(), "account": account()}
     return ScriptedService(**{**given, **over})

@@ -17,8 +17,6 @@ from runwatch.tui.terminal.terminal_app import run_app
 
 
 class Painted(ConsoleApp):
-    """Ends with its first paint."""
-
     def post_display_hook(self) -> None:
         """Write down what is imported, as soon as a screen of the console has been drawn."""
         if self.screen_stack and isinstance(self.screen, ConsoleScreen):

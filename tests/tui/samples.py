@@ -25,8 +25,6 @@ NOON: Final = datetime(2026, 11, 21, 12, 4, 31, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Column:
-    """A column as a table takes it."""
-
     id: str
     title: str
     align: Literal["left", "right"] = "left"
@@ -40,13 +38,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row with its cells."""
-
     key: str
     cells: dict[str, StyledText] = field(default_factory=dict)
 
     def cell(self, column: TableColumn) -> StyledText:
-        """The text of a column."""
         return self.cells.get(column.id, StyledText(line("–")))
 
     def draw_with(self, context: RenderContext) -> None:
@@ -116,7 +111,6 @@ class Lines:
         return len(self.lines)
 
     def mark(self) -> int:
-        """Where the end is."""
         return len(self.lines)
 
     def since(self, mark: int) -> int:
@@ -124,13 +118,11 @@ class Lines:
         return len(self.lines) - mark
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
-        """Some of them."""
         self.asked.append((start, count))
         return self.lines[start : start + count]
 
 
 def event(number: int = 0, summary: str = "running", *, kind: str = "lifecycle", role: Role = Role.PLAIN) -> EventLine:
-    """An event line."""
     time = f"{12 + number // 3600 % 12:02}:{number // 60 % 60:02}:{number % 60:02}"
     return EventLine(line(time), line(kind), line("sl_1"), line(summary), role)
 
@@ -171,7 +163,6 @@ def place(*, read_only: bool = False) -> HeaderInfo:
 
 
 def sections() -> list[DetailSection]:
-    """A receipt in sections."""
     return [
         DetailSection(
             line("Slice sl_1"),
@@ -251,7 +242,6 @@ def cancel_six() -> DialogText:
 
 
 def start_one() -> DialogText:
-    """Starting a test run, with its body."""
     return DialogText(
         title=line("Start a test run"),
         sentence=line("Starts one test run. It calls no model and costs nothing."),

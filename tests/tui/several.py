@@ -104,5 +104,4 @@ def below_bar(driven: Driven) -> str:
 
 
 def rows_of(driven: Driven) -> list[tuple[str, str]]:
-    """Profile and id of each row."""
     return [(str(row.value("profile")), row.id) for row in driven.table.rows if isinstance(row, RecordRow)]

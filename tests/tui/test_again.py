@@ -23,7 +23,6 @@ SIZE = (120, 40)
 
 
 def value(driven: Driven, field: str) -> str:
-    """What stands in a field of the form."""
     return driven.app.screen.query_one(f"#field-{field}", LineInput).value
 
 
@@ -37,7 +36,6 @@ def facts(driven: Driven) -> RunFacts:
 
 
 async def form(driven: Driven) -> None:
-    """Wait for the form."""
     await driven.until(lambda: isinstance(driven.app.screen, RunFormScreen), "the form to open")
 
 

@@ -28,7 +28,6 @@ HINTS = (
 
 
 def held(seconds: float) -> HeaderInfo:
-    """A connection that a 429 holds."""
     place = samples.place()
     hold = RateLimitHold(line("rate_limited"), samples.NOON + timedelta(seconds=seconds))
     return HeaderInfo(place.profile, host=place.host, key=place.key, hold=hold)

@@ -36,12 +36,10 @@ class Growing:
         self.listed = [dict(event.raw) for event in events]
 
     def events(self, run_id: str, after: str | None) -> Sequence[Mapping[str, Any]] | None:
-        """Those after the named one."""
         ids = [event["event_id"] for event in self.listed]
         return self.listed[ids.index(after) + 1 :] if after in ids else self.listed
 
     def add(self, number: int, state: str = "progress") -> None:
-        """One more."""
         self.listed.append(dict(event(number, state, execution_id=noon.LIVE, at=noon.at(0)).raw))
 
 
@@ -59,7 +57,6 @@ async def on_run(driven: Driven, run_id: str) -> None:
 
 
 def status_line(driven: Driven) -> str:
-    """The last line of the screen."""
     return driven.lines[-1]
 
 
@@ -81,7 +78,6 @@ async def on_held_dialog(driven: Driven) -> None:
 
 
 def has_focus(driven: Driven, kind: type[Widget]) -> bool:
-    """Whether a widget of this kind has the focus."""
     return isinstance(driven.focused, kind)
 
 

@@ -86,7 +86,6 @@ each_form = pytest.mark.parametrize("case", [case for case in CASES if case.valu
 
 
 def path_of(operation: Operation) -> str:
-    """The pattern of an operation's path."""
     return re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(operation.path))
 
 
@@ -109,7 +108,6 @@ def service_for(case: Case) -> ScriptedService:
 
 
 def mutation_of(case: Case) -> Mutation[Any]:
-    """What the action declares."""
     assert case[1].mutation is not None
     return case[1].mutation
 

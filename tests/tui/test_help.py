@@ -19,17 +19,14 @@ from tests.tui.console import NARROW, Driven, console
 
 @pytest.fixture
 def service() -> ScriptedService:
-    """One run."""
     return ScriptedService(runs=[run("ex_1", "completed")], events={"ex_1": echo_events("ex_1")})
 
 
 def headings(driven: Driven) -> list[str]:
-    """The headings of the help, in order."""
     return [str(part.title) for part in driven.app.screen.query_one("#help-text", DetailView)._sections]
 
 
 def focus(driven: Driven) -> str:
-    """The kind of what has the focus."""
     return type(driven.focused).__name__
 
 

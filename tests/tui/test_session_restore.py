@@ -23,7 +23,6 @@ def service() -> ScriptedService:
 
 
 def session_file(home: Path) -> Path:
-    """Where it is kept."""
     return home / "runwatch-data" / "session.toml"
 
 

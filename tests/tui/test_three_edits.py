@@ -48,7 +48,6 @@ def gadget(number: int, status: str = "ready", **over: Any) -> dict[str, Any]:
 
 
 def service(*gadgets: dict[str, Any]) -> Any:
-    """A service that has them."""
     made = noon.service()
     made.say("GET", "/v1/gadgets", Said(200, {"gadgets": list(gadgets), "next_cursor": None}))
     return made

@@ -36,7 +36,6 @@ class Victim(TerminalApp):
         self.way = way
 
     def compose(self) -> ComposeResult:
-        """One word."""
         yield _Label("ready")
 
     def on_mount(self) -> None:
@@ -53,7 +52,6 @@ class Victim(TerminalApp):
             self.set_interval(0.001, self.flood)
 
     async def fail(self, secret: str) -> None:
-        """Fail with a key at hand."""
         assert secret
         raise ValueError("told")
 
@@ -65,7 +63,6 @@ class Victim(TerminalApp):
         label.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """End on a key."""
         secret = "-".join(["sentinel", "key", "7f3a"])
         match event.key:
             case "q":

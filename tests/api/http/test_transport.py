@@ -58,7 +58,6 @@ async def make() -> AsyncIterator[Make]:
 
 
 async def lost(transport: Transport, request: HttpRequest = GET) -> ConnectionLostError:
-    """How the request is lost."""
     with pytest.raises(ConnectionLostError) as caught:
         await transport.send(request)
     assert caught.value.__context__ is None
@@ -419,7 +418,6 @@ async def test_a_free_connection_that_does_not_come_is_a_timeout_of_a_request_th
 
 
 def port_of(listener: asyncio.Server) -> int:
-    """Where it listens."""
     port: int = listener.sockets[0].getsockname()[1]
     return port
 

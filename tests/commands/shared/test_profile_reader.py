@@ -20,14 +20,12 @@ TEMPLATES: Final = "/v1/tenant-templates"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[ScriptedService]:
-    """A second service."""
     with running_service(ScriptedService(receipts=[echo_receipt("ex_home")])) as running:
         yield running
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Iterator[ScriptedService]:
-    """A first service."""
     with running_service(ScriptedService(receipts=[echo_receipt("ex_work")])) as running:
         yield running
 
@@ -45,7 +43,6 @@ def both(runwatch: Here, work: ScriptedService, home: ScriptedService, tmp_path:
 
 
 def keys_heard(service: ScriptedService) -> set[str | None]:
-    """The keys that a service was called with."""
     return {heard.head.header("authorization") for heard in service.requests()}
 
 

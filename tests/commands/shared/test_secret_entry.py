@@ -48,7 +48,6 @@ def offer_source(service: ScriptedService, *, begun: str = "pending", after: str
 
 
 def body_of(service: ScriptedService, path: str) -> Any:
-    """The body of the only POST to a path."""
     (heard,) = service.requests("POST", path)
     return loads(heard.body)
 

@@ -20,7 +20,6 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 async def agent() -> AsyncIterator[Agent]:
-    """An agent that answers."""
     agent = Agent()
     async with server(agent.answer) as (port, _):
         agent.url = f"http://127.0.0.1:{port}/jobs"
@@ -53,7 +52,6 @@ def composed(agent_arm_id: str = "arm_1", **more: Any) -> dict[str, Any]:
 
 
 def body(agent_arm_id: str, **more: Any) -> dict[str, Any]:
-    """A submit."""
     policy = {"data_classes": ["tenant_internal"], "budget": {"max_cost_usd": 1, "max_runtime_s": 60}}
     run = {"mode": "live", "task": {"objective": "Mend the bug."}, "policy": policy}
     return {**run, "review_composer": composed(agent_arm_id), **more}

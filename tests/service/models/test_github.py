@@ -25,14 +25,12 @@ def browser(local: Local) -> httpx.AsyncClient:
 
 
 async def started(local: Local, repository: str = "acme/widgets") -> dict[str, Any]:
-    """The start of a connection."""
     answer = await local.http.post(INTENTS, json={"repository": repository})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
 async def listed(local: Local) -> list[tuple[str, str, str]]:
-    """The recorded connections."""
     connections = (await local.get(PATH))["connections"]
     return [(each["repository"], each["status"], each["verification"]) for each in connections]
 
@@ -127,7 +125,6 @@ async def test_connections_of_one_organization_do_not_exist_for_another(local: L
 
 
 async def signed_in(local: Local, person: httpx.AsyncClient, key: str | None = None) -> httpx.Response:
-    """Sign in on the page."""
     shown = await person.get("/connect/sign-in")
     assert 'type="password"' in shown.text
     return await person.post("/connect/sign-in", data={"key": key or local.key})

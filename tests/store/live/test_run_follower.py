@@ -42,8 +42,6 @@ def client() -> StubClient:
 
 
 def after(log: Sequence[RunEvent]) -> Any:
-    """What a service with this log answers."""
-
     def page(asked: str | None) -> Sequence[RunEvent]:
         names = [item.id for item in log]
         return log[names.index(asked) + 1 :] if asked in names else log

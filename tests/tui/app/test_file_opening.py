@@ -44,7 +44,6 @@ def _no_service(_: Path) -> LocalService:
 
 @asynccontextmanager
 async def opened(home: Path, content: bytes | str, *, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Driven]:
-    """A console on a file."""
     file = home / "kept.ndjson"
     file.write_bytes(content.encode() if isinstance(content, str) else content)
     opening = LaunchOptions(

@@ -23,15 +23,12 @@ def service() -> ScriptedService:
 
 
 def runs_screen(driven: Driven) -> RunsScreen:
-    """The screen in front."""
     screen = driven.app.screen
     assert isinstance(screen, RunsScreen)
     return screen
 
 
 async def in_front(driven: Driven, name: str) -> None:
-    """Wait for a screen."""
-
     def is_there() -> bool:
         view = driven.app.history.present
         screen = driven.app.screen

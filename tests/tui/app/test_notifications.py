@@ -26,7 +26,6 @@ class Ringing(ConsoleApp):
     rung = 0
 
     def bell(self) -> None:
-        """Count."""
         self.rung += 1
 
 

@@ -55,7 +55,6 @@ async def burst(driven: Driven, *keys: str) -> None:
 
 
 async def form(driven: Driven) -> ActionForm:
-    """Wait for the form."""
     await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
     found = driven.app.screen
     assert isinstance(found, ActionForm)

@@ -23,7 +23,6 @@ SIZE = (160, 40)
 
 
 async def kept(driven: Driven) -> set[tuple[str, str, str]]:
-    """What is on the disk."""
     notes = await driven.session.notes.list_for(driven.session.scope, Run.KIND)
     return {(note.record_id, note.purpose, note.text) for note in notes}
 

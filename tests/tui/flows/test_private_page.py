@@ -62,7 +62,6 @@ async def ask_for_page(driven: Driven) -> PrivatePageDialog:
 
 
 async def press_button(driven: Driven, id: str) -> None:
-    """Press a button of the page."""
     driven.app.screen.query_one(f"#{id}").focus()
     await driven.press("enter")
 

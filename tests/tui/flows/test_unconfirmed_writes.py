@@ -34,7 +34,6 @@ def service() -> ScriptedService:
 
 
 async def kept(driven: Driven) -> list[UnconfirmedWrite]:
-    """What is kept."""
     return await driven.session.outbox.unconfirmed(driven.session.scope)
 
 

@@ -30,7 +30,6 @@ def burst(driven: Driven, *keys: str) -> None:
 
 
 def service() -> ScriptedService:
-    """A service with runs to be at."""
     return ScriptedService(runs=[run("ex_1", "failed"), run("ex_2", "completed")])
 
 

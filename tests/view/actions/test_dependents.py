@@ -25,7 +25,6 @@ ELSEWHERE = resources.arm("arm_3", model_deployment_id="mdep_2")
 
 
 def live(run_id: str, arm_id: str, status: str = "running") -> Run:
-    """A run that works at an option."""
     return open_run(run_id, status, current={"arm_id": arm_id})
 
 

@@ -15,7 +15,6 @@ from runwatch.view.spec.action import FieldKind, FormField, Mutation
 
 
 def ask(path: str, kind: FieldKind = "text", **over: Any) -> FormField:
-    """One that asks for a member."""
     return FormField(path=path, label=path, hint="anything", kind=kind, **over)
 
 

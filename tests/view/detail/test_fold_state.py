@@ -16,7 +16,6 @@ TITLE = line("Row")
 
 
 def lines_of(value: Any) -> list[DetailLine]:
-    """The lines of a tree of a value."""
     return [DetailLine(line(node.name), line(""), level=node.level) for node in walk_json(value)]
 
 

@@ -23,7 +23,6 @@ PATHS = Paths(Path("/somewhere/settings.toml"), Path("/somewhere/data"))
 
 
 def key_of(action: str) -> str:
-    """A key that no action has by itself."""
     return f"<{action}>"
 
 

@@ -43,7 +43,6 @@ DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠", ";=", "
 
 
 def unguarded(cell: str) -> str:
-    """What the cell was made of."""
     return _GUARDED.sub("", cell)
 
 

@@ -24,13 +24,11 @@ from tests.view.strategies import NOW, many
 
 
 def ended(minutes_ago: float, status: str = "completed", **over: object) -> EndedRun:
-    """A run that ended so long ago."""
     made = EndedRun(f"ex_{minutes_ago:g}_{status}", NOW - timedelta(minutes=minutes_ago), status)
     return replace(made, **over)  # type: ignore[arg-type]
 
 
 def on(provider: str, *ends: tuple[float, str], reason: str | None = "dispatch_network_error") -> list[EndedRun]:
-    """Runs on one provider; a failed one has a reason."""
     return [
         ended(
             ago, status, id=f"ex_{provider}_{ago:g}", provider=provider, reason=reason if status == "failed" else None
@@ -160,7 +158,6 @@ runs_that_ended = st.lists(
 
 
 def _of(finding: Anomaly, runs: list[EndedRun]) -> list[EndedRun]:
-    """The runs that a finding speaks of."""
     further: dict[str, Callable[[EndedRun], str | None]] = {REASON: lambda run: run.reason, ALL: lambda _: ""}
     value_of = {**dict(DIMENSIONS), **further}[finding.dimension]
     counted = [run for run in runs if not run.is_test and (run.is_bad or run.status == "completed")]

@@ -45,12 +45,10 @@ def ago(seconds: float) -> str:
 
 
 def live(run_id: str, status: str = "running", **over: Any) -> RunFacts:
-    """A run that has not ended."""
     return RunFacts(open_run(run_id, status, **{"created_at": ago(60), **over}))
 
 
 def ended(run_id: str, status: str = "completed", seconds_ago: float = 60, **over: Any) -> RunFacts:
-    """A run that has."""
     members = {"created_at": ago(seconds_ago + 5), "completed_at": ago(seconds_ago), "current": None, **over}
     return RunFacts(open_run(run_id, status, **members))
 
@@ -63,7 +61,6 @@ def on(provider: str | None, run: RunFacts, **selected: Any) -> RunFacts:
 
 
 def text(lines: Iterable[LinkedLine]) -> str:
-    """Lines as they are read."""
     return "\n".join("".join(part.text for part in parts) for parts in lines)
 
 

@@ -28,7 +28,6 @@ def sums(runs: int, usage: str, fee: str, usd: str) -> str:
 
 
 def cells(row: ProfileUsage, year: int = 2026) -> dict[str, Any]:
-    """The row as it is drawn in a year."""
     (drawn,) = drawn_rows(PROFILE_USAGE, [row], RenderContext(datetime(year, 11, 21, tzinfo=UTC)))
     return {name: str(text) for name, text in cells_of(drawn).items()}
 

@@ -44,7 +44,6 @@ def rows(
     environment: Mapping[str, str] | None = None,
     around: SettingsContext | None = None,
 ) -> dict[str, SettingsRow]:
-    """The rows by their keys."""
     paths = Paths(home / "settings.toml", home / "data")
     paths.settings_file.write_text(text, "utf-8")
     paths.settings_file.chmod(0o600)
@@ -57,13 +56,11 @@ def rows(
 
 
 def cells(row: SettingsRow) -> tuple[str, str, str]:
-    """What stands in a row."""
     key, value, source = (row.cells[name].text for name in ("key", "value", "source"))
     return str(key), str(value), str(source)
 
 
 def about(row: SettingsRow) -> dict[str, str]:
-    """What is said of a row."""
     return {str(entry.label): str(entry.text) for entry in row.about}
 
 

@@ -67,7 +67,6 @@ def asked(service: ScriptedService) -> list[dict[str, str]]:
 
 
 async def filtered(driven: Driven, text: str) -> None:
-    """Type a filter and keep it."""
     await driven.press("slash")
     await driven.type(text)
     await driven.press("enter")

@@ -28,19 +28,16 @@ def service() -> ScriptedService:
 
 
 async def paste(driven: Driven, text: str) -> None:
-    """Paste as a terminal does."""
     driven.app.post_message(events.Paste(text))
     await driven.pilot.pause()
     await driven.pilot.pause()
 
 
 async def added(driven: Driven) -> list[str]:
-    """What is on the watch list."""
     return sorted(watched.run_id for watched in await driven.session.watch_list.list(driven.session.scope))
 
 
 def focus(driven: Driven) -> str:
-    """The kind of what has the focus."""
     return type(driven.focused).__name__
 
 

@@ -28,12 +28,10 @@ base_url = "https://api.example.com"
 
 @pytest.fixture
 def service() -> ScriptedService:
-    """A run, and an account."""
     return ScriptedService(runs=[run("ex_1")], account=account())
 
 
 def text_of_file(home: Path) -> str:
-    """The settings file."""
     return (home / "settings.toml").read_text("utf-8")
 
 
@@ -48,7 +46,6 @@ async def go_to(driven: Driven, key: str) -> None:
 
 
 def focus(driven: Driven) -> str:
-    """The kind of what has the focus."""
     return type(driven.focused).__name__
 
 

@@ -19,7 +19,6 @@ LINKS = (DetailLink(line("run"), line("3fd2…9911"), ("run", "3fd2")),)
 
 
 def stage(width: int = 80) -> tuple[Stage, DetailView]:
-    """Details in a frame."""
     view = DetailView()
     pane = Pane(view)
     pane.styles.width = width
@@ -27,7 +26,6 @@ def stage(width: int = 80) -> tuple[Stage, DetailView]:
 
 
 def field(label: str, text: str) -> DetailSection:
-    """A section with one field."""
     return DetailSection(line(""), (DetailLine(line(label), block(text)),))
 
 

@@ -21,7 +21,6 @@ def events(count: int, start: int = 0) -> Iterable[EventLine]:
 
 
 def stage(count: int = 0, *, following: bool = True) -> tuple[Stage, EventLog, samples.Lines]:
-    """A list of events in a frame."""
     source = samples.Lines(events(count))
     log = EventLog(source, following=following)
     return Stage(Pane(log)), log, source

@@ -20,13 +20,11 @@ from runwatch.view.text.styled_text import StyledText
 
 
 def stage(*, ascii: bool = False) -> tuple[Stage, RecordTable]:
-    """A table in a frame."""
     table = RecordTable(samples.COLUMNS)
     return Stage(Pane(table), ascii=ascii), table
 
 
 def columns(table: RecordTable) -> tuple[str, ...]:
-    """The columns in the window."""
     return table.shown_columns
 
 

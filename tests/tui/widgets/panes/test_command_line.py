@@ -46,7 +46,6 @@ COMMANDS = [
 
 
 def suggested(text: str) -> list[str]:
-    """What is suggested for a text."""
     return [found.text for found in suggest_commands(COMMANDS, text)]
 
 
@@ -119,7 +118,6 @@ async def say(driven: Driven, text: str) -> None:
 
 
 def front(driven: Driven) -> str:
-    """The name of the resource in front."""
     screen = driven.app.screen
     return screen.spec.name if isinstance(screen, ResourceScreen) else type(screen).__name__
 

@@ -21,7 +21,6 @@ from runwatch.view.text.safe_text import block, line
 
 
 async def opened(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
-    """A dialog on the screen."""
     dialog = ConfirmDialog(order, app)
     await app.push_screen(dialog)
     await pilot.pause()
@@ -34,7 +33,6 @@ def state(dialog: ConfirmDialog) -> str:
 
 
 def focused(app: Stage) -> str:
-    """The id of what has the focus."""
     return "" if app.focused is None else str(app.focused.id)
 
 
@@ -156,7 +154,6 @@ async def test_what_may_not_be_done_says_why_and_cannot_be_confirmed() -> None:
 
 
 async def confirmed(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
-    """A dialog that was sent."""
     dialog = await opened(app, pilot, order)
     await pilot.click("#sheet-confirm")
     await pilot.pause()

@@ -34,17 +34,13 @@ class Copying(ConsoleApp):
     async def copy_text(
         self, text: str, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
     ) -> None:
-        """Note it."""
         self.copied = (str(what), text)
 
 
 class Chooser(Stage):
-    """Notes what is chosen."""
-
     chosen: object = None
 
     def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:
-        """Note it."""
         self.chosen = message.item.target
 
 
@@ -64,7 +60,6 @@ def menus(driven: Driven) -> int:
 
 
 async def opened(*items: MenuItem) -> tuple[Chooser, Menu]:
-    """A menu on a stage of its own."""
     menu = Menu(line("Title"), items)
     return Chooser(menu), menu
 

@@ -18,7 +18,6 @@ from runwatch.view.text.safe_text import line
 
 
 def entry(**members: Any) -> ProblemEntry:
-    """A problem of a read."""
     body = {"type": "https://x.invalid/problems/not_found", "title": "There is no such run.", "status": 404, **members}
     return entry_from_problem(
         Problem(body), time=samples.NOON, method="GET", path="/v1/executions/ex_1", profile="local"
