@@ -188,7 +188,7 @@ def quick_pauses() -> Iterator[None]:
     """Have Textual look five times as often whether an app is idle: every key and every pause waits for that."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_wait, "SLEEP_GRANULARITY", PAUSE_S)
-        patch.setattr(_wait, "SLEEP_IDLE", PAUSE_S / 20)
+        patch.setattr(_wait, "SLEEP_IDLE", PAUSE_S / 10)
         yield
 
 
@@ -228,13 +228,15 @@ async def console(
         variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY, **(environment or {})}
         clock = FakeClock(NOON, manual=True)
         app = app_class(LaunchOptions(paths, variables, options or SettingOptions(), open_at), clock=clock)
-        with quick_pauses(), nullcontext() if draws_frames else frames_left_out():
+        with nullcontext() if draws_frames else frames_left_out():
             async with app.run_test(size=size) as pilot:
                 driven = Driven(app, pilot, service, clock)
                 if is_open:
                     await driven.until(lambda: app.session is not None, "the desk to open")
                     await driven.settle()
-                yield driven
+                # Opening also waits for a thread that reads the disk, which a short pause could miss.
+                with quick_pauses():
+                    yield driven
 
 
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")

@@ -64,20 +64,17 @@ async def test_it_rings_once_when_the_followed_run_ends_badly(tmp_path: Path, st
         assert rung(driven) == 1
 
 
-@pytest.mark.parametrize("status", ["completed", "cancelled", "paused"])
-async def test_a_run_that_ends_well_or_goes_on_is_quiet(tmp_path: Path, status: str) -> None:
+@pytest.mark.parametrize(
+    ("run_id", "status"),
+    [(noon.LIVE, "completed"), (noon.LIVE, "cancelled"), (noon.LIVE, "paused"), (noon.HOVERING, "failed")],
+)
+async def test_a_run_that_ends_well_or_goes_on_or_is_not_followed_is_quiet(
+    tmp_path: Path, run_id: str, status: str
+) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
         await follow(driven, noon.LIVE)
-        await end(driven, service, noon.LIVE, status)
-        assert rung(driven) == 0
-
-
-async def test_a_run_that_nobody_here_waits_for_is_quiet(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
-        await follow(driven, noon.LIVE)
-        await end(driven, service, noon.HOVERING, "failed")
+        await end(driven, service, run_id, status)
         assert rung(driven) == 0
 
 

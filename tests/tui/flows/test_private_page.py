@@ -42,11 +42,8 @@ def check_service(address: str | None = ADDRESS) -> ScriptedService:
     return made
 
 
-async def ask_for_page(driven: Driven) -> PrivatePageDialog:
-    """Ask for the page of the check's key."""
-    await driven.comes("vrf_7c1e")
-    await driven.press("full_stop", "down", "down", "enter")
-    await form(driven)
+async def send_form(driven: Driven) -> None:
+    """Send what is in the form and close the dialog that says it is done."""
     start = driven.app.screen.query_one("#start")
     await driven.until(lambda: not start.disabled, "the request to be valid")
     start.focus()
@@ -55,6 +52,14 @@ async def ask_for_page(driven: Driven) -> PrivatePageDialog:
     await driven.press("tab", "enter")
     await driven.shows("done")
     await driven.press("enter")
+
+
+async def ask_for_page(driven: Driven) -> PrivatePageDialog:
+    """Ask for the page of the check's key."""
+    await driven.comes("vrf_7c1e")
+    await driven.press("full_stop", "down", "down", "enter")
+    await form(driven)
+    await send_form(driven)
     await driven.until(lambda: isinstance(driven.app.screen, PrivatePageDialog), "the page to be named")
     found = driven.app.screen
     assert isinstance(found, PrivatePageDialog)
@@ -183,14 +188,7 @@ async def test_a_source_is_connected_with_the_key_that_was_entered(tmp_path: Pat
         await driven.press("plus")
         opened = await form(driven)
         opened.fields.input("source_id").value = "northwind_direct"
-        start = opened.query_one("#start")
-        await driven.until(lambda: not start.disabled, "the request to be valid")
-        start.focus()
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
-        await driven.press("tab", "enter")
-        await driven.shows("done")
-        await driven.press("enter")
+        await send_form(driven)
         await driven.shows("the key was entered")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "page-then", "the next step")
         await driven.press("enter")
@@ -213,14 +211,7 @@ async def test_a_source_without_a_key_is_connected_without_a_page_or_a_word_of_a
         opened = await form(driven)
         opened.fields.input("source_id").value = "northwind_direct"
         opened.fields.input("auth_scheme").value = "none"
-        start = opened.query_one("#start")
-        await driven.until(lambda: not start.disabled, "the request to be valid")
-        start.focus()
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
-        await driven.press("tab", "enter")
-        await driven.shows("done")
-        await driven.press("enter")
+        await send_form(driven)
         await driven.shows("the source takes no key, so none is entered")
         assert "Nothing left to enter, so there is no page to open." in driven.text
         assert "has no address" not in driven.text

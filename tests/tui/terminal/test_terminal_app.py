@@ -42,19 +42,14 @@ def is_stopped(terminal: Terminal) -> bool:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("T")
 
 
-def test_quitting_leaves_the_terminal_whole_and_is_a_success(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "code"), [("q", 0), ("ctrl+c", 130)])
+def test_quitting_is_a_success_and_ctrl_c_an_interruption_and_both_leave_the_terminal_whole(
+    tmp_path: Path, key: str, code: int
+) -> None:
     with victim(tmp_path) as terminal:
         terminal.wait_for("ready")
-        terminal.press("q")
-        assert terminal.wait_exit() == 0
-        assert_whole(terminal)
-
-
-def test_ctrl_c_ends_the_program_as_an_interruption(tmp_path: Path) -> None:
-    with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
-        terminal.press("ctrl+c")
-        assert terminal.wait_exit() == 130
+        terminal.press(key)
+        assert terminal.wait_exit() == code
         assert_whole(terminal)
 
 
