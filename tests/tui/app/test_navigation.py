@@ -68,7 +68,6 @@ async def test_an_open_record_is_open_again(service: ScriptedService, tmp_path: 
         assert runs_screen(driven).table.cursor_key == "ex_two"
 
 
-@pytest.mark.exhaustive
 async def test_back_forward_and_the_last_view(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("2")

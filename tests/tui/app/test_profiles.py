@@ -76,7 +76,6 @@ async def test_nothing_is_opened_before_somebody_wants_it(tmp_path: Path) -> Non
         assert home.requests() == []
 
 
-@pytest.mark.exhaustive
 async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> None:
     work, home = work_service(), home_service()
     plan = "/v1/tenant-template-plans"

@@ -98,7 +98,6 @@ async def test_a_file_of_ones_own_is_written_as_its_ending_says(tmp_path: Path) 
         assert (await exported(driven, tmp_path / "mine.md")).startswith("| status | run |")
 
 
-@pytest.mark.exhaustive
 async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("precious", "utf-8")
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:

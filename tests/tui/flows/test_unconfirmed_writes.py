@@ -97,7 +97,6 @@ async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
         await driven.shows("No unconfirmed writes.")
 
 
-@pytest.mark.exhaustive
 async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_path: Path) -> None:
     service = noon.service()
     service.say("POST", "/v1/executions", LOST)

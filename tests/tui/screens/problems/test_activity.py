@@ -68,7 +68,6 @@ async def ask(driven: Driven, question: str) -> None:
     await driven.until(lambda: isinstance(driven.app.screen, ActivityScreen), "the screen")
 
 
-@pytest.mark.exhaustive
 async def test_what_happened_around_a_time_is_listed_in_order(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)

@@ -242,7 +242,6 @@ async def test_its_lists_are_read_while_it_is_in_front_and_no_longer(tmp_path: P
         assert len(service.requests("GET", "/v1/verifiers")) == read
 
 
-@pytest.mark.exhaustive
 async def test_runs_leave_the_hour_as_time_goes_by(tmp_path: Path) -> None:
     old = open_run("ex_old", "failed", current=None, reason="x", created_at=at_minute(59.5), completed_at=at_minute(59))
     receipt = ended_receipt("failed", "x", execution_id="ex_old")

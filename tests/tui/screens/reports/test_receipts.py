@@ -173,7 +173,6 @@ async def test_leaving_the_screen_ends_the_reading_of_the_filtered_list(tmp_path
 # What they add up to.
 
 
-@pytest.mark.exhaustive
 async def test_the_frame_adds_up_what_is_shown(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("spend 0.1172 USD")

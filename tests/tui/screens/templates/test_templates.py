@@ -328,7 +328,6 @@ async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(
         assert not service.requests("POST", APPLICATIONS)
 
 
-@pytest.mark.exhaustive
 async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(
     service: ScriptedService, tmp_path: Path
 ) -> None:

@@ -113,7 +113,6 @@ async def test_a_text_of_blanks_alone_counts_as_none(tmp_path: Path) -> None:
         await driven.shows("✗ Required.")
 
 
-@pytest.mark.exhaustive
 async def test_a_text_over_its_bound_is_refused_at_the_field(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="arms") as driven:
         form, field = await at_text(driven)

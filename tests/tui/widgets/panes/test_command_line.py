@@ -251,7 +251,6 @@ async def test_a_known_run_is_opened_by_a_part_of_its_id_even_behind_a_filter(
         assert driven.app.screen.has_class("-opened")
 
 
-@pytest.mark.exhaustive
 async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None:
     service = ScriptedService(runs=[run("ex_live01", "running")])
     service.say("GET", "/v1/executions/ex_other99", Said(200, run("ex_other99", "completed")))
