@@ -82,6 +82,11 @@ def build_filters() -> str:
         " the service can filter is sent to the service; the frame says which.",
         "## Language",
         table(("Form", "Keeps rows in which"), [(_code(form.split("  ")), meaning) for form, meaning in FILTERS]),
+        "What a row says is its id, the whole text of each column even where the cell is cut, and each cell as shown."
+        " Ages and times are left out, because they change by themselves: `age<10m` and `created>2026-11-20` find"
+        " those. An event also says its JSON as sent. Upper and lower case are the same.",
+        "Results come while the list is searched, nearest to the cursor first. Typing on searches what was found."
+        " `esc` shows all rows at once.",
         "Text that is not a filter goes into double quotes. Inside them, and inside a regular expression, a backslash"
         " takes the next character as it is. A field is a column, or a member of the record by its path, such as"
         " `policy.budget.max_cost_usd`.",

@@ -18,7 +18,7 @@ from runwatch.tui.core import time_slices
 from runwatch.tui.flows.exports import export_to_named_file
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.sources import list_model
-from runwatch.view.table import rows
+from runwatch.view.table import row_search, rows
 from runwatch.view.table.rows import RecordRow
 from tests.support.builders import account
 from tests.support.receipts import echo_receipt
@@ -36,7 +36,8 @@ def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         (client, "SLICED_DECODE_BYTES", BIG), (item_stream, "WINDOW", 4_000), (decoder, "_PIECE", 10_000),
         (decoder, "SLICE_S", 0.0),
         (store, "MAX_SYNC_RECORDS", 50), (reducer, "STEP", 20), (memory, "STEP", 20),
-        (rows, "STEP", 20), (rows, "DRAWN", 10), (list_model, "MAX_SYNC_ROWS", 50), (time_slices, "SLICE_S", 0.0),
+        (rows, "STEP", 20), (row_search, "SEARCHED", 10), (list_model, "MAX_SYNC_ROWS", 50),
+        (list_model, "MAX_SYNC_SEARCH_ROWS", 10), (time_slices, "SLICE_S", 0.0),
     ):  # fmt: skip
         assert hasattr(module, name)
         monkeypatch.setattr(module, name, value)

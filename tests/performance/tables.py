@@ -1,8 +1,9 @@
 """The table of a resource, from a hundred to a hundred thousand rows: opening, scrolling, sorting, filtering.
 
-The framework's own table stands beside it. What a screen does with many rows it does in steps between which others
-have their turn; of sorting and filtering the whole time is taken, and the longest step. What grows with the number of
-rows has its growth beside it: the exponent of the power of the number that fits best.
+The framework's own table stands beside it, and beside a filter fzf on the same rows as lines. What a screen does with
+many rows it does in steps between which others have their turn; of sorting and filtering the whole time is taken, and
+the longest step. What a row says is made once, in steps after the list has come; a filter that comes earlier makes it.
+What grows with the number of rows has its growth beside it: the exponent of the power of the number that fits best.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import asyncio
 import contextlib
 import gc
 import random
+import shutil
+import subprocess
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -24,16 +27,22 @@ from textual.widgets import DataTable
 
 from runwatch.base.clock import format_iso
 from runwatch.base.memory import note_long_lived, pause_collection, resume_collection
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.query.parser import parse_filter
+from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.table.rows import RecordRow, RowSteps, build_rows, filter_and_sort
+from runwatch.view.spec.resource import ResourceSpec, SortKey
+from runwatch.view.table.row_search import RowSearch
+from runwatch.view.table.rows import RecordRow, RowSteps, build_rows, sort_rows
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import UNICODE
 from tests.performance.measure import Figure, best_turn, exponent, longest_callback
 from tests.support.builders import run
+from tests.support.receipts import baseline_receipt
 from tests.support.rows import cells_of
 from tests.tui.look import Stage
 from tests.tui.samples import NOON
@@ -49,6 +58,14 @@ TARGET_OPEN_S = 0.150
 TARGET_STEP_S = 0.050
 TARGET_OPENING, TARGET_SCROLLING, TARGET_SORTING = 1.1, 0.2, 1.2
 """The exponents that are allowed: each row is made once; only rows in sight are drawn; sorting takes n log n."""
+
+WORD: Final = "needle"
+"""In one row of a hundred."""
+
+SCREENFUL: Final = 40
+TARGET_SCREENFUL_S, TARGET_MORE_S, TARGET_SORT_S = 0.1, 0.05, 0.3
+TARGET_FILTER_S: Final = {"runs": 0.5, "receipts": 0.8}
+TARGET_AGAINST_FZF: Final = 8.0
 
 _STEP: Final = f"≤ {TARGET_STEP_S * 1000:.0f} ms"
 _SIZE: Final = (120, 36)
@@ -68,6 +85,29 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """How the rows of a list were searched; times in seconds.
+
+    Attributes:
+        cold: A first filter that comes before anything that the rows say has been made.
+        ready: Making what all rows say, without a filter.
+        first: A first filter after that.
+        screenful: Until it had found as many rows as a screen shows.
+        more: The same word with its last letter.
+        other: Putting all rows in order by another column.
+        fzf: What fzf takes to find the word in the same rows as lines; ``None`` where it is not there.
+    """
+
+    cold: Taken
+    ready: Taken
+    first: Taken
+    screenful: float
+    more: Taken
+    other: Taken
+    fzf: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """How a table of one size behaved; times in seconds.
 
@@ -76,16 +116,14 @@ class Seen:
         opened: From the records until the first of them are on the screen.
         scrolled: The longest callback while it was scrolled by pages and to both ends.
         sorted: Putting all rows in order.
-        filtered: Finding a few rows by a word.
-        again: Finding others by another word, as when somebody goes on typing.
+        found: Finding some of them.
     """
 
     size: int
     opened: float
     scrolled: float
     sorted: Taken
-    filtered: Taken
-    again: Taken
+    found: Found
 
 
 def figures() -> list[Figure]:
@@ -104,6 +142,8 @@ async def _figures() -> list[Figure]:
         Figure(f"DataTable with {COMPARED:,} rows opens", f"{theirs * 1000:.0f} ms"),
         *(figure for each in seen for figure in _of(each, theirs)),
         *_growth(seen),
+        *_found(f"{SIZES[-1]:,} runs", "runs", seen[-1].found),
+        *_found(f"{SIZES[-1]:,} receipts", "receipts", await _search(RECEIPTS, _receipts(SIZES[-1]), "spend", context)),
     ]
 
 
@@ -112,9 +152,28 @@ def _records(size: int) -> list[Run]:
     moments = list(range(size))
     random.Random(SEED).shuffle(moments)
     return [
-        run(f"ex_{number:06}", "completed", created_at=format_iso(NOON - timedelta(seconds=moment)))
+        run(
+            f"ex_{number:06}",
+            "completed",
+            created_at=format_iso(NOON - timedelta(seconds=moment)),
+            spend_usd=moment / 7,
+            reason=_reason(number),
+        )
         for number, moment in enumerate(moments)
     ]
+
+
+def _receipts(size: int) -> list[Receipt]:
+    return [
+        baseline_receipt(
+            f"ex_{number:06}", created_at=format_iso(NOON - timedelta(seconds=number)), reason=_reason(number)
+        )
+        for number in range(size)
+    ]
+
+
+def _reason(number: int) -> str:
+    return WORD if number % 100 == 50 else "thread"
 
 
 async def _look_at(records: Sequence[Run], context: RenderContext) -> Seen:
@@ -122,23 +181,90 @@ async def _look_at(records: Sequence[Run], context: RenderContext) -> Seen:
     note_long_lived(len(records))
     opened = await best_turn(lambda: _open(records, context), float, TARGET_OPEN_S)
     scrolled = await best_turn(lambda: _scroll(records, context), float, TARGET_STEP_S)
-    made: list[RecordRow[Any]] = []
+    made = build_rows(RUNS, records, context)
 
     async def order() -> Taken:
-        made[:] = build_rows(RUNS, records, context)
-        return _take(filter_and_sort(RUNS, made))
+        return _take(sort_rows(RUNS, made))[0]
 
-    async def first_word() -> Taken:
-        # Rows that have drawn nothing yet.
-        made[:] = build_rows(RUNS, records, context)
-        return _take(filter_and_sort(RUNS, made, (), parse_filter(f"{some:06}", RUNS).matches))
+    ordered = await best_turn(order, lambda taken: taken.step, TARGET_STEP_S)
+    return Seen(len(records), opened, scrolled, ordered, await _search(RUNS, records, "cost", context))
 
-    async def other_word() -> Taken:
-        return _take(filter_and_sort(RUNS, made, (), parse_filter(f"{some + 1:06}", RUNS).matches))
 
-    some = len(records) // 2
-    taken = [await best_turn(work, lambda taken: taken.step, TARGET_STEP_S) for work in (order, first_word, other_word)]
-    return Seen(len(records), opened, scrolled, *taken)
+async def _search(spec: ResourceSpec[Any], records: Sequence[Record], other: str, context: RenderContext) -> Found:
+    made: list[RecordRow[Any]] = []
+    screenful = 0.0
+
+    async def cold() -> Taken:
+        made[:] = build_rows(spec, records, context)
+        return search(WORD, made)[0]
+
+    def search(word: str, rows: list[RecordRow[Any]]) -> tuple[Taken, list[RecordRow[Any]]]:
+        nonlocal screenful
+        start = time.thread_time()
+        screenful = 0.0
+
+        def seen() -> None:
+            nonlocal screenful
+            if not screenful and looking.count >= SCREENFUL:
+                screenful = time.thread_time() - start
+
+        # The text that is typed is read too.
+        looking = RowSearch(rows, parse_filter(word, spec), len(rows) // 2)
+        return _take(looking.steps(), seen)
+
+    async def ready() -> Taken:
+        made[:] = build_rows(spec, records, context)
+        return _take(_read(made))[0]
+
+    async def first() -> tuple[Taken, float]:
+        return search(WORD[:-1], made)[0], screenful
+
+    async def more() -> Taken:
+        before, found = parse_filter(WORD[:-1], spec), search(WORD[:-1], made)[1]
+        assert parse_filter(WORD, spec).narrows(before)
+        return search(WORD, found)[0]
+
+    async def order() -> Taken:
+        return _take(sort_rows(spec, made, (SortKey(other),)))[0]
+
+    def step(taken: Taken) -> float:
+        return taken.step
+
+    was_cold, was_ready = [await best_turn(work, step, TARGET_STEP_S) for work in (cold, ready)]
+    found, soon = await best_turn(first, lambda each: each[0].whole, TARGET_FILTER_S[spec.name] / 10)
+    return Found(
+        was_cold,
+        was_ready,
+        found,
+        soon,
+        await best_turn(more, lambda taken: taken.whole, TARGET_MORE_S),
+        await best_turn(order, lambda taken: taken.whole, TARGET_SORT_S),
+        _fzf(made),
+    )
+
+
+def _read(rows: Sequence[RecordRow[Any]]) -> RowSteps[Any]:
+    for number, row in enumerate(rows):
+        row.folded()
+        if number % 50 == 0:
+            yield
+    return []
+
+
+def _fzf(rows: Sequence[RecordRow[Any]]) -> float | None:
+    """Seconds that fzf takes to find the word in the rows as lines; the best of some runs."""
+    program = shutil.which("fzf")
+    if program is None:
+        return None
+    lines = "".join("  ".join(row.text().split("\n")) + "\n" for row in rows).encode()
+    taken = []
+    for _ in range(5):
+        start = time.perf_counter()
+        command = [program, "--exact", "--no-sort", "--filter", WORD]
+        done = subprocess.run(command, input=lines, stdout=subprocess.PIPE, check=False)
+        taken.append(time.perf_counter() - start)
+        assert done.stdout.count(b"\n") == sum(WORD in row.text() for row in rows)
+    return min(taken)
 
 
 @contextlib.asynccontextmanager
@@ -181,20 +307,24 @@ async def _painted(widget: Widget) -> None:
     await painted.wait()
 
 
-def _take(steps: RowSteps[Any]) -> Taken:
-    """Do the work, step by step, without a walk for garbage in it, as the screen does it."""
+def _take(steps: RowSteps[Any], paused: Callable[[], object] = lambda: None) -> tuple[Taken, list[RecordRow[Any]]]:
+    """Do the work, step by step, without a walk for garbage in it, as the screen does it.
+
+    Nothing waits, so the thread's own time leaves out what other programs take of the machine.
+    """
     whole = step = 0.0
-    is_open = True
+    found: list[RecordRow[Any]] | None = None
     with pause_collection():
-        while is_open:
-            start = time.perf_counter()
+        while found is None:
+            start = time.thread_time()
             try:
                 next(steps)
-            except StopIteration:
-                is_open = False
-            taken = time.perf_counter() - start
+            except StopIteration as done:
+                found = done.value
+            paused()
+            taken = time.thread_time() - start
             whole, step = whole + taken, max(step, taken)
-    return Taken(whole, step)
+    return Taken(whole, step), found
 
 
 def _of(seen: Seen, theirs: float) -> list[Figure]:
@@ -206,9 +336,31 @@ def _of(seen: Seen, theirs: float) -> list[Figure]:
         Figure("… longest callback while it is scrolled", f"{seen.scrolled * 1000:.0f} ms", "", _STEP,
                seen.scrolled <= TARGET_STEP_S),
         _work("… sorted by when they began", seen.sorted),
-        _work("… filtered by a word", seen.filtered),
-        _work("… filtered by another word", seen.again),
+        _work("… made ready to be searched", seen.found.ready),
+        _work("… filtered by a word", seen.found.first),
+        _work("… the same before it was made ready", seen.found.cold),
     ]  # fmt: skip
+
+
+def _found(what: str, name: str, found: Found) -> list[Figure]:
+    whole, most = found.first.whole, TARGET_FILTER_S[name]
+    table = [
+        Figure(f"{what}, first filter by a word in one of 100: first screenful", f"{found.screenful * 1000:.0f} ms", "",
+               f"≤ {TARGET_SCREENFUL_S:g} s", found.screenful <= TARGET_SCREENFUL_S),
+        Figure("… complete", f"{whole * 1000:.0f} ms", "", f"≤ {most:g} s", whole <= most),
+        Figure("… its last letter", f"{found.more.whole * 1000:.1f} ms", "", f"≤ {TARGET_MORE_S:g} s",
+               found.more.whole <= TARGET_MORE_S),
+        Figure("… sorted by another column", f"{found.other.whole * 1000:.0f} ms", "", f"≤ {TARGET_SORT_S:g} s",
+               found.other.whole <= TARGET_SORT_S),
+    ]  # fmt: skip
+    if found.fzf is not None:
+        ratio, target = whole / found.fzf, f"≤ {TARGET_AGAINST_FZF:g} × fzf"
+        table[1:1] = [
+            Figure("… fzf --exact --no-sort --filter on the same rows as lines", f"{found.fzf * 1000:.0f} ms", "1.00"),
+            Figure("… complete, against fzf", f"{whole * 1000:.0f} ms", f"{ratio:.2f}", target,
+                   ratio <= TARGET_AGAINST_FZF),
+        ]  # fmt: skip
+    return table
 
 
 def _work(what: str, taken: Taken) -> Figure:
@@ -225,7 +377,7 @@ def _growth(seen: Sequence[Seen]) -> list[Figure]:
         _power("… longest callback while scrolled, from the second size on", sizes[1:],
                [each.scrolled for each in seen[1:]], TARGET_SCROLLING),
         _power("… sorting", sizes, [each.sorted.whole for each in seen], TARGET_SORTING),
-        _power("… filtering", sizes, [each.filtered.whole for each in seen], TARGET_OPENING),
+        _power("… filtering", sizes, [each.found.cold.whole for each in seen], TARGET_OPENING),
     ]  # fmt: skip
 
 

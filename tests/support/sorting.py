@@ -7,11 +7,11 @@ from typing import Any
 
 from runwatch.base.generators import run_to_end
 from runwatch.view.spec.resource import ResourceSpec, SortKey
-from runwatch.view.table.rows import RecordRow, filter_and_sort
+from runwatch.view.table import rows as table
 
 
 def sort_rows(
-    spec: ResourceSpec[Any], rows: Iterable[RecordRow[Any]], keys: Sequence[SortKey] | None = None
-) -> list[RecordRow[Any]]:
-    """Sort rows; see :func:`runwatch.view.table.rows.filter_and_sort`."""
-    return run_to_end(filter_and_sort(spec, list(rows), keys))
+    spec: ResourceSpec[Any], rows: Iterable[table.RecordRow[Any]], keys: Sequence[SortKey] | None = None
+) -> list[table.RecordRow[Any]]:
+    """Sort rows; see :func:`runwatch.view.table.rows.sort_rows`."""
+    return run_to_end(table.sort_rows(spec, list(rows), keys))

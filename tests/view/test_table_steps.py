@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,11 +12,10 @@ import pytest
 from runwatch.base.generators import run_to_end
 from runwatch.records.receipt import Receipt
 from runwatch.view.resources.receipts import RECEIPTS
-from runwatch.view.spec.resource import Column, SortKey
-from runwatch.view.table.rows import DRAWN, STEP, RecordRow, RowRenderer, build_rows_with, filter_and_sort, rebuild_rows
+from runwatch.view.spec.resource import SortKey
+from runwatch.view.table.rows import STEP, RecordRow, RowRenderer, build_rows_with, rebuild_rows, sort_rows
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII, UNICODE
-from runwatch.view.text.safe_text import SafeText
 from tests.support.receipts import echo_receipt
 from tests.tui.samples import NOON
 
@@ -57,50 +56,42 @@ def test_records_with_the_same_id_stay_apart_when_they_come_again_in_another_ord
     assert [(row.key, row.item) for row in after] == [("ex_1", second), ("ex_1 (2)", first)]
 
 
-def test_a_filter_looks_at_few_rows_a_step_because_it_may_draw_all_of_them() -> None:
-    looked = 0
-
-    def matches(row: RecordRow[Receipt]) -> bool:
-        nonlocal looked
-        looked += 1
-        return True
-
-    steps = filter_and_sort(RECEIPTS, build_rows_with(drawing(), receipts(3 * DRAWN)), (), matches)
-    assert [looked for _ in steps] == [DRAWN, 2 * DRAWN, 3 * DRAWN]
-
-
 def test_rows_of_the_same_value_stay_in_their_order_over_the_steps_of_sorting() -> None:
     found = build_rows_with(drawing(), receipts(2 * STEP + 7))
     for descending in (False, True):
-        assert run_to_end(filter_and_sort(RECEIPTS, found, [SortKey("status", descending)])) == found
+        assert run_to_end(sort_rows(RECEIPTS, found, [SortKey("status", descending)])) == found
 
 
-def test_the_text_of_a_row_is_made_once_but_for_what_changes_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_row_says_is_made_once_whatever_the_time_is(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = drawing()
     row = build_rows_with(drawn, receipts(1, created_at="2026-11-21T11:59:00Z"))[0]
-    first = row.text()
-    assert "ex_0" in first
-    columns = []
+    made = 0
     original = RecordRow._texts
 
-    def counted(row: RecordRow[Any], column: Column[Any], subject: Any) -> list[SafeText]:
-        columns.append(column.id)
-        return original(row, column, subject)
+    def counted(row: RecordRow[Any]) -> Iterable[str]:
+        nonlocal made
+        made += 1
+        return original(row)
 
     monkeypatch.setattr(RecordRow, "_texts", counted)
+    first = row.text(), row.folded()
+    assert "ex_0" in first[0]
     drawn.context = replace(CONTEXT, now=NOON + timedelta(hours=2))
-    assert row.text() != first
-    assert row.text() == row.text()
-    assert columns == ["created"]
+    assert (row.text(), row.folded()) == first
+    assert made == 1
 
 
-def test_the_text_of_a_row_is_made_anew_with_other_glyphs() -> None:
-    drawn = drawing()
-    row = build_rows_with(drawn, receipts(1))[0]
-    first = row.text()
-    drawn.context = replace(CONTEXT, glyphs=ASCII)
-    assert (
-        row.text()
-        == build_rows_with(RowRenderer(RECEIPTS, replace(CONTEXT, glyphs=ASCII)), receipts(1))[0].text()
-        != first
-    )
+def test_a_row_says_the_same_with_other_glyphs_and_in_another_zone() -> None:
+    listed = receipts(1)
+    said = {
+        build_rows_with(RowRenderer(RECEIPTS, replace(CONTEXT, **over)), listed)[0].text()
+        for over in ({}, {"glyphs": ASCII}, {"time": "utc"}, {"now": NOON + timedelta(days=400)})
+    }
+    assert len(said) == 1
+
+
+def test_a_row_keeps_one_copy_of_what_it_says_where_nothing_has_capital_letters() -> None:
+    plain, other = build_rows_with(drawing(), [echo_receipt("ex_0"), echo_receipt("ex_Straße")])
+    assert plain.folded() is plain._text
+    assert b"ex_strasse" in other.folded()
+    assert "ex_Straße" in other.text()

@@ -34,9 +34,10 @@ class Member(Generic[T]):
         read: Converts the raw value to the typed one, or raises :class:`Mismatch`.
         kind: The record of a nested object, so that its members can be listed without a value.
         form: The JSON Schema of the value.
+        stays: The type of which a raw value is the typed one.
     """
 
-    __slots__ = ("form", "kind", "name", "read")
+    __slots__ = ("form", "kind", "name", "read", "stays")
 
     def __init__(
         self,
@@ -44,8 +45,10 @@ class Member(Generic[T]):
         read: Callable[[Any], T],
         kind: type[Record] | None = None,
         form: Mapping[str, str] | None = None,
+        stays: Any = None,
     ) -> None:
         self.name = name
+        self.stays = stays
         self.read = read
         self.kind = kind
         self.form = form or {}
@@ -57,9 +60,12 @@ class Member(Generic[T]):
     def __get__(self, record: Record | None, owner: type[Record]) -> Self | T | None:
         if record is None:
             return self
-        value = record._raw.get(self.name)
+        value: Any = record._raw.get(self.name)
         if value is None:
             return None
+        if value.__class__ is self.stays:
+            typed: T = value
+            return typed
         try:
             return self.read(value)
         except Mismatch:
@@ -80,7 +86,7 @@ def _is(kind: type[T]) -> Callable[[Any], T]:
 
 def text(name: str) -> Member[str]:
     """Declare a string."""
-    return Member(name, _is(str), form={"type": "string"})
+    return Member(name, _is(str), form={"type": "string"}, stays=str)
 
 
 def flag(name: str) -> Member[bool]:
@@ -145,7 +151,7 @@ def texts(name: str) -> Member[tuple[str, ...]]:
 
 def mapping(name: str) -> Member[Mapping[str, Any]]:
     """Declare an object with any members."""
-    return Member(name, _is(dict), form={"type": "object"})
+    return Member(name, _is(dict), form={"type": "object"}, stays=dict)
 
 
 def anything(name: str) -> Member[Any]:
@@ -161,7 +167,7 @@ def one(kind: type[R], name: str) -> Member[R]:
             raise Mismatch
         return kind(value)
 
-    return Member(name, read, kind, form={"type": "object"})
+    return Member(name, _remember_last(read), kind, form={"type": "object"})
 
 
 def many(kind: type[R], name: str) -> Member[tuple[R, ...]]:
@@ -170,9 +176,25 @@ def many(kind: type[R], name: str) -> Member[tuple[R, ...]]:
     def read(value: Any) -> tuple[R, ...]:
         if not isinstance(value, list):
             raise Mismatch
-        return tuple(kind(item) for item in value if isinstance(item, dict))
+        return tuple([kind(item) for item in value if isinstance(item, dict)])
 
-    return Member(name, read, kind, form={"type": "array"})
+    return Member(name, _remember_last(read), kind, form={"type": "array"})
+
+
+def _remember_last(read: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Return the same typed value for the same object, because a row reads the parts of its record many times."""
+    last: tuple[Any, Any] = (None, None)
+
+    def read_again(value: Any) -> T:
+        nonlocal last
+        before, typed = last
+        if value is not before:
+            typed = read(value)
+            last = value, typed
+        made: T = typed
+        return made
+
+    return read_again
 
 
 class Wire(NamedTuple):

@@ -41,7 +41,7 @@ FLEET = [
 def found(text: str, named: Mapping[str, str] | None = None) -> str:
     """The short names of the runs that a filter keeps."""
     query = parse_filter(text, RUNS, named=named, extra=["remark"])
-    kept = rows.keep_matching_rows(rows.build_rows(RUNS, FLEET, CONTEXT), query.matches)
+    kept = query.keep(rows.build_rows(RUNS, FLEET, CONTEXT))
     return " ".join(row.id.removeprefix("ex_") for row in kept)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.models import MODELS
 from runwatch.view.table.facets import FacetValue, count_facets, is_facet_active, toggle_facet
-from runwatch.view.table.rows import build_rows, keep_matching_rows
+from runwatch.view.table.rows import build_rows
 from tests.support import resources
 from tests.view.strategies import CONTEXT, many, texts
 
@@ -31,7 +31,7 @@ def test_a_facet_is_a_filter_that_keeps_as_many_rows_as_it_counts() -> None:
     made = build_rows(MODELS, [*resources.LISTS["model"](), resources.catalog_entry("m", connection={})], CONTEXT)
     for facet in count_facets(made, ("lane", "lifecycle", "licence", "standing", "classes", "source")):
         for value in facet.values:
-            assert len(keep_matching_rows(made, parse_filter(value.term, MODELS).matches)) == value.count
+            assert len(parse_filter(value.term, MODELS).keep(made)) == value.count
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ class RecordPrinter:
         rows = table.build_rows(self._spec, items, self.context)
         if self._filter:
             query = parse_filter(self._filter, self._spec, named=self._named)
-            rows = table.keep_matching_rows(rows, query.matches)
+            rows = query.keep(rows)
         return rows
 
     def _table(self, rows: list[table.RecordRow[Any]]) -> None:

@@ -38,13 +38,18 @@ async def run_in_slices(
 
 
 async def run_row_steps(
-    steps: RowSteps[Any], *, new: int = 0, now: Callable[[], float] = time.perf_counter
+    steps: RowSteps[Any],
+    *,
+    new: int = 0,
+    paused: Callable[[], object] = lambda: None,
+    now: Callable[[], float] = time.perf_counter,
 ) -> list[RecordRow[Any]]:
     """Run all steps and return the rows, yielding to the event loop after every :data:`SLICE_S` of work.
 
     Args:
         steps: The work.
         new: How many rows it creates.
+        paused: Called before each yield.
         now: The time in seconds. Work takes real time, so this is not the console's clock.
     """
     pause_at = now() + SLICE_S
@@ -56,6 +61,7 @@ async def run_row_steps(
                 rows: list[RecordRow[Any]] = done.value
                 break
             if now() >= pause_at:
+                paused()
                 await asyncio.sleep(0)
                 pause_at = now() + SLICE_S
         note_long_lived(max(0, new))

@@ -1,47 +1,75 @@
-"""Rows of a list: rendered from records, filtered and sorted.
+"""Rows of a list: rendered from records, sorted and filtered.
 
-A short list is updated at once. A long one is updated by a worker in time slices while the screen shows the previous
-rows; changes during that are processed afterwards.
+A short list is updated at once. A long one is updated by workers in time slices while the screen shows the previous
+rows; changes during that are processed afterwards. All rows are sorted, so that a filter only leaves some out, and what
+it has found is in order at any time.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from operator import indexOf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from runwatch.base.generators import run_to_end
 from runwatch.base.memory import free_in_slices
-from runwatch.tui.core.time_slices import run_row_steps
+from runwatch.tui.core.time_slices import run_in_slices, run_row_steps
 from runwatch.tui.core.workers import start_worker
 from runwatch.view.spec.resource import ResourceSpec, SortKey
-from runwatch.view.table.rows import (
-    MAX_SYNC_ROWS,
-    RecordRow,
-    RowCache,
-    RowRenderer,
-    RowSteps,
-    filter_and_sort,
-    rebuild_rows,
-)
+from runwatch.view.table.row_search import RowSearch
+from runwatch.view.table.rows import MAX_SYNC_ROWS, RecordRow, RowCache, RowRenderer, rebuild_rows, sort_rows
 from runwatch.view.text.format import RenderContext
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
+    from textual.worker import Worker
 
     from runwatch.view.query.expressions import Query
 
 AGE_REFRESH_S: Final = 10.0
 """How often to filter a long list again when only the time has changed, because ages grow."""
 
+MAX_SYNC_SEARCH_ROWS: Final = 300
+"""Up to this many rows are searched without yielding, even if what they say has to be made first."""
+
+SCREENFUL_ROWS: Final = 50
+"""So many rows found are shown while the search goes on."""
+
+SHOW_AGAIN_S: Final = 0.25
+"""How often more of them are shown."""
+
+Rows = list[RecordRow[Any]]
+
 
 class _Order(NamedTuple):
-    """Inputs of the visible rows; while they are the same, no update is needed."""
+    """Inputs of the sorted rows; while they are the same, no sort is needed."""
 
     every: Sequence[RecordRow[Any]]
-    query: Query | None
     sort: tuple[SortKey, ...]
+
+    def is_same(self, other: _Order | None) -> bool:
+        return other is not None and self.every is other.every and self.sort == other.sort
+
+
+class _Search(NamedTuple):
+    """Inputs of the visible rows, and the rows once they are known; while the inputs are the same, no search is needed.
+
+    Attributes:
+        moment: The time of a filter whose matches change with it.
+    """
+
+    ordered: Rows
+    query: Query | None
     moment: float
+    found: Rows
+
+    def is_same(self, other: _Search | None) -> bool:
+        return other is not None and self.is_about(other) and self.moment == other.moment
+
+    def is_about(self, other: _Search) -> bool:
+        return self.ordered is other.ordered and self.query is other.query
 
 
 class ListModel:
@@ -55,27 +83,32 @@ class ListModel:
     Attributes:
         drawing: Renders the cells of all rows.
         every: Unfiltered rows. The list object is reused until a row changes.
-        shown: Filtered and sorted rows. The list object is reused until a row changes.
+        shown: Filtered and sorted rows; during a search those found so far. The list object is reused until a row
+            changes.
     """
 
     def __init__(self, spec: ResourceSpec[Any], screen: DOMNode, on_ready: Callable[[], None]) -> None:
         self.drawing: RowRenderer[Any] = RowRenderer(spec, RenderContext(datetime.min.replace(tzinfo=UTC)))
-        self.every: list[RecordRow[Any]] = []
-        self.shown: list[RecordRow[Any]] = []
+        self.every: Rows = []
+        self.shown: Rows = []
         self._spec = spec
         self._screen = screen
         self._on_ready = on_ready
         self._items: Sequence[Any] | None = None
         self._renewing: Sequence[Any] | None = None
-        self._earlier: list[RecordRow[Any]] = []
-        self._leaving: list[RecordRow[Any]] = []
-        self._arranged: _Order | None = None
-        self._arranging: _Order | None = None
+        self._earlier: Rows = []
+        self._leaving: Rows = []
+        self._ordered: Rows = []
+        self._order: _Order | None = None
+        self._ordering: _Order | None = None
+        self._searched: _Search | None = None
+        self._searching: _Search | None = None
+        self._searcher: Worker[None] | None = None
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a worker is rendering, filtering or sorting while previous rows are shown."""
-        return self._renewing is not None or self._arranging is not None
+        """Whether a worker is rendering, sorting or searching while other rows are shown."""
+        return self._renewing is not None or self._ordering is not None or self._searching is not None
 
     def take_over(self, kept: RowCache) -> None:
         """Reuse the rows that another screen kept of this list."""
@@ -90,12 +123,12 @@ class ListModel:
         Returns:
             The rows to keep for the next screen with a long list.
         """
-        self._renewing = self._arranging = self._arranged = None
+        self._renewing = self._order = self._ordering = self._searched = self._searching = None
         kept = before
         if len(self.every) > MAX_SYNC_ROWS:
             kept = RowCache(self._spec.name, self.drawing, self.every)
             self._leaving += [] if before is None else before.rows
-        self.every, self.shown = [], []
+        self.every, self.shown, self._ordered = [], [], []
         self.free()
         return kept
 
@@ -110,24 +143,22 @@ class ListModel:
             self._renewing = items
             start_worker(self._screen, self._renew_in_steps(items), "making rows", group="rows", exclusive=True)
 
-    def update_rows(self, query: Query | None, sort: tuple[SortKey, ...], now: float) -> None:
-        """Filter and sort again if rows, filter, order or time changed.
+    def update_rows(
+        self, query: Query | None, sort: tuple[SortKey, ...], now: float, near: RecordRow[Any] | None = None
+    ) -> None:
+        """Sort and filter again if rows, order, filter or time changed.
 
         Args:
             query: The filter, if any.
             sort: The order.
             now: Monotonic seconds. Ages grow, but a long list is not filtered again every second.
+            near: The row at the cursor: rows near it are found first.
         """
-        is_short = len(self.every) <= MAX_SYNC_ROWS
-        moment = 0.0 if query is None else now if is_short else now // AGE_REFRESH_S
-        wanted = _Order(self.every, query, sort, moment)
-        if _is_same(wanted, self._arranged):
-            return
-        if is_short:
-            self.shown, self._arranged, self._arranging = run_to_end(self._steps(wanted)), wanted, None
-        elif self._arranging is None or (wanted.query, wanted.sort) != (self._arranging.query, self._arranging.sort):
-            self._arranging = wanted
-            start_worker(self._screen, self._arrange_in_steps(wanted), "sorting", group="arrange", exclusive=True)
+        self._update_order(_Order(self.every, sort))
+        moment = 0.0
+        if query is not None and query.is_timed:
+            moment = now if len(self._ordered) <= MAX_SYNC_ROWS else now // AGE_REFRESH_S
+        self._update_search(_Search(self._ordered, query, moment, []), near)
 
     def free(self) -> None:
         """Free the rows of a long list once they are no longer shown.
@@ -158,26 +189,89 @@ class ListModel:
             self._leaving += self.every
         self._items, self.every = items, rows
 
-    async def _arrange_in_steps(self, wanted: _Order) -> None:
+    def _update_order(self, wanted: _Order) -> None:
+        if wanted.is_same(self._order):
+            self._ordering = None
+        elif len(wanted.every) <= MAX_SYNC_ROWS:
+            self._ordered, self._order = run_to_end(sort_rows(self._spec, wanted.every, wanted.sort)), wanted
+            self._ordering = None
+        elif self._ordering is None or wanted.sort != self._ordering.sort:
+            self._ordering = wanted
+            start_worker(self._screen, self._order_in_steps(wanted), "sorting", group="sorting", exclusive=True)
+
+    async def _order_in_steps(self, wanted: _Order) -> None:
         try:
-            rows = await run_row_steps(self._steps(wanted))
+            rows = await run_row_steps(sort_rows(self._spec, wanted.every, wanted.sort))
         except Exception:
-            # Do not repeat this update; the next different one is tried.
-            self._arranged, self._arranging = wanted, None
+            # Do not repeat this sort; the next different one is tried.
+            self._order, self._ordering = wanted, None
             raise
-        if self._arranging is wanted:
-            self.shown, self._arranged, self._arranging = rows, wanted, None
+        if self._ordering is wanted:
+            self._ordered, self._order, self._ordering = rows, wanted, None
             self._on_ready()
+            # A first search then has nothing left to do but to search.
+            start_worker(
+                self._screen, run_in_slices(rows, RecordRow.folded), "reading rows", group="reading", exclusive=True
+            )
 
-    def _steps(self, wanted: _Order) -> RowSteps[Any]:
-        return filter_and_sort(self._spec, wanted.every, wanted.sort, wanted.query.matches if wanted.query else None)
+    def _update_search(self, wanted: _Search, near: RecordRow[Any] | None) -> None:
+        present, query = self._searched, wanted.query
+        if wanted.is_same(present):
+            self._stop_search()
+            self.shown = present.found if present is not None else []
+            return
+        if query is None:
+            self._found(wanted, wanted.ordered)
+            return
+        rows = wanted.ordered
+        if present is not None and present.ordered is rows and present.moment in {0.0, wanted.moment}:
+            rows = present.found if present.query is not None and query.narrows(present.query) else rows
+        if len(rows) <= MAX_SYNC_SEARCH_ROWS:
+            self._found(wanted, query.keep(rows))
+        elif self._searching is None or not wanted.is_about(self._searching):
+            self._searching = wanted
+            try:
+                start = 0 if near is None else indexOf(rows, near)
+            except ValueError:
+                start = 0
+            self._searcher = start_worker(
+                self._screen,
+                self._search_in_steps(wanted, RowSearch(rows, query, start)),
+                "filtering",
+                group="filtering",
+                exclusive=True,
+            )
 
+    def _found(self, wanted: _Search, rows: Rows) -> None:
+        self._stop_search()
+        self.shown, self._searched = rows, wanted._replace(found=rows)
 
-def _is_same(wanted: _Order, present: _Order | None) -> bool:
-    return (
-        present is not None
-        and wanted.every is present.every
-        and wanted.query is present.query
-        and wanted.sort is present.sort
-        and wanted.moment == present.moment
-    )
+    def _stop_search(self) -> None:
+        if self._searching is not None:
+            self._searching = None
+            if self._searcher is not None:
+                self._searcher.cancel()
+
+    async def _search_in_steps(self, wanted: _Search, search: RowSearch) -> None:
+        # A filter that is already shown, on rows that changed, is shown again once it is complete.
+        is_new = self._searched is None or wanted.query is not self._searched.query
+        show_at, shown = time.monotonic(), 0
+
+        def show_some() -> None:
+            nonlocal show_at, shown
+            now = time.monotonic()
+            if is_new and now >= show_at and search.count >= shown + SCREENFUL_ROWS:
+                show_at, shown = now + SHOW_AGAIN_S, search.count
+                self.shown = search.found()
+                self._on_ready()
+
+        try:
+            rows = await run_row_steps(search.steps(), paused=show_some)
+        except Exception:
+            # Do not repeat this search; the next different one is tried.
+            self._searched, self._searching = wanted, None
+            raise
+        if self._searching is wanted:
+            self._searching = None
+            self._found(wanted, rows)
+            self._on_ready()

@@ -13,7 +13,7 @@ from runwatch.view.text.key_names import KeyLookup, insert_keys
 from runwatch.view.text.safe_text import line
 
 FILTERS: Final = (
-    ("word", "somewhere in the visible text"),
+    ("word", "somewhere in what the row says"),
     ('"two words"', "the same, with spaces"),
     ("/re/", "a regular expression"),
     ("!term", "not"),

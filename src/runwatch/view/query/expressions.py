@@ -7,13 +7,14 @@ text of a filter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from runwatch.base.errors import UsageError
+from runwatch.base.text import fold_text
 from runwatch.view.query.safe_regex import SafeRegex
 from runwatch.view.text.safe_text import json_text
 from runwatch.view.text.values import FilterValue, compare_values, parse_value
@@ -49,12 +50,19 @@ class FilterableRow(Protocol):
         ...
 
     def text(self) -> str:
-        """Return the visible text of the whole row, one piece per line."""
+        """Return what the row says, one text per line."""
+        ...
+
+    def folded(self) -> bytes:
+        """Return the same for searches that ignore case: see :func:`runwatch.base.text.fold_text`."""
         ...
 
     def flag(self, name: str) -> bool:
         """Whether a flag applies."""
         ...
+
+
+R = TypeVar("R", bound=FilterableRow)
 
 
 class Term(Protocol):
@@ -67,13 +75,22 @@ class Term(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ContainsText:
-    """``word`` and ``"two words"``: contained in the visible text."""
+    """``word`` and ``"two words"``: contained in what the row says.
+
+    Attributes:
+        folded: The text to look for in :meth:`FilterableRow.folded`.
+    """
 
     text: str
+    folded: bytes = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Fold the text once for all rows."""
+        object.__setattr__(self, "folded", fold_text(self.text))
 
     def matches(self, row: FilterableRow) -> bool:
         """Whether any text of the row contains the text, ignoring case."""
-        return self.text.casefold() in row.text().casefold()
+        return self.folded in row.folded()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +223,49 @@ class Query:
     def matches(self, row: FilterableRow) -> bool:
         """Whether the row matches the filter."""
         return self.term.matches(row)
+
+    def keep(self, rows: Iterable[R]) -> list[R]:
+        """Return the rows that match, in the same order; the same as :meth:`matches` for each, but faster."""
+        terms = _all_of(self.term)
+        kept = list(rows)
+        for term in terms:
+            if isinstance(term, ContainsText):
+                folded = term.folded
+                kept = [row for row in kept if folded in row.folded()]
+        others = [term for term in terms if not isinstance(term, ContainsText)]
+        return [row for row in kept if all(term.matches(row) for term in others)] if others else kept
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the matches may change as time passes, because the filter reads a field that may be an age."""
+        return _is_timed(self.term)
+
+    def narrows(self, before: Query) -> bool:
+        """Whether every row that matches, at any one time, is certain to match an earlier filter too.
+
+        Typing on mostly does that, so only the rows found so far have to be searched.
+        """
+        return all(any(_implies(mine, theirs) for mine in _all_of(self.term)) for theirs in _all_of(before.term))
+
+
+def _all_of(term: Term) -> tuple[Term, ...]:
+    return term.terms if isinstance(term, AllOf) else (term,)
+
+
+def _is_timed(term: Term) -> bool:
+    if isinstance(term, Not):
+        return _is_timed(term.term)
+    if isinstance(term, (AllOf, AnyOf)):
+        return any(map(_is_timed, term.terms))
+    return isinstance(term, (FieldContains, FieldEquals, FieldCompares))
+
+
+def _implies(one: Term, other: Term) -> bool:
+    if isinstance(one, ContainsText) and isinstance(other, ContainsText):
+        return other.folded in one.folded
+    if isinstance(one, FieldContains) and isinstance(other, FieldContains):
+        return one.field == other.field and other.text.casefold() in one.text.casefold()
+    return one == other
 
 
 def _equal(value: object, text: str, now: datetime) -> bool:

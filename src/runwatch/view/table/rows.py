@@ -6,32 +6,30 @@ caller keeps the selection, as an id.
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, Generic
 
 from runwatch.base.generators import run_to_end
+from runwatch.base.text import fold_text
 from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S, SortKey
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
-from runwatch.view.text.safe_text import SafeText, json_text, line
+from runwatch.view.text.safe_text import json_text, line
 from runwatch.view.text.styled_text import StyledText
 
 STEP: Final = 500
 """Maximum number of rows per time slice; takes a few milliseconds."""
 
-DRAWN: Final = 50
-"""Maximum number of rows that :func:`filter_and_sort` filters per time slice; takes a few milliseconds even if every
-cell is rendered.
-"""
-
 MAX_SYNC_ROWS: Final = 2_000
-"""Up to this many rows are filtered and sorted without yielding, which takes less than a frame."""
+"""Up to this many rows are sorted without yielding, which takes less than a frame."""
+
+_RUN: Final = 5_000
+"""Number of rows sorted in one go; the results are merged in pairs."""
 
 
 class _Timed(RenderContext):
@@ -67,12 +65,11 @@ class RowRenderer(Generic[S]):
         timed: Context for cells rendered from now on; it shows which of them depend on the time.
     """
 
-    __slots__ = ("_context", "_shared", "spec", "timed")
+    __slots__ = ("_context", "spec", "timed")
 
     def __init__(self, spec: ResourceSpec[S], context: RenderContext) -> None:
         self.spec = spec
         self.context = context
-        self._shared: dict[tuple[str, ...], tuple[Column[S], ...]] = {}
 
     @property
     def context(self) -> RenderContext:
@@ -84,35 +81,31 @@ class RowRenderer(Generic[S]):
         self._context = context
         self.timed = _Timed(context)
 
-    def shared(self, columns: list[Column[S]]) -> tuple[Column[S], ...]:
-        """Return one shared tuple of these columns, because most rows have the same ones."""
-        return self._shared.setdefault(tuple(column.id for column in columns), tuple(columns))
-
 
 class _Made(Generic[S]):
-    """Everything rendered for a row: its subject, and its cells and text in one context."""
+    """Everything rendered for a row: its subject, and its cells in one context."""
 
-    __slots__ = ("aged", "ageing", "cells", "context", "moving", "subject", "text")
+    __slots__ = ("ageing", "cells", "context", "subject")
 
     def __init__(self, subject: S, context: RenderContext) -> None:
         self.subject = subject
         self.context = context
         self.cells: dict[str, StyledText] = {}
         self.ageing: tuple[str, ...] = ()
-        self.text: str | None = None
-        self.moving: tuple[Column[S], ...] = ()
-        self.aged: str | None = None
 
     def draw_in(self, context: RenderContext) -> None:
         """Drop what differs in another context; if only the time differs, drop only what depends on it."""
-        before, self.context, self.aged = self.context, context, None
+        before, self.context = self.context, context
         if (before.glyphs, before.time, before.zone) == (context.glyphs, context.time, context.zone):
             for column_id in self.ageing:
                 self.cells.pop(column_id, None)
         else:
             self.cells.clear()
-            self.text = None
         self.ageing = ()
+
+
+_SAID_IN: Final = _Timed(RenderContext(datetime.min.replace(tzinfo=UTC)))
+"""The context of what rows say. It is the same on every terminal, so that a filter finds the same everywhere."""
 
 
 class RecordRow(Generic[S]):
@@ -123,13 +116,15 @@ class RecordRow(Generic[S]):
         item: The record or subject of the row.
     """
 
-    __slots__ = ("_drawing", "_made", "item", "key")
+    __slots__ = ("_drawing", "_folded", "_made", "_text", "item", "key")
 
     def __init__(self, drawing: RowRenderer[S], item: Record | S, key: str) -> None:
         self.key = key
         self.item = item
         self._drawing = drawing
         self._made: _Made[S] | None = None
+        self._text: bytes | None = None
+        self._folded: bytes | None = None
 
     @property
     def context(self) -> RenderContext:
@@ -196,44 +191,42 @@ class RecordRow(Generic[S]):
         return tuple(texts)
 
     def text(self) -> str:
-        """Return the text that a filter without a field searches, one text per line: cells, and full values of
-        shortened cells.
+        """Return what the row says, which a filter without a field searches, one text per line (manual: filters,
+        "Language").
 
-        The text is cached, because a filter is typed letter by letter; only parts that depend on the time are rendered
-        again. Cells rendered for it are not cached, because most rows of a long list are never shown.
+        That is the id, the whole value of each column that has text, and each cell as shown, except cells that change
+        as time passes. It is made once.
         """
-        made = self._drawn()
-        timed = self._drawing.timed
-        if made.text is None:
-            found = {line(self.id, None): None}
-            moving: list[Column[S]] = []
-            aged: list[SafeText] = []
-            for column in self._drawing.spec.columns:
-                asked = timed.asked
-                texts = self._texts(column, made.subject)
-                if timed.asked == asked:
-                    found.update(dict.fromkeys(texts))
-                else:
-                    moving.append(column)
-                    aged += texts
-            made.text, made.moving = "\n".join(found), self._drawing.shared(moving)
-            made.aged = _below(aged)
-        elif made.aged is None:
-            made.aged = _below(text for column in made.moving for text in self._texts(column, made.subject))
-        return made.text + made.aged
+        if self._text is None:
+            self._text = "\n".join(self._texts()).encode("utf-8", "surrogatepass")
+        return self._text.decode("utf-8", "surrogatepass")
 
-    def _texts(self, column: Column[S], subject: S) -> list[SafeText]:
-        """Return the searchable texts of a column: its value if that is text, and its cell."""
-        texts: list[SafeText] = []
-        value = column.value(subject)
-        if isinstance(value, str):
-            texts.append(line(value, None))
-        drawn = column.draw(subject, self._drawing.timed)
-        if drawn is not None:
-            texts.append(drawn.text)
-        elif value is not None:
-            texts.append(line(value))
-        return texts
+    def folded(self) -> bytes:
+        """Return what the row says without case: see :func:`runwatch.base.text.fold_text`."""
+        if self._folded is None:
+            text = self.text()
+            folded = fold_text(text)
+            # Most texts have no capital letters.
+            self._folded = self._text if folded == self._text else folded
+        return self._folded
+
+    def _texts(self) -> Iterable[str]:
+        subject, timed = self.subject, _SAID_IN
+        found: dict[str, None] = {line(self.id, None): None}
+        for column in self._drawing.spec.columns:
+            value = column.value(subject)
+            if isinstance(value, str):
+                found[line(value, None)] = None
+            asked = timed.asked
+            if column.cell is not None:
+                drawn = column.cell(subject, timed)
+            elif value is None:
+                continue
+            else:
+                drawn = line(value) if column.format is None else column.format(value, timed)
+            if timed.asked == asked:
+                found[drawn.text if isinstance(drawn, StyledText) else drawn] = None
+        return found
 
     def flag(self, name: str) -> bool:
         """Whether a flag of the resource applies."""
@@ -248,10 +241,6 @@ class RecordRow(Generic[S]):
         if made.context is not self._drawing.context:
             made.draw_in(self._drawing.context)
         return made
-
-
-def _below(texts: Iterable[SafeText]) -> str:
-    return "".join(f"\n{text}" for text in texts)
 
 
 RowSteps = Generator[None, None, list[RecordRow[S]]]
@@ -291,9 +280,14 @@ def rebuild_rows(drawing: RowRenderer[S], items: Iterable[Record | S], before: S
                 key = _next_key(key, seen)
             seen[key] = 1
             row = earlier.get(key)
-            made.append(row if row is not None and row.item is item else RecordRow(drawing, item, key))
+            made.append(row if row is not None and _is_same(row.item, item) else RecordRow(drawing, item, key))
         yield
     return made
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Whether a row's item is the same object, or the same record with the same related data."""
+    return one is other or (isinstance(one, tuple) and one == other)
 
 
 def _next_key(key: str, seen: dict[str, int]) -> str:
@@ -304,71 +298,65 @@ def _next_key(key: str, seen: dict[str, int]) -> str:
             return candidate
 
 
-def keep_matching_rows(found: Iterable[RecordRow[S]], matches: Callable[[RecordRow[S]], bool]) -> list[RecordRow[S]]:
-    """Return the rows that match, in the same order."""
-    return [row for row in found if matches(row)]
-
-
-def filter_and_sort(
-    spec: ResourceSpec[S],
-    found: Sequence[RecordRow[S]],
-    keys: Sequence[SortKey] | None = None,
-    matches: Callable[[RecordRow[S]], bool] | None = None,
+def sort_rows(
+    spec: ResourceSpec[S], found: Sequence[RecordRow[S]], keys: Sequence[SortKey] | None = None
 ) -> RowSteps[S]:
-    """Filter and sort rows: stable, values of one type together, missing values last in both directions.
+    """Sort rows: stable, values of one type together, missing values last in both directions.
 
-    Works in time slices of at most :data:`STEP` rows and returns the list at the end.
+    Works in time slices and returns the list at the end.
 
     Args:
         keys: Fields to sort by, most important first; ``None`` for the resource's own order. An unknown field is read
             as a dotted path.
-        matches: Returns whether to keep a row; ``None`` keeps all.
     """
     ordered: Sequence[RecordRow[S]] = found
-    if matches is not None:
-        kept: list[RecordRow[S]] = []
-        for start in range(0, len(found), DRAWN):
-            kept += keep_matching_rows(found[start : start + DRAWN], matches)
-            yield
-        ordered = kept
     for key in reversed(spec.sort if keys is None else keys):
         ordered = yield from _by_key(spec, ordered, key)
     return list(ordered)
 
 
 def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) -> RowSteps[S]:
-    """Sort runs of one time slice each and merge them in slices; one sort of everything would block the UI.
+    """Sort in runs that are merged in pairs; one sort of everything would block the UI.
 
-    Runs hold positions, with the values in a separate list: the garbage collector would have to visit every pair of
-    value and row, which takes longer than a screen may block (manual: decisions, "Measured choices").
+    Values of one type are compared directly, which takes a third of the time of pairs with their type. Runs hold
+    positions, with the values in a separate list: the garbage collector would have to visit every pair of value and
+    row, which takes longer than a screen may block (manual: decisions, "Measured choices").
     """
     field = spec.field(key.field)
     values: list[Any] = []
-    runs: list[list[int]] = []
+    places: dict[int, list[int]] = {}
     missing: list[RecordRow[S]] = []
     for start in range(0, len(found), STEP):
-        run: list[int] = []
         for place, row in enumerate(found[start : start + STEP], start):
-            if field is not None and field.sort_key is not None:
-                value = field.sort_key(row.subject)
-            else:
+            if field is None:
                 value = row.value(key.field)
+            else:
+                value = (field.sort_key or field.value)(row.subject)
             if value is None:
                 values.append(None)
                 missing.append(row)
             else:
-                values.append(make_comparable(value))
-                run.append(place)
-        run.sort(key=values.__getitem__, reverse=key.descending)
-        runs.append(run)
+                kind, comparable = make_comparable(value)
+                values.append(comparable)
+                places.setdefault(kind, []).append(place)
         yield
-    merged = heapq.merge(*runs, key=values.__getitem__, reverse=key.descending)
     ordered: list[RecordRow[S]] = []
-    while part := list(islice(merged, STEP)):
-        for place in part:
-            ordered.append(found[place])
-            # Free values one by one, because freeing all of them at the end takes noticeable time.
-            values[place] = None
+    for kind in sorted(places, reverse=key.descending):
+        every = places[kind]
+        runs = [every[start : start + _RUN] for start in range(0, len(every), _RUN)]
+        for run in runs:
+            run.sort(key=values.__getitem__, reverse=key.descending)
+            yield
+        while len(runs) > 1:
+            merged = []
+            for start in range(0, len(runs), 2):
+                # The sort of two sorted lists merges them.
+                run = [place for part in runs[start : start + 2] for place in part]
+                run.sort(key=values.__getitem__, reverse=key.descending)
+                merged.append(run)
+                yield
+            runs = merged
+        ordered += map(found.__getitem__, runs[0])
         yield
     return ordered + missing
 

@@ -172,7 +172,8 @@ class ListScreen(RowScreen):
         listing.set_records(items)
         listing.drawing.context = context
         self._total = len(items)
-        listing.update_rows(None if self._filter_is_off else self._query, self._sort, self.console.clock.monotonic())
+        query = None if self._filter_is_off else self._query
+        listing.update_rows(query, self._sort, self.console.clock.monotonic(), self.row)
         state = self._source.state()
         self.table.is_stale = state.load in STALE_STATES
         self.table.show(listing.shown)
@@ -360,7 +361,8 @@ class ListScreen(RowScreen):
     def _count_matches(self) -> None:
         # New rows do not clear the error of an invalid filter.
         if self.has_class("-filtering") and not self._is_unreadable:
-            self.query_one("#filter", FilterBar).show_count(line(f"{len(self.listing.shown)}/{self._total}"))
+            so_far = self.console.glyphs.ellipsis if self.is_arranging else ""
+            self.query_one("#filter", FilterBar).show_count(line(f"{len(self.listing.shown)}{so_far}/{self._total}"))
 
     def _close_filter(self) -> None:
         self.remove_class("-filtering")
