@@ -21,6 +21,7 @@ from runwatch.tui.sources import list_model
 from runwatch.view.table import row_search, rows
 from runwatch.view.table.rows import RecordRow
 from tests.support.builders import account
+from tests.support.packed_records import is_packed
 from tests.support.receipts import echo_receipt
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import Driven, console
@@ -92,6 +93,17 @@ async def test_a_long_answer_is_listed_whole_and_in_order(tmp_path: Path) -> Non
         rows = await lists(driven, MANY)
         assert [row.key for row in rows] == [f"ex_{number}" for number in range(MANY)]
         await driven.shows(f"Receipts   {MANY} ")
+
+
+async def test_the_records_of_a_long_list_are_kept_packed(tmp_path: Path) -> None:
+    async with console(service(body(range(MANY)), body(range(-1, MANY))), tmp_path, open_at="receipts") as driven:
+        for count in (MANY, MANY + 1):
+            rows = await lists(driven, count)
+            assert all(is_packed(row.item) for row in rows)
+            assert driven.app.session is not None
+            collection = driven.app.store.collection(driven.app.session.scope.profile, Receipt.KIND)
+            assert [known.record for known in collection.by_id.values()] == [row.item for row in rows]
+            await driven.press("r")
 
 
 async def test_a_long_list_that_comes_again_is_made_of_the_same_objects(tmp_path: Path) -> None:

@@ -389,5 +389,5 @@ def _record_of(operation: Operation) -> type[Record]:
 def _cut(page: Page[Any], count: int) -> Page[Any]:
     """Return the first items of a page, without a cursor, because the next page starts after the items cut off."""
     values = page.values[:count]
-    records = page.records[: sum(isinstance(value, dict) for value in values)]
+    records = page.records[: sum(isinstance(value, (dict, Record)) for value in values)]
     return Page(values, records, end_is_proven=False, extra=page.extra)

@@ -42,6 +42,7 @@ class RunEvent(Record):
 
     def __init__(self, raw: dict[str, Any], text: str | None = None) -> None:
         self._raw = raw
+        self._packer = None
         self.text = text
 
     @property

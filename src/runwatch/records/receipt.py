@@ -130,6 +130,7 @@ class Totals(Record):
 class Receipt(Record):
     """Model and provider of a final run, its checks and its cost."""
 
+    __slots__ = ()
     KIND = "receipt"
     WIRE = Wire("/v1/receipts", "receipts", "execution_id", filters=("since", "status", "arm_id"))
 

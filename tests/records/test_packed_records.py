@@ -1,0 +1,68 @@
+"""A packed record is the same record in a fraction of its memory."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.base.json import loads
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import UNPACKED_RECORDS, RecordPacker, _unpack
+from tests.support.packed_records import is_packed
+from tests.support.receipts import baseline_receipt, echo_receipt
+from tests.view.strategies import json_values, many
+
+
+def packed(*raws: dict[str, Any]) -> list[Receipt]:
+    made = [Receipt(dict(raw)) for raw in raws]
+    RecordPacker(made[:1]).pack(made)
+    assert all(map(is_packed, made))
+    return made
+
+
+@many
+@given(st.lists(st.dictionaries(st.text(), json_values, max_size=4), min_size=1, max_size=4), st.text())
+def test_a_packed_record_has_every_value_as_it_came(raws: list[dict[str, Any]], name: str) -> None:
+    raws = [{**raw, "execution_id": name, "status": "\ud800\x1b"} for raw in raws]
+    for record, raw in zip(packed(*raws), raws, strict=True):
+        plain = Receipt(raw)
+        assert (record.raw, record.id, record.json()) == (raw, plain.id, plain.json())
+        assert (record, record.flaws(), record.unknown()) == (plain, plain.flaws(), plain.unknown())
+
+
+def test_exact_numbers_keep_their_digits() -> None:
+    text = '{"execution_id":7,"usd":0.10,"large":1e400,"whole":123456789012345678901234567890}'
+    (record,) = packed(loads(text))
+    assert record.json() == text
+    assert record.id == "7"
+
+
+def test_members_that_are_read_of_a_packed_record_are_typed() -> None:
+    plain = baseline_receipt("ex_1", created_at="2026-11-20T10:00:00.000Z")
+    (record,) = packed(dict(plain.raw))
+    assert (record.status, record.created_at, record.spend_usd) == (plain.status, plain.created_at, plain.spend_usd)
+    assert [part.raw for part in record.slices or ()] == [part.raw for part in plain.slices or ()]
+
+
+def test_what_is_nested_too_deeply_to_be_packed_stays_as_it_is() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(10 * sys.getrecursionlimit()):
+        deep = {"x": deep}
+    records = [Receipt({"execution_id": "ex_1", "deep": deep}), echo_receipt("ex_2")]
+    RecordPacker(records).pack(records)
+    assert [is_packed(record) for record in records] == [False, True]
+    assert (records[0].id, records[1].id) == ("ex_1", "ex_2")
+    # Freed from outside in, because freeing it at once would recurse too.
+    while deep:
+        deep = deep.pop("x")
+
+
+def test_packed_records_take_little_and_few_stay_unpacked() -> None:
+    records = packed(*(dict(baseline_receipt(f"ex_{number:06}").raw) for number in range(500)))
+    assert sum(len(record._packed) for record in records) < 100 * len(records)
+    for record in records:
+        assert record.status == "completed"
+    assert _unpack.cache_info().currsize == UNPACKED_RECORDS
