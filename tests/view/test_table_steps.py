@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -66,14 +66,14 @@ def test_what_a_row_says_is_made_once_whatever_the_time_is(monkeypatch: pytest.M
     drawn = drawing()
     row = build_rows_with(drawn, receipts(1, created_at="2026-11-21T11:59:00Z"))[0]
     made = 0
-    original = RecordRow._texts
+    original = RecordRow._cell_texts
 
-    def counted(row: RecordRow[Any]) -> Iterable[str]:
+    def counted(row: RecordRow[Any]) -> dict[str, None]:
         nonlocal made
         made += 1
         return original(row)
 
-    monkeypatch.setattr(RecordRow, "_texts", counted)
+    monkeypatch.setattr(RecordRow, "_cell_texts", counted)
     first = row.text(), row.folded()
     assert "ex_0" in first[0]
     drawn.context = replace(CONTEXT, now=NOON + timedelta(hours=2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runwatch.base.json import dumps
+from runwatch.base.json import dumps, loads
 from runwatch.records.check import RecordedCheck, VerificationCheck
 from runwatch.records.record import Record, Wire, moment, one, text
 from runwatch.records.states import is_final
@@ -44,6 +44,21 @@ class RunEvent(Record):
         self._raw = raw
         self._packer = None
         self.text = text
+
+    @classmethod
+    def stored(cls, text: str) -> RunEvent:
+        """Return the event with this JSON text, which is decoded when a member is read."""
+        event = cls.__new__(cls)
+        event._packer = None
+        event.text = text
+        return event
+
+    def __getattr__(self, name: str) -> Any:
+        """Decode a stored event."""
+        if name != "_raw" or self.text is None:
+            raise AttributeError(name)
+        self._raw = loads(self.text)
+        return self._raw
 
     @property
     def wire_text(self) -> str:

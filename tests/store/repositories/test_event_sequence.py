@@ -121,7 +121,7 @@ async def test_one_run_keeps_its_numbers_and_is_scanned_in_parts(store: EventSto
     await sequence.grow()
     assert sequence.length == 6
     assert await sequence.scan(1, 5, lambda item: item.id != event(2).id) == [1, 3, 4]
-    assert await sequence.holding(event(3).id) == [3]
+    assert await sequence.holding(event(3).id, 1, 6) == [3]
 
 
 async def test_events_that_have_just_come_are_not_decoded_again(store: EventStore, scope: Scope) -> None:

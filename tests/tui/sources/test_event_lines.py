@@ -32,7 +32,7 @@ class Kept:
         """Nothing is looked for here."""
         return []
 
-    async def holding(self, text: str) -> list[int]:
+    async def holding(self, text: str, start: int, stop: int) -> list[int]:
         """Nothing is looked for here."""
         return []
 

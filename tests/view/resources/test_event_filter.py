@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runwatch.base.json import loads
 from runwatch.records.event import RunEvent
 from runwatch.view.query.expressions import QueryError
-from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, parse_event_filter, seen_values
+from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, _EventRow, parse_event_filter, seen_values
+from runwatch.view.resources.events import EVENTS as EVENTS_SPEC
 from runwatch.view.runs.event_lines import describe_event, render_event
+from runwatch.view.table.rows import RowRenderer
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Glyphs
 from runwatch.view.text.safe_text import line
@@ -146,7 +151,7 @@ def test_hostile_text_is_looked_for_like_any_other(entry: object) -> None:
         assert all(start < end for start, end in places)
 
 
-def test_a_word_that_an_event_does_not_have_is_looked_for_in_its_line_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_that_say_the_same_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[RunEvent] = []
 
     def counted(event: RunEvent, glyphs: Glyphs) -> StyledText:
@@ -154,5 +159,81 @@ def test_a_word_that_an_event_does_not_have_is_looked_for_in_its_line_once(monke
         return describe_event(event, glyphs)
 
     monkeypatch.setattr("runwatch.view.resources.events.describe_event", counted)
-    assert kept("nowhere") == set()
-    assert drawn == list(EVENTS.values())
+    monkeypatch.setattr(_EventRow, "_lines", {})
+    events = [builders.slice_event(number, "progress", reason="fallback", at=f"2026-11-21T11:59:{number:02}Z")
+              for number in range(9)]  # fmt: skip
+    found = parse_event_filter("nowhere")
+    assert found is not None
+    assert not any(map(found.keeps(UTC), events))
+    assert drawn == events[:1]
+
+
+def test_the_lines_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: dict[tuple[str, str], bytes] = {}
+    monkeypatch.setattr(_EventRow, "_lines", lines)
+    monkeypatch.setattr("runwatch.view.resources.event_filter.MAX_LINES", 5)
+    found = parse_event_filter("nowhere")
+    assert found is not None
+    for number in range(20):
+        found.keeps(UTC)(builders.event(1, f"state_{number}"))
+        assert 0 < len(lines) <= 5
+
+
+WORDS = (
+    "check",
+    "rejected",
+    "✗",
+    "attempt 1",
+    "0.31",
+    "ev_",
+    "at",
+    "2026",
+    "x",
+    'a"b',
+    "é",
+    "ex_",
+    "\n",
+    "\\",
+    "tool=",
+)
+
+
+@many
+@given(
+    st.lists(
+        st.one_of(
+            garbage(RunEvent), st.sampled_from([dict(event.raw) for event in EVENTS.values()]),
+            st.fixed_dictionaries(
+                {
+                    "event_id": st.sampled_from(["ev_1", "rejected", 'a"b', "é"]),
+                    "at": st.sampled_from(["2026-11-21T11:59:00Z", "x", 5]),
+                    "type": st.sampled_from(["lifecycle", "recorded_check", "other"]),
+                    "check_id": st.sampled_from(["0.31", "x"]),
+                    "recorded_check": st.fixed_dictionaries({
+                        "state": st.sampled_from(["odd", "baseline", "customer_verdict"]),
+                        "recorded_at": st.sampled_from(["tool=", "x"]),
+                    }),
+                }
+            ),
+        ),
+        max_size=5,
+    ),
+    st.sampled_from(WORDS) | st.text(max_size=3),
+    st.booleans(),
+)  # fmt: skip
+def test_a_word_is_found_in_what_an_event_says_whatever_was_looked_for_before(
+    raws: list[dict[str, object]], word: str, ascii_only: bool
+) -> None:
+    quoted = word.replace("\\", "\\\\").replace('"', '\\"')
+    found = parse_event_filter(f'"{quoted}"')
+    assert found is not None
+    keep = found.keeps(UTC)
+    for raw in raws:
+        try:
+            text = json.dumps(raw, ensure_ascii=ascii_only)
+            text.encode()
+            event = RunEvent(loads(text), text)
+        except (TypeError, ValueError):
+            continue
+        row = _EventRow(RowRenderer(EVENTS_SPEC, UTC), event, "")
+        assert keep(RunEvent.stored(text)) == (word.casefold() in row.text().casefold()), (text, word)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Final, Protocol
 
-from runwatch.base.json import loads
 from runwatch.records.event import RunEvent
 from runwatch.store.db.text_codec import decode_text
 from runwatch.store.repositories.event_store import EventGap, EventStore, find_run_row
@@ -62,8 +61,9 @@ class EventSequence(Protocol):
         """
         ...
 
-    async def holding(self, text: str) -> list[int]:
-        """Return the numbers of events whose JSON contains a text, where the database is faster than :meth:`scan`.
+    async def holding(self, text: str, start: int, stop: int) -> list[int]:
+        """Return the numbers in ``[start, stop)`` of events whose JSON contains a text, where the database is faster
+        than :meth:`scan`.
 
         Raises:
             UsageError: The text is too long.
@@ -115,9 +115,9 @@ class RunSequence:
 
         return await self._events.read(work)
 
-    async def holding(self, text: str) -> list[int]:
-        """Return the numbers of events whose JSON contains a text."""
-        return await self._events.search(self._scope, self._run_id, text, limit=self._length)
+    async def holding(self, text: str, start: int, stop: int) -> list[int]:
+        """Return the numbers in ``[start, stop)`` of events whose JSON contains a text."""
+        return await self._events.search(self._scope, self._run_id, text, start, stop)
 
 
 class MergedSequence:
@@ -207,7 +207,7 @@ class MergedSequence:
 
         return await self._events.read(work)
 
-    async def holding(self, text: str) -> list[int]:
+    async def holding(self, text: str, start: int, stop: int) -> list[int]:
         """Return nothing: the database knows the order within one run only."""
         return []
 
@@ -229,5 +229,4 @@ class MergedSequence:
 
 
 def _event(text: str) -> RunEvent:
-    taken = decode_text(text)
-    return RunEvent(loads(taken), taken)
+    return RunEvent.stored(decode_text(text))

@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import UsageError
-from runwatch.base.json import dumps, loads
+from runwatch.base.json import dumps
 from runwatch.records.event import RunEvent
 from runwatch.store.db.database import Database
 from runwatch.store.db.text_codec import decode_optional, decode_text, encode_optional, encode_text
@@ -29,9 +29,6 @@ T = TypeVar("T")
 
 MAX_SEARCH_CHARACTERS: Final = 1_000
 """Maximum length of a search text."""
-
-SLICE_ROWS: Final = 50_000
-"""Events that one step of a search scans, so that other work can go in between."""
 
 RECENT: Final = 512
 """Events kept in memory as received, the newest of all runs; a list draws no more at once."""
@@ -141,12 +138,12 @@ class EventStore:
             rows = connection.execute(
                 "SELECT text FROM event WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?", (run, first, count)
             )
-            return [RunEvent(loads(decode_text(text)), decode_text(text)) for (text,) in rows.fetchall()]
+            return [RunEvent.stored(decode_text(text)) for (text,) in rows.fetchall()]
 
         return await self._database.read(work)
 
-    async def search(self, scope: Scope, run_id: str, text: str, *, start: int = 0, limit: int = 1_000) -> list[int]:
-        """Return the numbers of events from ``start`` on whose JSON contains a text, in order, at most ``limit``.
+    async def search(self, scope: Scope, run_id: str, text: str, start: int, stop: int) -> list[int]:
+        """Return the numbers in ``[start, stop)`` of events whose JSON contains a text, in order.
 
         ASCII letters match in either case. A character that the JSON escapes is found too.
 
@@ -155,22 +152,14 @@ class EventStore:
             DataError: The database cannot be read.
         """
         patterns = _patterns(text)
-        found: list[int] = []
-        end = await self.count(scope, run_id)
-        while patterns and start < end and len(found) < limit:
-            step = min(start + SLICE_ROWS, end)
-            found += await self._search(scope, run_id, patterns, range(start, step), limit - len(found))
-            start = step
-        return found
 
-    async def _search(self, scope: Scope, run_id: str, patterns: list[str], among: range, limit: int) -> list[int]:
         def work(connection: sqlite3.Connection) -> list[int]:
             holds = " OR ".join(["text LIKE ? ESCAPE '\\'"] * len(patterns))
-            query = f"SELECT seq FROM event WHERE run = ? AND seq >= ? AND seq < ? AND ({holds}) ORDER BY seq LIMIT ?"  # noqa: S608
+            query = f"SELECT seq FROM event WHERE run = ? AND seq >= ? AND seq < ? AND ({holds}) ORDER BY seq"  # noqa: S608
             run = find_run_row(connection, scope, run_id)
-            return [int(seq) for (seq,) in connection.execute(query, (run, among.start, among.stop, *patterns, limit))]
+            return [int(seq) for (seq,) in connection.execute(query, (run, start, stop, *patterns))]
 
-        return await self._database.read(work)
+        return await self._database.read(work) if patterns else []
 
     async def is_complete(self, scope: Scope, run_id: str) -> bool:
         """Return whether the run has ended and all its events are stored.

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from runwatch.tui.widgets.lists.event_log import EventLog
     from runwatch.view.resources.event_filter import EventFilter
 
-FILTER_BATCH_EVENTS: Final = 1_000
+FILTER_BATCH_EVENTS: Final = 2_000
 """Events filtered in one step, so that new events can be drawn in between."""
 
 SQL_PREFILTER_EVENTS: Final = 2_000
 """From this many events on, the database searches for a single word first, which finds most matches at once."""
+
+SQL_BATCH_EVENTS: Final = 25_000
+"""Events that the database searches in one step, so that other work can go in between."""
 
 FILTER_CELLS: Final = 24
 """Width of the filter text in the frame."""
@@ -71,9 +74,9 @@ class EventTail:
         self._rest: Timer | None = None
         self._filter: EventFilter | None = None
         self._hides_others = True
-        # Matches in order, and the range of event numbers searched so far.
+        # Matches in order, and the range of event numbers searched so far, around the place where it began.
         self._found: list[int] = []
-        self._looked_from = self._looked_to = 0
+        self._looked_near = self._looked_from = self._looked_to = 0
         self._is_looking = False
         self._is_refused = False
 
@@ -141,7 +144,9 @@ class EventTail:
             return
         self._is_refused = False
         self._filter, self._found = found, []
-        self._looked_from = self._looked_to = self.length
+        near = None if self._lines is None else self._lines.number(self._log.cursor)
+        self._looked_near = self.length if near is None else min(near, self.length)
+        self._looked_from = self._looked_to = self._looked_near
         self._is_looking = False
         self._look()
         self._show_found()
@@ -236,35 +241,40 @@ class EventTail:
             start_worker(self._screen, self._look_through(), "filtering events", group="search", exclusive=True)
 
     async def _look_through(self) -> None:
-        """Filter new events first, because they are visible, then go back to the first one in batches."""
+        """Filter all events not searched yet, nearest to the cursor first."""
         events, wanted = self._events, self._filter
         if events is None or wanted is None:
             return
         keep = wanted.keeps(self._screen.console.render_context())
-        if wanted.word and self._looked_from > SQL_PREFILTER_EVENTS:
-            quick = await events.holding(wanted.word)
-            if wanted is not self._filter:
-                return
-            self._found = quick[: bisect_left(quick, self._looked_from)] + self._found
-            self._show_found()
+        near = self._looked_near
+        if wanted.word and self.length > SQL_PREFILTER_EVENTS and self._looked_from == self._looked_to:
+            here = there = near
+            while (part := _next_part(near, here, there, self.length, SQL_BATCH_EVENTS)) is not None:
+                start, stop = part
+                here, there = min(start, here), max(stop, there)
+                if not self._take_found(wanted, start, stop, await events.holding(wanted.word, start, stop)):
+                    return
         while True:
-            if self._looked_to < self.length:
-                start, stop = self._looked_to, min(self._looked_to + FILTER_BATCH_EVENTS, self.length)
-            elif self._looked_from > 0:
-                start, stop = max(0, self._looked_from - FILTER_BATCH_EVENTS), self._looked_from
-            else:
+            part = _next_part(near, self._looked_from, self._looked_to, self.length, FILTER_BATCH_EVENTS)
+            if part is None:
                 break
-            part = await events.scan(start, stop, keep)
-            if wanted is not self._filter:
+            start, stop = part
+            if not self._take_found(wanted, start, stop, await events.scan(start, stop, keep)):
                 return
-            known = len(self._found)
-            self._found[bisect_left(self._found, start) : bisect_left(self._found, stop)] = part
             self._looked_from, self._looked_to = min(start, self._looked_from), max(stop, self._looked_to)
-            # The database's matches are found again, so a different count means there are more.
-            if len(self._found) != known:
-                self._show_found()
         self._is_looking = False
         self._show_found()
+
+    def _take_found(self, wanted: EventFilter, start: int, stop: int, part: list[int]) -> bool:
+        """Take the matches of a part of all events; return whether the filter is still wanted."""
+        if wanted is not self._filter:
+            return False
+        known = len(self._found)
+        self._found[bisect_left(self._found, start) : bisect_left(self._found, stop)] = part
+        # The database's matches are found again, so a different count means there are more.
+        if len(self._found) != known:
+            self._show_found()
+        return True
 
     def _show_found(self) -> None:
         lines, wanted = self._lines, self._filter
@@ -277,3 +287,12 @@ class EventTail:
         if wanted is not None and not self._is_refused:
             self._counted(len(self._found), self.length)
         self._changed()
+
+
+def _next_part(near: int, here: int, there: int, length: int, size: int) -> tuple[int, int] | None:
+    """Return the next part to search around ``[here, there)``, on the side that is nearer to a place; ``None`` if
+    everything has been searched.
+    """
+    if there < length and (here == 0 or there - near <= near - here):
+        return there, min(there + size, length)
+    return (max(0, here - size), here) if here > 0 else None

@@ -53,8 +53,12 @@ class FilterableRow(Protocol):
         """Return what the row says, one text per line."""
         ...
 
-    def folded(self) -> bytes:
-        """Return the same for searches that ignore case: see :func:`runwatch.base.text.fold_text`."""
+    def says(self, folded: bytes) -> bool:
+        """Whether that contains a text, ignoring case.
+
+        Args:
+            folded: The text from :func:`runwatch.base.text.fold_text`.
+        """
         ...
 
     def flag(self, name: str) -> bool:
@@ -78,7 +82,7 @@ class ContainsText:
     """``word`` and ``"two words"``: contained in what the row says.
 
     Attributes:
-        folded: The text to look for in :meth:`FilterableRow.folded`.
+        folded: The text for :meth:`FilterableRow.says`.
     """
 
     text: str
@@ -90,7 +94,7 @@ class ContainsText:
 
     def matches(self, row: FilterableRow) -> bool:
         """Whether any text of the row contains the text, ignoring case."""
-        return self.folded in row.folded()
+        return row.says(self.folded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +235,7 @@ class Query:
         for term in terms:
             if isinstance(term, ContainsText):
                 folded = term.folded
-                kept = [row for row in kept if folded in row.folded()]
+                kept = [row for row in kept if row.says(folded)]
         others = [term for term in terms if not isinstance(term, ContainsText)]
         return [row for row in kept if all(term.matches(row) for term in others)] if others else kept
 

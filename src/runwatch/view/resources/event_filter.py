@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from runwatch.base.text import fold_text
 from runwatch.records.event import RunEvent
 from runwatch.view.query.expressions import AllOf, AnyOf, ContainsText, FieldContains, MatchesPattern, Query, Term
 from runwatch.view.query.parser import parse_filter
@@ -39,6 +41,13 @@ MULTI_RUN_EVENTS: Final[ResourceSpec[Any]] = replace(
 """Events of several runs; each line names its run."""
 
 
+MAX_LINES: Final = 4_096
+"""Different lines whose text is kept, about a megabyte."""
+
+_UNSHOWN: Final = re.compile(r'(?<!\\)("(?:event_id|at|check_id|recorded_at)":)"([\w.:+-]{1,64})"', re.ASCII)
+"""Members that differ in every event and that lines do not show."""
+
+
 class _EventRow(RecordRow[RunEvent]):
     """An event as a row for filters.
 
@@ -47,12 +56,38 @@ class _EventRow(RecordRow[RunEvent]):
 
     __slots__ = ()
 
+    _lines: ClassVar[dict[tuple[str, str], bytes]] = {}
+    """What lines say, by the run's column and the event's JSON without what lines do not show."""
+
     def text(self) -> str:
         """Return the cells and the event as sent, one text per line."""
-        wire = self.subject.wire_text
+        event = self.subject
+        wire = event.wire_text
         # Users type characters that the service sent as escapes.
-        readable = (line(dict(self.subject.raw), None),) if "\\u" in wire else ()
-        return "\n".join((super().text(), line(wire, None), *readable))
+        readable = (line(dict(event.raw), None), line(event.id, None)) if "\\" in wire else ()
+        return "\n".join((*self._cell_texts(), line(wire, None), *readable))
+
+    def says(self, folded: bytes) -> bool:
+        """Whether :meth:`text` contains a text, ignoring case. Lines that look the same are made once."""
+        event = self.subject
+        wire = event.wire_text
+        if "\\" in wire or b"\n" in folded:
+            return folded in fold_text(self.text())
+        shown = wire if wire.isascii() and wire.isprintable() else line(wire, None)
+        return folded in fold_text(shown) or folded in self._line(wire)
+
+    def _line(self, wire: str) -> bytes:
+        """Return what the line says."""
+        key = self._drawing.spec.columns[1].id, _UNSHOWN.sub(r"\1", wire)
+        said = self._lines.get(key)
+        if said is None:
+            said = fold_text("\n".join(self._cell_texts()))
+            # A line of an unknown form does show them, so it is this event's alone.
+            if not any(fold_text(value) in said for _, value in _UNSHOWN.findall(wire)):
+                if len(self._lines) >= MAX_LINES:
+                    self._lines.clear()
+                self._lines[key] = said
+        return said
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +113,9 @@ class EventFilter:
     def keeps(self, context: RenderContext) -> Callable[[RunEvent], bool]:
         """Return a function that says whether the filter matches an event."""
         drawing = RowRenderer(self.spec, context)
+        if self.word:
+            folded = fold_text(self.word)
+            return lambda event: _EventRow(drawing, event, "").says(folded)
         return lambda event: self.query.matches(_EventRow(drawing, event, ""))
 
     def match_spans(self, shown: str) -> Iterator[tuple[int, int]]:

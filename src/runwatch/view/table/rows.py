@@ -198,11 +198,19 @@ class RecordRow(Generic[S]):
         as time passes. It is made once.
         """
         if self._text is None:
-            self._text = "\n".join(self._texts()).encode("utf-8", "surrogatepass")
+            self._text = "\n".join({line(self.id, None): None, **self._cell_texts()}).encode("utf-8", "surrogatepass")
         return self._text.decode("utf-8", "surrogatepass")
 
+    def says(self, folded: bytes) -> bool:
+        """Whether what the row says contains a text, ignoring case.
+
+        Args:
+            folded: The text from :func:`runwatch.base.text.fold_text`.
+        """
+        return folded in (self._folded or self.folded())
+
     def folded(self) -> bytes:
-        """Return what the row says without case: see :func:`runwatch.base.text.fold_text`."""
+        """Return what the row says without case, made once."""
         if self._folded is None:
             text = self.text()
             folded = fold_text(text)
@@ -210,9 +218,10 @@ class RecordRow(Generic[S]):
             self._folded = self._text if folded == self._text else folded
         return self._folded
 
-    def _texts(self) -> Iterable[str]:
+    def _cell_texts(self) -> dict[str, None]:
+        """Return what the columns say, in their order."""
         subject, timed = self.subject, _SAID_IN
-        found: dict[str, None] = {line(self.id, None): None}
+        found: dict[str, None] = {}
         for column in self._drawing.spec.columns:
             value = column.value(subject)
             if isinstance(value, str):
