@@ -57,7 +57,7 @@ class Gallery(WidgetApp):
         ascii: Whether the ASCII glyphs are used.
     """
 
-    BINDINGS = make_bindings("app", only=("app.quit",))
+    BINDINGS = make_bindings("app.quit")
     CSS = """
     Horizontal > Pane { width: 1fr; }
     """

@@ -185,7 +185,7 @@ async def test_exclusive_work_ends_what_went_before_in_its_group() -> None:
 
 async def test_a_hint_does_what_its_key_does() -> None:
     class Copying(Stage):
-        BINDINGS = make_bindings("screen", only=("screen.copy",))
+        BINDINGS = make_bindings("screen.copy")
         copied = 0
 
         def action_copy(self) -> None:
@@ -202,7 +202,7 @@ async def test_a_hint_does_what_its_key_does() -> None:
 
 async def test_a_hint_does_what_it_says_while_letters_go_into_an_input() -> None:
     class Typing(Stage):
-        BINDINGS = make_bindings("app", only=("app.help",))
+        BINDINGS = make_bindings("app.help")
         helped = 0
 
         def action_help(self) -> None:

@@ -6,10 +6,9 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from textual import events
-from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -85,7 +84,7 @@ class ConsoleApp(NavigatingApp):
         notices: Temporary notices above the hints.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("app")
+    BINDINGS = make_bindings("app")
 
     def __init__(self, opening: LaunchOptions, *, clock: Clock | None = None) -> None:
         loaded = load_settings_file(opening.paths.settings_file, clock=clock or SystemClock())

@@ -6,7 +6,7 @@ all read from it (manual: decisions, "Keys").
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -283,19 +283,17 @@ def list_actions(*scopes: KeyScope) -> tuple[KeyAction, ...]:
     return tuple(action for action in KEY_ACTIONS if action.scope in scopes)
 
 
-def make_bindings(*scopes: KeyScope, only: Iterable[str] | None = None) -> list[BindingType]:
-    """Return the bindings of the given scopes for a widget or screen class; settings change their keys by id.
+def make_bindings(*words: str) -> list[BindingType]:
+    """Return bindings for a widget or screen class; settings change their keys by id.
 
     Args:
-        scopes: The scopes.
-        only: Ids to include; all ids of the scopes by default.
+        words: Ids of actions, or scopes for all of their actions.
     """
-    chosen = None if only is None else frozenset(only)
     return [
         Binding(
             ",".join(action.keys), action.handler, action.label, show=False, tooltip=action.help, id=action.id,
             key_display=key_label(action.keys[0]),
         )
-        for action in list_actions(*scopes)
-        if chosen is None or action.id in chosen
+        for action in KEY_ACTIONS
+        if action.id in words or action.scope in words
     ]  # fmt: skip

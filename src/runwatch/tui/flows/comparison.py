@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from runwatch.tui.core.key_bindings import make_bindings
@@ -52,7 +51,7 @@ class CompareScreen(ConsoleScreen):
         place: Breadcrumbs of the screen it was opened from.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.raw", "screen.copy"))
+    BINDINGS = make_bindings("screen.raw", "screen.copy")
     AUTO_FOCUS = "#compare-view"
     DEFAULT_CSS = """
     CompareScreen {

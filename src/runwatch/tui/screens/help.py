@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from textual import events
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from runwatch.tui.core.key_bindings import (
@@ -69,9 +68,7 @@ class HelpScreen(ConsoleScreen):
         place: Breadcrumbs of that screen.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.filter", "screen.next_tab", "screen.previous_tab")
-    )
+    BINDINGS = make_bindings("screen.filter", "screen.next_tab", "screen.previous_tab")
     AUTO_FOCUS = "#help-text"
     DEFAULT_CSS = """
     HelpScreen {

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -54,9 +53,7 @@ NOTES_REFRESH_S: Final = 4
 class ConsoleScreen(Screen[None]):
     """A screen between its bars. Subclasses provide the body and the texts of the bars."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.back", "screen.next_pane", "screen.previous_pane", "screen.refresh", "screen.time")
-    )
+    BINDINGS = make_bindings("screen.back", "screen.next_pane", "screen.previous_pane", "screen.refresh", "screen.time")
     DEFAULT_CSS = """
     ConsoleScreen {
         layout: vertical;

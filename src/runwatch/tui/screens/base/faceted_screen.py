@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from runwatch.tui.core.key_bindings import make_bindings
@@ -25,7 +24,7 @@ from runwatch.view.text.safe_text import line
 class FacetedScreen(ResourceScreen):
     """The screen of a resource whose specification has facets."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.facets",))
+    BINDINGS = make_bindings("screen.facets")
 
     def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
         super().__init__(spec, source)

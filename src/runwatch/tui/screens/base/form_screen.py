@@ -60,7 +60,7 @@ def _first(id: str, action: str) -> list[BindingType]:
     A key that moves the focus then takes effect before the next key is dispatched, so that the rest of a burst of keys
     goes to the newly focused field.
     """
-    found = make_bindings("screen", only=(id,))
+    found = make_bindings()
     return [replace(binding, action=action, priority=True) for binding in found if isinstance(binding, Binding)]
 
 
@@ -77,7 +77,7 @@ class FormScreen(ConsoleScreen):
     """The field to focus first; empty for the first one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *make_bindings("screen", only=("screen.back",)),
+        *make_bindings("screen.back"),
         *_first("screen.next_pane", "next_part(1)"),
         *_first("screen.previous_pane", "next_part(-1)"),
         Binding("enter", "next_field", "next field", show=False, priority=True),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from textual.binding import BindingType
 from textual.timer import Timer
 
 from runwatch.records.run import Run
@@ -49,9 +48,7 @@ class ListScreen(RowScreen):
         listing: Its rows.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.filter", "screen.filters", "screen.pause", "screen.export", "screen.compare")
-    )
+    BINDINGS = make_bindings("screen.filter", "screen.filters", "screen.pause", "screen.export", "screen.compare")
 
     def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
         super().__init__()

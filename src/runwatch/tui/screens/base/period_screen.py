@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
-
-from textual.binding import BindingType
+from typing import Final
 
 from runwatch.base.errors import UsageError
 from runwatch.tui.core.key_bindings import make_bindings
@@ -24,9 +22,7 @@ class PeriodScreen(ConsoleScreen):
     The filter key opens the input line, because the period selects what such a screen shows.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.next_tab", "screen.previous_tab", "screen.filter")
-    )
+    BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab", "screen.filter")
     DEFAULT_CSS = """
     PeriodScreen {
         & #filter {

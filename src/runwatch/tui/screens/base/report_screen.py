@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
-
-from textual.binding import BindingType
+from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.errors import UsageError
 from runwatch.records.record import Record
@@ -40,7 +38,7 @@ class ReportScreen(PeriodScreen):
     The view state stores the period as its filter, so that going back restores it.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.raw", "screen.full", "screen.copy"))
+    BINDINGS = make_bindings("screen.raw", "screen.full", "screen.copy")
     DEFAULT_CSS = """
     ReportScreen {
         & #panes {

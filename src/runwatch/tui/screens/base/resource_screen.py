@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.timer import Timer
 from textual.widget import Widget
@@ -55,12 +54,9 @@ class ResourceScreen(ListScreen, RecordScreen):
         source: The source of its rows.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen",
-        only=(
-            "screen.copy", "screen.copy_menu", "screen.actions", "screen.raw", "screen.full", "screen.preview",
-            "screen.new", "screen.destroy", "screen.edit", "screen.test",
-        ),
+    BINDINGS = make_bindings(
+        "screen.copy", "screen.copy_menu", "screen.actions", "screen.raw", "screen.full", "screen.preview",
+        "screen.new", "screen.destroy", "screen.edit", "screen.test"
     )  # fmt: skip
     DEFAULT_CSS = """
     ResourceScreen {

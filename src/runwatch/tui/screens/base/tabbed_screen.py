@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from textual.binding import BindingType
-
 from runwatch.records.record import Record
 from runwatch.store.state.freshness import LoadState, PaneState, pane_state
 from runwatch.tui.core.key_bindings import make_bindings
@@ -44,7 +42,7 @@ class TabbedScreen(ResourceScreen):
     """
 
     TABS: ClassVar[tuple[tuple[str, SafeText], ...]] = ((RECORD, line("Record")),)
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.next_tab", "screen.previous_tab"))
+    BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab")
 
     def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
         super().__init__(spec, source)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from textual.binding import BindingType
+from typing import TYPE_CHECKING, Any
 
 from runwatch.base.clock import Clock
 from runwatch.settings.view_state import ViewState
@@ -68,7 +66,7 @@ class ProblemCodeSource:
 class ProblemCodesScreen(ResourceScreen):
     """The screen of problem codes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.groups",))
+    BINDINGS = make_bindings("screen.groups")
 
     def __init__(self) -> None:
         source = ProblemCodeSource()

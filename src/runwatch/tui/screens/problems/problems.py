@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from textual import events
-from textual.binding import BindingType
 
 from runwatch.store.repositories.id_search import contains_id, looks_like_id
 from runwatch.store.state.freshness import PaneState
@@ -52,7 +51,7 @@ class ProblemsScreen(ResourceScreen):
     pasted into the list or the filter. The search covers everything stored, not only the listed problems.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.copy_menu", "screen.groups"))
+    BINDINGS = make_bindings("screen.copy_menu", "screen.groups")
 
     def __init__(self, source: RowSource, spec: ResourceSpec[Any] = PROBLEMS) -> None:
         super().__init__(spec, source)

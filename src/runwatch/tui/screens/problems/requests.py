@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from textual.binding import BindingType
-
 from runwatch.base.errors import RunwatchError
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
@@ -26,7 +24,7 @@ ROWS_REFRESH_S: Final = 8
 class RequestsScreen(ResourceScreen):
     """The screen of requests: a trace of what the console does."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.copy_curl",))
+    BINDINGS = make_bindings("screen.copy_curl")
 
     DETAIL_EVERY: ClassVar[int] = 1
 

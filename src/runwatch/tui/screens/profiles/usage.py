@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from runwatch.records.account import Account
@@ -118,7 +117,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         period_text: The initial period, as typed.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.next_tab", "screen.previous_tab"))
+    BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab")
     # Of several base classes, Textual applies only the first one's styles, so the list's are repeated here.
     DEFAULT_CSS = """
     MultiProfileUsageScreen {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final
 
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
@@ -35,7 +34,7 @@ class ComplianceScreen(ReportScreen):
     """The screen of the compliance export. Nothing is written until the user requests the file."""
 
     AUTO_FOCUS = "#decisions-text"
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.export",))
+    BINDINGS = make_bindings("screen.export")
     DEFAULT_CSS = """
     ComplianceScreen {
         & #export, & #decisions {

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final, TypeVar
+from typing import Final, TypeVar
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
@@ -64,7 +63,7 @@ class OverviewScreen(ConsoleScreen):
     """The overview screen."""
 
     AUTO_FOCUS = "#standing-lines"
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.new",))
+    BINDINGS = make_bindings("screen.new")
     DEFAULT_CSS = """
     OverviewScreen {
         & #overview {

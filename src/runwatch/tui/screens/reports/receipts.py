@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final
-
-from textual.binding import BindingType
+from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
@@ -47,7 +45,7 @@ class ReceiptsScreen(ResourceScreen):
         source: Supplies the unfiltered list.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.spend",))
+    BINDINGS = make_bindings("screen.spend")
 
     def __init__(self, source: RowSource) -> None:
         super().__init__(RECEIPTS, source)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final
+from typing import Final
 
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
@@ -48,7 +47,7 @@ class UsageScreen(ReportScreen):
     """The screen of account and usage."""
 
     AUTO_FOCUS = "#usage-text"
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.new",))
+    BINDINGS = make_bindings("screen.new")
     DEFAULT_CSS = """
     UsageScreen {
         & #account {

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
@@ -99,7 +98,7 @@ class AddRunsDialog(ModalScreen[str | None]):
     """
 
     AUTO_FOCUS = "#ids"
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("sheet", only=("sheet.leave",))
+    BINDINGS = make_bindings("sheet.leave")
     DEFAULT_CSS = """
     AddRunsDialog {
         background: $background;

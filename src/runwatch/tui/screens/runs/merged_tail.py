@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
@@ -52,9 +51,7 @@ def tail_view(run_ids: Sequence[str] = ()) -> ViewState:
 class MergedTailScreen(EventScreen):
     """The merged tail screen. Without chosen runs it follows every live one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.filter", "screen.copy", "screen.open_run", "screen.new")
-    )
+    BINDINGS = make_bindings("screen.filter", "screen.copy", "screen.open_run", "screen.new")
     DEFAULT_CSS = """
     MergedTailScreen {
         & #tail-pane {

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.binding import BindingType
-
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
@@ -39,20 +37,16 @@ if TYPE_CHECKING:
 class RunsScreen(ResourceScreen, EventScreen):
     """The screen of runs."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen",
-        "tail",
-        only=(
-            "tail.follow",
-            "screen.new",
-            "screen.again",
-            "screen.add",
-            "screen.tail_all",
-            "screen.label",
-            "screen.destroy",
-            "screen.next_tab",
-            "screen.previous_tab",
-        ),
+    BINDINGS = make_bindings(
+        "tail.follow",
+        "screen.new",
+        "screen.again",
+        "screen.add",
+        "screen.tail_all",
+        "screen.label",
+        "screen.destroy",
+        "screen.next_tab",
+        "screen.previous_tab",
     )
 
     DETAIL_EVERY: ClassVar[int] = 1

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from runwatch.base.errors import RunwatchError, SettingsError
@@ -43,9 +42,7 @@ if TYPE_CHECKING:
 class SettingsScreen(SettingsTableScreen):
     """The settings screen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.test", "screen.copy", "screen.destroy")
-    )
+    BINDINGS = make_bindings("screen.test", "screen.copy", "screen.destroy")
     DEFAULT_CSS = """
     SettingsScreen {
         & ProblemPanel {

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from runwatch.tui.core.key_bindings import make_bindings
@@ -35,9 +33,7 @@ class SettingsTableScreen(ConsoleScreen):
         tests: Result of the last connection test by profile.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.filter", "screen.next_tab", "screen.previous_tab")
-    )
+    BINDINGS = make_bindings("screen.filter", "screen.next_tab", "screen.previous_tab")
     AUTO_FOCUS = "#settings-table"
     DEFAULT_CSS = """
     SettingsTableScreen {

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from runwatch.api.errors import ApiError
@@ -66,9 +65,7 @@ class ApplicationScreen(ConsoleScreen):
         application_id: The application; if empty, a plan is made.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.raw", "screen.copy", "screen.actions", "screen.refresh")
-    )
+    BINDINGS = make_bindings("screen.raw", "screen.copy", "screen.actions", "screen.refresh")
     AUTO_FOCUS = "#fields"
     DEFAULT_CSS = """
     ApplicationScreen {

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from textual.binding import BindingType
+from typing import TYPE_CHECKING, Any
 
 from runwatch.records.source import SourceConnection
 from runwatch.records.template import Template
@@ -47,7 +45,7 @@ class _Begun:
 class TemplatesScreen(ResourceScreen):
     """The screen of templates."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("review")
+    BINDINGS = make_bindings("review")
 
     def __init__(self, source: RowSource) -> None:
         super().__init__(TEMPLATES, self._with_the_rest(source))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
@@ -61,7 +59,7 @@ class MultilineInput(SafeTextArea):
         value: The initial text.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("text")
+    BINDINGS = make_bindings("text")
     DEFAULT_CSS = """
     MultilineInput {
         height: 6;

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.selection import Selection
 from textual.strip import Strip
@@ -46,7 +45,7 @@ class DetailView(LineList, inherit_bindings=False):
     """
 
     ALLOW_SELECT = True
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("detail")
+    BINDINGS = make_bindings("detail")
 
     @dataclass(eq=False, repr=False)
     class LinkOpened(WidgetMessage):

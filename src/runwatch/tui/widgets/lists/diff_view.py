@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
@@ -52,14 +51,9 @@ class DiffView(LineList, inherit_bindings=False):
     """
 
     HEAD_ROWS = 1
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *make_bindings(
-            "detail",
-            only=(
-                "detail.up", "detail.down", "detail.page_up", "detail.page_down", "detail.top", "detail.bottom",
-            ),
-        )
-    ]  # fmt: skip
+    BINDINGS = make_bindings(
+        "detail.up", "detail.down", "detail.page_up", "detail.page_down", "detail.top", "detail.bottom"
+    )
 
     def __init__(self, left: SafeText, right: SafeText, *, id: str | None = None) -> None:
         super().__init__(id=id)

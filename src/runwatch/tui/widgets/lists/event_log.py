@@ -10,7 +10,6 @@ from zlib import crc32
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
@@ -103,7 +102,7 @@ class EventLog(LineList, inherit_bindings=False):
         following: Whether to start at the end and follow it.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("tail")
+    BINDINGS = make_bindings("tail")
     COMPONENT_CLASSES: ClassVar[set[str]] = {"event-log--match"}
     DEFAULT_CSS = """
     EventLog > .event-log--match {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
@@ -28,12 +27,9 @@ MARGIN: Final = 2
 class LinkLines(LineList, inherit_bindings=False):
     """The lines. The cursor skips text without a link."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "list",
-        only=(
-            "list.open", "list.up", "list.down", "list.page_up", "list.page_down", "list.top", "list.bottom",
-            "list.left", "list.right",
-        ),
+    BINDINGS = make_bindings(
+        "list.open", "list.up", "list.down", "list.page_up", "list.page_down", "list.top", "list.bottom", "list.left",
+        "list.right"
     )  # fmt: skip
 
     @dataclass(eq=False, repr=False)

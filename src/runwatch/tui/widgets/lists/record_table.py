@@ -6,12 +6,11 @@ import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, indexOf
-from typing import Any, ClassVar, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 from textual.cache import LRUCache
 from textual.strip import Strip
 
@@ -74,7 +73,7 @@ class RecordTable(LineList, inherit_bindings=False):
     """
 
     HEAD_ROWS = 1
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("list")
+    BINDINGS = make_bindings("list")
 
     @dataclass(eq=False, repr=False)
     class RowHighlighted(WidgetMessage):

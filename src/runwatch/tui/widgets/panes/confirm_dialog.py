@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Literal
+from typing import Final, Literal
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.dom import DOMNode
 from textual.message import Message
@@ -113,7 +112,7 @@ class ConfirmDialog(Dialog):
     """
 
     AUTO_FOCUS = "#sheet-keep"
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("sheet")
+    BINDINGS = make_bindings("sheet")
     DEFAULT_CSS = """
     ConfirmDialog {
         & LineList {

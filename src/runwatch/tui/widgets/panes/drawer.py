@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from textual.binding import BindingType
-
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.core.rendering import StyledSpans, label_span
@@ -18,7 +14,7 @@ from runwatch.view.text.safe_text import SafeText, block, line
 class Drawer(Pane):
     """A pane with one text. ``y`` copies it, ``esc`` leaves."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("screen", only=("screen.back", "screen.copy"))
+    BINDINGS = make_bindings("screen.back", "screen.copy")
     DEFAULT_CSS = """
     Drawer {
         height: 50%;

@@ -163,9 +163,8 @@ class Menu(Overlay):
 
 
 class _Items(LineList, inherit_bindings=False):
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "list",
-        only=("list.open", "list.up", "list.down", "list.page_up", "list.page_down", "list.top", "list.bottom"),
+    BINDINGS = make_bindings(
+        "list.open", "list.up", "list.down", "list.page_up", "list.page_down", "list.top", "list.bottom"
     )
 
     def __init__(self, items: Sequence[MenuItem]) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.messages import CopyRequested, PanelClosed, WidgetMessage
@@ -31,9 +29,7 @@ NO_INSTANCE = "none: this response did not come from the API"
 class ProblemPanel(Pane):
     """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does the next step, ``esc`` leaves."""
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.back", "screen.copy", "screen.copy_menu")
-    )
+    BINDINGS = make_bindings("screen.back", "screen.copy", "screen.copy_menu")
 
     DEFAULT_CSS = """
     ProblemPanel {
@@ -188,7 +184,7 @@ class ProblemPanel(Pane):
 
 
 class _Fields(DetailView, inherit_bindings=False):
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings("detail")
+    BINDINGS = make_bindings("detail")
 
     def line_opened(self) -> None:
         if self.has_target:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import ContentSwitcher
@@ -48,9 +47,7 @@ class RunDetail(Vertical):
         context: Returns the current render context; called for each drawing.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = make_bindings(
-        "screen", only=("screen.next_tab", "screen.previous_tab", "screen.filter")
-    )
+    BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab", "screen.filter")
     DEFAULT_CSS = """
     RunDetail {
         height: 1fr;
