@@ -162,14 +162,6 @@ class HelpScreen(ConsoleScreen):
         self.query_one(FilterBar).edit(self._search)
         self._show()
 
-    def action_next_tab(self) -> None:
-        """Show the next tab."""
-        self.query_one(TabBar).step(1)
-
-    def action_previous_tab(self) -> None:
-        """Show the previous tab."""
-        self.query_one(TabBar).step(-1)
-
     def action_back(self) -> None:
         """Leave the search, then the page of the manual, then the help."""
         if self._search:

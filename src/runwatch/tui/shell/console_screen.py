@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -14,19 +14,22 @@ from textual.widget import Widget
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import SERVICE_ONLY, make_bindings
 from runwatch.tui.core.messages import CopyRequested, WorkerFailed
-from runwatch.tui.core.rendering import StyledSpans
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console import Console, DialogWriter
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
+from runwatch.view.detail.pane_state import pane_status
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
+    from runwatch.store.state.freshness import PaneState
+    from runwatch.tui.widgets.lists.detail_view import DetailView
     from runwatch.tui.widgets.lists.record_table import RecordTable
     from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
     from runwatch.tui.widgets.panes.menu import Menu
@@ -53,6 +56,15 @@ NOTES_REFRESH_S: Final = 4
 class ConsoleScreen(Screen[None]):
     """A screen between its bars. Subclasses provide the body and the texts of the bars."""
 
+    CRUMBS: ClassVar[Sequence[str]] = ()
+    """The breadcrumbs of a screen without a record."""
+
+    HINTS: ClassVar[Sequence[KeyHint]] = ()
+    """The hints of the status bar, unless they depend on what is shown."""
+
+    NARROW_BELOW: ClassVar[int] = 0
+    """Cells of width below which the screen has the CSS class ``-narrow``."""
+
     BINDINGS = make_bindings("screen.back", "screen.next_pane", "screen.previous_pane", "screen.refresh", "screen.time")
     DEFAULT_CSS = """
     ConsoleScreen {
@@ -60,6 +72,12 @@ class ConsoleScreen(Screen[None]):
         layers: default front;
         & > #body {
             height: 1fr;
+        }
+        & > FilterBar {
+            display: none;
+        }
+        &.-filtering > FilterBar {
+            display: block;
         }
     }
     """
@@ -87,6 +105,7 @@ class ConsoleScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Fill header bar and breadcrumbs."""
+        self._note_width()
         self.update_header()
         self.show_crumbs()
 
@@ -105,7 +124,11 @@ class ConsoleScreen(Screen[None]):
     @on(events.Resize)
     async def _let_others_go_first(self) -> None:
         """Lay out in a separate iteration of the loop."""
+        self._note_width()
         await asyncio.sleep(0)
+
+    def _note_width(self) -> None:
+        self.set_class(self.size.width < self.NARROW_BELOW, "-narrow")
 
     def _on_timer_update(self) -> None:
         """Draw once the terminal has received the last drawing.
@@ -125,11 +148,11 @@ class ConsoleScreen(Screen[None]):
 
     def breadcrumbs(self) -> Sequence[str]:
         """Return the breadcrumbs; unsafe texts are allowed, they are cleaned here."""
-        raise NotImplementedError
+        return self.CRUMBS
 
     def hints(self) -> Sequence[KeyHint]:
         """Return the hints of the status bar."""
-        return ()
+        return self.HINTS
 
     def view_state(self, name: str) -> ViewState:
         """Return the current view state, to restore it later.
@@ -209,6 +232,23 @@ class ConsoleScreen(Screen[None]):
         if session is None:
             self.notify_user(_ON_A_FILE if self.console.has_file else _NOT_CONNECTED, Role.WARN)
         return session
+
+    def age_span(self, state: PaneState) -> StyledSpan:
+        """Return the age of data for the frame of its pane."""
+        if self.console.failure is not None and state.age_s is None:
+            return label_span("not connected", Role.BAD)
+        age = pane_status(state, self.console.render_context())
+        return age.text, str(age.role)
+
+    def failure_lines(self) -> tuple[SafeText, ...]:
+        """Return why the session could not be opened and what to do; empty if it could, or may still be."""
+        failure = self.console.failure
+        texts = () if failure is None else (failure.title, failure.detail, failure.hint)
+        return tuple(line(text) for text in texts if text)
+
+    def go_to_view_later(self, view: ViewState) -> None:
+        """Go to another view; later, because this screen cannot wait for its own removal."""
+        self.console.call_later(self.console.go_to_view, view)
 
     @property
     def is_in_front(self) -> bool:
@@ -315,6 +355,14 @@ class ConsoleScreen(Screen[None]):
         if message.level < len(self.breadcrumbs()) - 1:
             self.action_back()
 
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
+        """Open the view or the record that a field links to."""
+        message.stop()
+        if isinstance(message.link, ViewState):
+            self.go_to_view_later(message.link)
+        elif isinstance(message.link, tuple):
+            self.console.call_later(self.console.open_record, *message.link)
+
     def on_worker_failed(self, message: WorkerFailed) -> None:
         """Show a worker's error."""
         message.stop()
@@ -326,6 +374,12 @@ class ConsoleScreen(Screen[None]):
 
     def action_refresh(self) -> None:
         """Read the content again."""
+
+    def action_step_tab(self, step: int) -> None:
+        """Activate another tab."""
+        from runwatch.tui.widgets.bars.tab_bar import TabBar
+
+        self.query_one(TabBar).step(step)
 
     def action_time(self) -> None:
         """Switch to the next time mode."""

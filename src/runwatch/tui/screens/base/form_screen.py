@@ -37,10 +37,6 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
-    from runwatch.tui.shell.console_screen import ConsoleScreen
-    from runwatch.tui.widgets.inputs.text_area import MultilineInput
-
-if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.tui.flows.write_dialog import WriteDialog
 
@@ -49,9 +45,6 @@ LONG_TEXT_CHARS: Final = 10_000
 
 TYPING_PAUSE_S: Final = 0.3
 """How long typing must pause in such a text before it is validated."""
-
-NARROW_COLUMNS: Final = 100
-"""Minimum width for the preview beside the fields; narrower windows show the fields alone."""
 
 
 def _first(id: str, action: str) -> list[BindingType]:
@@ -73,6 +66,7 @@ class FormScreen(ConsoleScreen):
         field: The field to focus first; empty for :attr:`BEGINS_IN` or the first one.
     """
 
+    NARROW_BELOW = 100
     BEGINS_IN: ClassVar[str] = ""
     """The field to focus first; empty for the first one."""
 
@@ -180,7 +174,6 @@ class FormScreen(ConsoleScreen):
 
     def on_mount(self) -> None:
         """Show the request, and validate it once the validator is loaded."""
-        self._fit()
         self.fields.go_to(self._begin)
         self.show_request()
         start_worker(self, self._get_checker(), "loading")
@@ -190,10 +183,6 @@ class FormScreen(ConsoleScreen):
         """Load the suggestions for the fields."""
         if self.console.session is not None and any(ask.offer for ask in self.form.asks):
             start_worker(self, self._offer(), "reading suggestions", group="offers", exclusive=True)
-
-    def on_resize(self) -> None:
-        """Hide the preview in a narrow window."""
-        self._fit()
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         """Validate the input."""
@@ -399,9 +388,6 @@ class FormScreen(ConsoleScreen):
             found = ((offer.value(record), offer.name(record)) for record in records)
             self.fields.offer(id, {word: name for word, name in found if word})
         self.show_request()
-
-    def _fit(self) -> None:
-        self.set_class(self.size.width < NARROW_COLUMNS, "-narrow")
 
 
 async def edit_field(screen: ConsoleScreen, field: MultilineInput) -> None:

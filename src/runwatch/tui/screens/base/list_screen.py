@@ -19,7 +19,7 @@ from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, make_filt
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines, pane_status
+from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines
 from runwatch.view.spec.resource import ResourceSpec, SortKey
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.glyphs import Role
@@ -295,15 +295,14 @@ class ListScreen(RowScreen):
                 line(f"0 of {self._total} match {self._query.text}"),
                 line(f"{self.console.keys.shown('screen.back')} clears the filter"),
             )
-        failure = self.console.failure
-        if failure is not None:
-            return tuple(line(text) for text in (failure.title, failure.detail, failure.hint) if text)
+        if self.console.failure is not None:
+            return self.failure_lines()
         if self.console.session is None and self._source.state().age_s is None:
             return (line(self.console.startup_status),)
         return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
 
     def _show_edge(self) -> None:
-        state, context = self._source.state(), self.console.render_context()
+        state = self._source.state()
         shown = len(self.listing.shown)
         of = f"{shown} of {self._total}" if shown != self._total else f"{self._total}"
         more = "" if self._source.end_is_proven() else "+"
@@ -311,11 +310,8 @@ class ListScreen(RowScreen):
         number = line(f"   {of}{more}") if self._total or state.age_s is not None else line("")
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number)
         pane = self.query_one("#list", Pane)
-        age = pane_status(state, context)
-        is_lost = self.console.failure is not None and state.age_s is None
-        since = label_span("not connected", Role.BAD) if is_lost else (age.text, str(age.role))
         paused: tuple[StyledSpan, ...] = (label_span("PAUSED  ", Role.WARN),) if self._is_paused else ()
-        age_pieces = (*paused, since, *self.server_filter_text())
+        age_pieces = (*paused, self.age_span(state), *self.server_filter_text())
         pane.set_border_text(title=title, state=self._order_words(), age=age_pieces, counters=self.counters())
 
     def _order(self) -> SortKey | None:

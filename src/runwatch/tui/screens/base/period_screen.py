@@ -23,17 +23,6 @@ class PeriodScreen(ConsoleScreen):
     """
 
     BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab", "screen.filter")
-    DEFAULT_CSS = """
-    PeriodScreen {
-        & #filter {
-            display: none;
-        }
-        &.-filtering #filter {
-            display: block;
-        }
-    }
-    """
-
     period_text: str = DEFAULT_PERIOD
     """The period as the user chose it."""
 
@@ -101,14 +90,6 @@ class PeriodScreen(ConsoleScreen):
             self.take_period(self._own)
         else:
             self.action_filter()
-
-    def action_next_tab(self) -> None:
-        """Switch to the next period."""
-        self.query_one(TabBar).step(1)
-
-    def action_previous_tab(self) -> None:
-        """Switch to the previous period."""
-        self.query_one(TabBar).step(-1)
 
     def action_filter(self) -> None:
         """Open the input line."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import UsageError
 from runwatch.records.record import Record
@@ -16,7 +16,7 @@ from runwatch.tui.screens.base.period_screen import PeriodScreen
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines, pane_status
+from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.reports.period import DEFAULT_PERIOD, ReportPeriod
 from runwatch.view.spec.resource import ResourceSpec
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from runwatch.store.live.report_poller import ReportPoller, ReportQuery
     from runwatch.store.session import ServiceSession
 
-SIDE_BY_SIDE: Final = 100
-"""Minimum width for panes side by side."""
-
 
 class ReportScreen(PeriodScreen):
     """A screen of reports about a period. Subclasses name the reports and draw them.
@@ -38,6 +35,7 @@ class ReportScreen(PeriodScreen):
     The view state stores the period as its filter, so that going back restores it.
     """
 
+    NARROW_BELOW = 100
     BINDINGS = make_bindings("screen.raw", "screen.full", "screen.copy")
     DEFAULT_CSS = """
     ReportScreen {
@@ -111,7 +109,6 @@ class ReportScreen(PeriodScreen):
             interval_s: The poll interval in seconds.
             sections_of: Builds the sections of the record.
         """
-        console = self.console
         state = self._state(kind, interval_s)
         view, record = self.query_one(f"#{name}-text", DetailView), self.record_of(kind)
         if record is None:
@@ -123,11 +120,8 @@ class ReportScreen(PeriodScreen):
             trouble = [_said(*self._note(spec, state), role=Role.BAD)] if state.load in FAILED_STATES else []
             view.show([*sections_of(record), *trouble])
         view.is_stale = state.load in STALE_STATES
-        age = pane_status(state, console.render_context())
-        lost = console.failure is not None and state.age_s is None
-        shown = label_span("not connected", Role.BAD) if lost else (age.text, str(age.role))
         self.query_one(f"#{name}", Pane).set_border_text(
-            title=title, state=(label_span("raw"),) if self._is_raw else line(""), age=(shown,)
+            title=title, state=(label_span("raw"),) if self._is_raw else line(""), age=(self.age_span(state),)
         )
 
     def room_of(self, name: str) -> Callable[[Sequence[SafeText]], int]:
@@ -138,7 +132,6 @@ class ReportScreen(PeriodScreen):
 
     def on_mount(self) -> None:
         """Start reading, and show what is known."""
-        self._fit()
         self.choose_tab()
         self.session_opened()
 
@@ -149,7 +142,6 @@ class ReportScreen(PeriodScreen):
 
     def on_resize(self) -> None:
         """Draw plots for the new width, after the panes have been resized."""
-        self._fit()
         self.call_after_refresh(self._draw_if_mounted)
 
     def session_opened(self) -> None:
@@ -199,16 +191,6 @@ class ReportScreen(PeriodScreen):
 
     # Messages and key actions.
 
-    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Open the link's view or record."""
-        message.stop()
-        target = message.link
-        # Later, because this screen cannot wait for its own removal.
-        if isinstance(target, ViewState):
-            self.console.call_later(self.console.go_to_view, target)
-        elif isinstance(target, tuple):
-            self.console.call_later(self.console.open_record, *target)
-
     async def action_copy(self) -> None:
         """Copy the value at the cursor."""
         focused = self.focused
@@ -238,9 +220,6 @@ class ReportScreen(PeriodScreen):
         if self.is_mounted and self.query(DetailView):
             self.draw()
 
-    def _fit(self) -> None:
-        self.set_class(self.size.width < SIDE_BY_SIDE, "-narrow")
-
     def _state(self, kind: str, interval_s: float) -> PaneState:
         session, clock = self.session, self.console.clock
         return pane_state(
@@ -252,9 +231,8 @@ class ReportScreen(PeriodScreen):
         )
 
     def _note(self, spec: ResourceSpec[Any], state: PaneState) -> tuple[SafeText, ...]:
-        failure = self.console.failure
-        if failure is not None:
-            return tuple(line(text) for text in (failure.title, failure.detail, failure.hint) if text)
+        if self.console.failure is not None:
+            return self.failure_lines()
         if self.session is None:
             return (line(self.console.startup_status),)
         if state.load is LoadState.NOT_OFFERED:

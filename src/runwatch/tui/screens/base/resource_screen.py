@@ -31,13 +31,9 @@ from runwatch.view.text.safe_text import json_block, line
 
 if TYPE_CHECKING:
     from runwatch.tui.widgets.lists.detail_layout import DetailLink
-    from runwatch.tui.widgets.lists.detail_view import DetailView
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.problems.copy_options import CopyOption
     from runwatch.view.text.format import RenderContext
-
-WIDE_COLUMNS: Final = 100
-"""Minimum width for list and detail side by side; narrower windows show one of them."""
 
 _DOING: Final = frozenset({"new", "destroy", "edit", "test"})
 """Key actions whose meaning the resource's specification defines."""
@@ -54,6 +50,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         source: The source of its rows.
     """
 
+    NARROW_BELOW = 100
     BINDINGS = make_bindings(
         "screen.copy", "screen.copy_menu", "screen.actions", "screen.raw", "screen.full", "screen.preview",
         "screen.new", "screen.destroy", "screen.edit", "screen.test"
@@ -69,12 +66,6 @@ class ResourceScreen(ListScreen, RecordScreen):
         }
         & #detail {
             width: 12fr;
-        }
-        & #filter {
-            display: none;
-        }
-        &.-filtering #filter {
-            display: block;
         }
         &.-narrow #detail, &.-no-preview #detail, &.-full-list #detail {
             display: none;
@@ -145,6 +136,8 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def hints(self) -> Sequence[KeyHint]:
         """Return the hints common to all lists and those of this resource's actions."""
+        if self.HINTS:
+            return self.HINTS
         doing: list[KeyHint] = ["screen.new"] if self.spec.create_actions else []
         doing += [f"screen.{name}" for name in ("edit", "test") if self._can(name)]
         destroying = next((action for action in self.spec.actions if action.is_destructive), None)
@@ -156,10 +149,6 @@ class ResourceScreen(ListScreen, RecordScreen):
         return ("list.open", "screen.filter", "screen.copy", *doing, *usual)
 
     # Updates.
-
-    def on_mount(self) -> None:
-        """Show the known rows."""
-        self._fit()
 
     def watch_notes(self) -> None:
         """Poll for notes about the records written by other consoles on this machine."""
@@ -183,10 +172,6 @@ class ResourceScreen(ListScreen, RecordScreen):
                 self._lacks_notes = False
 
         start_worker(self, read(), "reading notes", group="notes read", exclusive=True)
-
-    def on_resize(self) -> None:
-        """Lay out the panes side by side, or show one of them."""
-        self._fit()
 
     def view_state(self, name: str) -> ViewState:
         """Return filter, sort, selected row and whether it is open."""
@@ -306,15 +291,6 @@ class ResourceScreen(ListScreen, RecordScreen):
     def focus_detail(self) -> None:
         """Focus the detail."""
         self.query_one("#fields").focus()
-
-    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Open the record or view that a field links to."""
-        message.stop()
-        # Later, because this screen cannot wait for its own removal.
-        if isinstance(message.link, ViewState):
-            self.console.call_later(self.console.go_to_view, message.link)
-        elif isinstance(message.link, tuple):
-            self.console.call_later(self.console.open_record, *message.link)
 
     async def action_copy(self) -> None:
         """Copy the id of the record."""
@@ -436,9 +412,6 @@ class ResourceScreen(ListScreen, RecordScreen):
         return not is_open and not self.query_one("#detail").has_focus_within and not is_begun
 
     # Internals.
-
-    def _fit(self) -> None:
-        self.set_class(self.size.width < WIDE_COLUMNS, "-narrow")
 
     def _view_word(self) -> StyledSpans:
         return (label_span("raw"),) if self._is_raw else line("")

@@ -123,14 +123,6 @@ class TabbedScreen(ResourceScreen):
         self.query_one("#fields", DetailView).reset()
         self.show_detail()
 
-    def action_next_tab(self) -> None:
-        """Go to the next tab."""
-        self._step(1)
-
-    def action_previous_tab(self) -> None:
-        """Go to the previous tab."""
-        self._step(-1)
-
     def action_raw(self) -> None:
         """Go to the record's own tab and switch between fields and JSON."""
         self.query_one("#sides", TabBar).choose(RECORD)
@@ -143,13 +135,14 @@ class TabbedScreen(ResourceScreen):
         if reader is not None:
             reader.refresh()
 
-    # Internals.
-
-    def _step(self, step: int) -> None:
+    def action_step_tab(self, step: int) -> None:
+        """Go to another tab, and in a narrow window open the detail."""
         self._is_raw = False
         self.query_one("#sides", TabBar).step(step)
         if self.has_class("-narrow") and not self.has_class("-opened"):
             self.open_detail()
+
+    # Internals.
 
     def _reader(self) -> ReportPoller | None:
         session = self.console.session

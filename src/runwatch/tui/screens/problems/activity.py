@@ -16,7 +16,6 @@ from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.view.problems.activity import (
     ACTIVITY,
     ActivityEntry,
@@ -125,19 +124,17 @@ class ActivitySource:
 class ActivityScreen(ResourceScreen):
     """The screen of activity around a time."""
 
+    HINTS = (
+        "list.open", ("screen.filter", "ask"), "screen.copy", "screen.export", "screen.raw", "screen.time",
+        ("app.problems", "problems"), "app.quit",
+    )  # fmt: skip
+
     def __init__(self) -> None:
         self._around = ActivitySource()
         self._question = ""
         self._begun: Sequence[ActivityEntry] = ()
         super().__init__(ACTIVITY, self._around)
         self._around.screen = self
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions, the query first."""
-        return (
-            "list.open", ("screen.filter", "ask"), "screen.copy", "screen.export", "screen.raw", "screen.time",
-            ("app.problems", "problems"), "app.quit",
-        )  # fmt: skip
 
     def use(self, source: RowSource) -> None:
         """Search again now that a journal is open; the screen keeps its own source."""

@@ -11,7 +11,6 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.resources.problem_codes import PROBLEM_CODES, ProblemCode, count_codes, record_from_count
 
@@ -67,18 +66,15 @@ class ProblemCodesScreen(ResourceScreen):
     """The screen of problem codes."""
 
     BINDINGS = make_bindings("screen.groups")
+    HINTS = (
+        ("list.open", "list these"), ("screen.groups", "all problems"), "screen.filter", "screen.export",
+        "screen.time", "app.quit",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         source = ProblemCodeSource()
         super().__init__(PROBLEM_CODES, source)
         source.screen = self
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions, the way back to the problems first."""
-        return (
-            ("list.open", "list these"), ("screen.groups", "all problems"), "screen.filter", "screen.export",
-            "screen.time", "app.quit",
-        )  # fmt: skip
 
     def use(self, source: RowSource) -> None:
         """Count again; the screen keeps its own source."""
@@ -90,8 +86,7 @@ class ProblemCodesScreen(ResourceScreen):
         message.prevent_default()
         if self.row is not None:
             code: ProblemCode = self.row.subject
-            # Deferred, because this screen cannot wait for its own removal.
-            self.console.call_later(self.console.go_to_view, ViewState("problems", filter=code.filter))
+            self.go_to_view_later(ViewState("problems", filter=code.filter))
 
     def action_groups(self) -> None:
         """Return to the list of problems."""

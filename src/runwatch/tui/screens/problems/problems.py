@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -20,7 +19,6 @@ from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import RowSource, SearchableSource
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.panes.menu import MenuItem
@@ -52,6 +50,11 @@ class ProblemsScreen(ResourceScreen):
     """
 
     BINDINGS = make_bindings("screen.copy_menu", "screen.groups")
+    HINTS = (
+        "list.open", ("screen.filter", "find"), ("screen.copy", "copy instance"),
+        ("screen.copy_menu", "support block"), ("screen.export", "bundle"), "screen.groups", "app.around",
+        "screen.raw", "screen.time", ("app.requests", "requests"), "app.quit",
+    )  # fmt: skip
 
     def __init__(self, source: RowSource, spec: ResourceSpec[Any] = PROBLEMS) -> None:
         super().__init__(spec, source)
@@ -66,14 +69,6 @@ class ProblemsScreen(ResourceScreen):
     def filter_bar(self, complete: Completer) -> FilterBar:
         """Return a filter bar that accepts whole emails."""
         return ProblemFilterBar(complete, id="filter")
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the actions, those for quoting a problem first."""
-        return (
-            "list.open", ("screen.filter", "find"), ("screen.copy", "copy instance"),
-            ("screen.copy_menu", "support block"), ("screen.export", "bundle"), "screen.groups", "app.around",
-            "screen.raw", "screen.time", ("app.requests", "requests"), "app.quit",
-        )  # fmt: skip
 
     def form_field(self, entry: ProblemEntry) -> str | None:
         """Return the run form's field for a refused submit, or an empty text; ``None`` if the form does not help."""

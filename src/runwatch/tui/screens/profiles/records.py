@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runwatch.base.json import dumps
 from runwatch.records.record import Record
@@ -102,6 +102,11 @@ class MultiProfileListScreen(MultiProfileBase):
         own: The resource as listed for one profile.
     """
 
+    HINTS: ClassVar[Sequence[KeyHint]] = (
+        "list.open", ("detail.open", "go to its profile"), "screen.filter", "screen.copy", "screen.compare",
+        "screen.export", "screen.raw", "screen.refresh", "screen.back",
+    )  # fmt: skip
+
     def __init__(self, own: ResourceSpec[Any]) -> None:
         self._owners: Final = RecordProfiles()
         self._parts: dict[str, RowSource] = {}
@@ -149,13 +154,6 @@ class MultiProfileListScreen(MultiProfileBase):
         """Return the profile column, then the columns of the single-profile list."""
         columns = [column for column in super()._columns() if column.id != self.spec.columns[0].id]
         return (self.spec.columns[0], *columns)
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions."""
-        return (
-            "list.open", ("detail.open", "go to its profile"), "screen.filter", "screen.copy", "screen.compare",
-            "screen.export", "screen.raw", "screen.refresh", "screen.back",
-        )  # fmt: skip
 
     def focus_detail(self) -> None:
         """Move to the link to the record's own profile."""

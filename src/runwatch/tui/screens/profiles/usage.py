@@ -27,7 +27,6 @@ from runwatch.tui.screens.base.period_screen import PeriodScreen
 from runwatch.tui.screens.profiles.records import MultiProfileListScreen
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.reports.profile_usage import PROFILE_USAGE, READ, ProfileUsage, combined_total_text
@@ -118,6 +117,10 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     """
 
     BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab")
+    HINTS = (
+        ("list.open", "go to its page"), ("screen.next_tab", "next period"), ("screen.filter", "other period"),
+        "screen.export", "screen.raw", "screen.refresh", "screen.back",
+    )  # fmt: skip
     # Of several base classes, Textual applies only the first one's styles, so the list's are repeated here.
     DEFAULT_CSS = """
     MultiProfileUsageScreen {
@@ -157,13 +160,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     def filter_bar(self, complete: Completer) -> FilterBar:
         """Return the input for a period; this list has no filter."""
         return self.period_bar()
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions."""
-        return (
-            ("list.open", "go to its page"), ("screen.next_tab", "next period"), ("screen.filter", "other period"),
-            "screen.export", "screen.raw", "screen.refresh", "screen.back",
-        )  # fmt: skip
 
     def polled_lists(self) -> tuple[type[Record], ...]:
         """Return no lists: reports are read by their own pollers."""

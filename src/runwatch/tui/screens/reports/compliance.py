@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,6 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.report_screen import ReportScreen
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -35,6 +34,11 @@ class ComplianceScreen(ReportScreen):
 
     AUTO_FOCUS = "#decisions-text"
     BINDINGS = make_bindings("screen.export")
+    HINTS = (
+        ("screen.export", "write the file"), ("detail.open", "open"), ("screen.next_tab", "next period"),
+        ("screen.filter", "other period"), "screen.refresh", "screen.raw", "screen.full", "app.quit",
+    )  # fmt: skip
+    CRUMBS = ("Compliance export",)
     DEFAULT_CSS = """
     ComplianceScreen {
         & #export, & #decisions {
@@ -54,17 +58,6 @@ class ComplianceScreen(ReportScreen):
         decisions = Pane(DetailView(id="decisions-text"), id="decisions")
         yield Container(export, decisions, id="panes")
         yield self.period_bar()
-
-    def breadcrumbs(self) -> Sequence[str]:
-        """Return the screen's name."""
-        return ("Compliance export",)
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions."""
-        return (
-            ("screen.export", "write the file"), ("detail.open", "open"), ("screen.next_tab", "next period"),
-            ("screen.filter", "other period"), "screen.refresh", "screen.raw", "screen.full", "app.quit",
-        )  # fmt: skip
 
     def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
         """Return the query for the export."""

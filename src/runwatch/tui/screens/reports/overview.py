@@ -26,7 +26,6 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.link_lines import LinkLines
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import pane_status
@@ -44,9 +43,6 @@ from runwatch.view.text.safe_text import line
 
 R = TypeVar("R", bound=Record)
 
-SIDE_BY_SIDE: Final = 112
-"""Width from which live, ended and limits are side by side; below it they share one pane."""
-
 JOURNAL_S: Final = 5.0
 """Seconds between reads of the problem journal."""
 
@@ -63,7 +59,13 @@ class OverviewScreen(ConsoleScreen):
     """The overview screen."""
 
     AUTO_FOCUS = "#standing-lines"
+    NARROW_BELOW = 112
     BINDINGS = make_bindings("screen.new")
+    HINTS = (
+        "list.open", "app.runs", "app.receipts", "app.templates", "app.problems", ("screen.new", "new run"),
+        "screen.refresh", "app.quit",
+    )  # fmt: skip
+    CRUMBS = ("Overview",)
     DEFAULT_CSS = """
     OverviewScreen {
         & #overview {
@@ -112,17 +114,6 @@ class OverviewScreen(ConsoleScreen):
         """Return the lists that runs refer to; runs and account are always read."""
         return tuple(POLLED_KINDS.values())
 
-    def breadcrumbs(self) -> Sequence[str]:
-        """Return the screen's name."""
-        return ("Overview",)
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the ways to the lists."""
-        return (
-            "list.open", "app.runs", "app.receipts", "app.templates", "app.problems", ("screen.new", "new run"),
-            "screen.refresh", "app.quit",
-        )  # fmt: skip
-
     def view_state(self, name: str) -> ViewState:
         """Return the view state with the number under the cursor."""
         focused = self.focused
@@ -141,7 +132,7 @@ class OverviewScreen(ConsoleScreen):
     @property
     def is_narrow(self) -> bool:
         """Whether the panes are stacked, issues first."""
-        return self.size.width < SIDE_BY_SIDE
+        return self.size.width < self.NARROW_BELOW
 
     # Events.
 
@@ -233,7 +224,6 @@ class OverviewScreen(ConsoleScreen):
         """Put issues on top in a narrow window and numbers on top in a wide one."""
         whole = self.query_one("#overview")
         is_first = whole.children[0].id == "standing"
-        self.set_class(self.is_narrow, "-narrow")
         if self.is_narrow != is_first:
             first, then = ("standing", "numbers") if self.is_narrow else ("numbers", "standing")
             whole.move_child(self.query_one(f"#{first}"), before=self.query_one(f"#{then}"))
@@ -282,13 +272,12 @@ class OverviewScreen(ConsoleScreen):
             self._lines("left").show(limit_lines(spending, context))
         assert self._runs is not None
         state = self._runs.state()
-        age = pane_status(state, context)
-        is_lost = self.console.failure is not None and state.age_s is None
         note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
-        shown: StyledSpans = (label_span("not connected", Role.BAD),) if is_lost else ((age.text, str(age.role)),)
         of = line(note)
         self._pane("live").set_border_text(
-            title=line("Now" if self.is_narrow else "Live now"), age=shown, counters=of if self.is_narrow else line("")
+            title=line("Now" if self.is_narrow else "Live now"),
+            age=(self.age_span(state),),
+            counters=of if self.is_narrow else line(""),
         )
         self._pane("ended").set_border_text(title=line("Ended, last hour"), age=of)
         self._pane("left").set_border_text(title=line("Requests"))
@@ -314,17 +303,10 @@ class OverviewScreen(ConsoleScreen):
         assert self._runs is not None
         console, runs = self.console, self._runs.state()
         if console.failure is not None and runs.age_s is None:
-            return [
-                line(text) for text in (console.failure.title, console.failure.detail, console.failure.hint) if text
-            ]
+            return [*self.failure_lines()]
         if runs.age_s is None:
-            return [
-                line(
-                    console.startup_status
-                    if console.session is None
-                    else pane_status(runs, console.render_context()).text
-                )
-            ]
+            state = pane_status(runs, console.render_context()).text
+            return [line(console.startup_status if console.session is None else state)]
         good = (label_span(console.glyphs.good, Role.GOOD), label_span(" Nothing stands out.", Role.PLAIN))
         if not self._runs.items():
             start = console.keys.shown("screen.new")

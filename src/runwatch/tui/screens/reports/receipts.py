@@ -14,7 +14,6 @@ from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.receipt_totals import ReceiptTotalsModel, UsageReconciler
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.sources.server_filter_source import ServerFilterSource
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -46,6 +45,10 @@ class ReceiptsScreen(ResourceScreen):
     """
 
     BINDINGS = make_bindings("screen.spend")
+    HINTS = (
+        "list.open", "screen.filter", "screen.spend", "screen.compare", "list.mark", "screen.export",
+        "screen.copy", "screen.raw", "screen.refresh", "screen.time", "app.quit",
+    )  # fmt: skip
 
     def __init__(self, source: RowSource) -> None:
         super().__init__(RECEIPTS, source)
@@ -56,13 +59,6 @@ class ReceiptsScreen(ResourceScreen):
         self._shows_spend = False
 
     # Layout.
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the actions reviewers use."""
-        return (
-            "list.open", "screen.filter", "screen.spend", "screen.compare", "list.mark", "screen.export",
-            "screen.copy", "screen.raw", "screen.refresh", "screen.time", "app.quit",
-        )  # fmt: skip
 
     def polled_lists(self) -> tuple[type[Record], ...]:
         """Return the list, unless the service filters it."""

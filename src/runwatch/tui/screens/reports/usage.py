@@ -21,7 +21,6 @@ from runwatch.store.live.report_poller import REPORT_S, ReportQuery
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.screens.base.report_screen import ReportScreen
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -48,6 +47,11 @@ class UsageScreen(ReportScreen):
 
     AUTO_FOCUS = "#usage-text"
     BINDINGS = make_bindings("screen.new")
+    HINTS = (
+        ("detail.open", "open list"), ("screen.next_tab", "next period"), ("screen.filter", "other period"),
+        ("screen.new", "add credit"), "screen.refresh", "screen.raw", "screen.full", "screen.time", "app.quit",
+    )  # fmt: skip
+    CRUMBS = ("Account and usage",)
     DEFAULT_CSS = """
     UsageScreen {
         & #account {
@@ -73,17 +77,6 @@ class UsageScreen(ReportScreen):
         usage = Pane(self.period_tabs(), DetailView(id="usage-text"), id="usage")
         yield Container(account, usage, id="panes")
         yield self.period_bar()
-
-    def breadcrumbs(self) -> Sequence[str]:
-        """Return the screen's name."""
-        return ("Account and usage",)
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions."""
-        return (
-            ("detail.open", "open list"), ("screen.next_tab", "next period"), ("screen.filter", "other period"),
-            ("screen.new", "add credit"), "screen.refresh", "screen.raw", "screen.full", "screen.time", "app.quit",
-        )  # fmt: skip
 
     def action_new(self) -> None:
         """Add sample credit, the only thing to create for an account."""

@@ -20,7 +20,6 @@ from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.event_tail import EventTail
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
@@ -52,6 +51,10 @@ class MergedTailScreen(EventScreen):
     """The merged tail screen. Without chosen runs it follows every live one."""
 
     BINDINGS = make_bindings("screen.filter", "screen.copy", "screen.open_run", "screen.new")
+    HINTS = (
+        "tail.open", "screen.filter", "tail.follow", "screen.open_run", ("screen.copy", "copy run id"),
+        "tail.context", "screen.refresh", "app.quit",
+    )  # fmt: skip
     DEFAULT_CSS = """
     MergedTailScreen {
         & #tail-pane {
@@ -106,13 +109,6 @@ class MergedTailScreen(EventScreen):
     def breadcrumbs(self) -> Sequence[str]:
         """Return what is followed."""
         return ("Tail", "chosen runs" if self._chosen else "all live runs")
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the actions for events."""
-        return (
-            "tail.open", "screen.filter", "tail.follow", "screen.open_run", ("screen.copy", "copy run id"),
-            "tail.context", "screen.refresh", "app.quit",
-        )  # fmt: skip
 
     # Events.
 

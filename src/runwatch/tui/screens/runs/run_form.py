@@ -31,6 +31,7 @@ class RunFormScreen(FormScreen):
     """
 
     BEGINS_IN: ClassVar[str] = "objective"
+    CRUMBS = ("Runs", "New run")
     DEFAULT_CSS = """
     RunFormScreen {
         & #like {
@@ -66,10 +67,6 @@ class RunFormScreen(FormScreen):
         if self._like is None or not self._like.note:
             return ()
         return (Static(to_content(line(self._like.note, None), Role.WARN), id="like"),)
-
-    def breadcrumbs(self) -> Sequence[str]:
-        """Return the path below the runs."""
-        return ("Runs", "New run")
 
     def typed(self, values: Mapping[str, str]) -> None:
         """Keep the draft at every change, because the form can be left in other ways than by its own key."""

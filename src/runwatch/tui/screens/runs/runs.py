@@ -11,7 +11,6 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import freshness_text
 from runwatch.view.resources.runs import RUNS
@@ -48,6 +47,11 @@ class RunsScreen(ResourceScreen, EventScreen):
         "screen.next_tab",
         "screen.previous_tab",
     )
+    HINTS = (
+        "list.open", "screen.filter", "screen.copy", ("screen.new", "new run"), ("screen.destroy", "cancel"),
+        "tail.follow", "screen.pause", "screen.next_tab", "screen.add", "screen.again", "screen.refresh",
+        "screen.raw", "app.quit",
+    )  # fmt: skip
 
     DETAIL_EVERY: ClassVar[int] = 1
     """The elapsed time of a live run changes every second."""
@@ -113,14 +117,6 @@ class RunsScreen(ResourceScreen, EventScreen):
             line("No runs yet."),
             line(f"{keys.shown('screen.new')} starts a test run, {keys.shown('screen.add')} adds one by its id."),
         )
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the actions operators use."""
-        return (
-            "list.open", "screen.filter", "screen.copy", ("screen.new", "new run"), ("screen.destroy", "cancel"),
-            "tail.follow", "screen.pause", "screen.next_tab", "screen.add", "screen.again", "screen.refresh",
-            "screen.raw", "app.quit",
-        )  # fmt: skip
 
     def focus_detail(self) -> None:
         """Focus the active view."""
@@ -225,13 +221,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         """Focus the run's active view."""
         self.focus_detail()
 
-    def action_next_tab(self) -> None:
-        """Show the run's next view."""
-        self.run_detail.action_next_tab()
-
-    def action_previous_tab(self) -> None:
-        """Show the run's previous view."""
-        self.run_detail.action_previous_tab()
+    def action_step_tab(self, step: int) -> None:
+        """Show another view of the run."""
+        self.run_detail.action_step_tab(step)
 
     def action_raw(self) -> None:
         """Toggle between the run's JSON and the previous view."""
@@ -268,9 +260,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         from runwatch.tui.screens.runs.merged_tail import tail_view
 
         marked = self.table.marks
-        view = tail_view([row.id for row in self._all_rows() if row.key in marked])
-        # Deferred, because this screen cannot wait for its own removal.
-        self.console.call_later(self.console.go_to_view, view)
+        self.go_to_view_later(tail_view([row.id for row in self._all_rows() if row.key in marked]))
 
     def action_refresh(self) -> None:
         """Read the list and the run's events now, and retry what could not be read for the run."""

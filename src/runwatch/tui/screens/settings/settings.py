@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from textual.widget import Widget
@@ -24,7 +24,7 @@ from runwatch.tui.screens.settings.settings_menus import (
     validate_setting,
 )
 from runwatch.tui.screens.settings.settings_table import SettingsTableScreen
-from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
+from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.inputs.value_editor import ValueEditor
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.menu import Menu
@@ -43,6 +43,10 @@ class SettingsScreen(SettingsTableScreen):
     """The settings screen."""
 
     BINDINGS = make_bindings("screen.test", "screen.copy", "screen.destroy")
+    HINTS = (
+        ("list.open", "change"), ("screen.filter", "find"), ("screen.destroy", "default"),
+        ("screen.next_tab", "next part"), "screen.test", ("screen.copy", "copy key"), "screen.back", "app.quit",
+    )  # fmt: skip
     DEFAULT_CSS = """
     SettingsScreen {
         & ProblemPanel {
@@ -73,13 +77,6 @@ class SettingsScreen(SettingsTableScreen):
         yield from super().body()
         yield ProblemPanel(id="settings-problem")
         yield ValueEditor(self._fault, id="settings-value")
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions."""
-        return (
-            ("list.open", "change"), ("screen.filter", "find"), ("screen.destroy", "default"),
-            ("screen.next_tab", "next part"), "screen.test", ("screen.copy", "copy key"), "screen.back", "app.quit",
-        )  # fmt: skip
 
     @property
     def is_at_root(self) -> bool:

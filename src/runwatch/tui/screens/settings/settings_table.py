@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from textual.widget import Widget
 
@@ -34,6 +34,7 @@ class SettingsTableScreen(ConsoleScreen):
     """
 
     BINDINGS = make_bindings("screen.filter", "screen.next_tab", "screen.previous_tab")
+    CRUMBS = ("Settings",)
     AUTO_FOCUS = "#settings-table"
     DEFAULT_CSS = """
     SettingsTableScreen {
@@ -65,10 +66,6 @@ class SettingsTableScreen(ConsoleScreen):
         yield Pane(RecordTable(COLUMNS, id="settings-table"), id="settings-list")
         yield Pane(DetailView(id="settings-text"), id="settings-about")
         yield FilterBar(id="settings-filter")
-
-    def breadcrumbs(self) -> Sequence[str]:
-        """Return the screen's name."""
-        return ("Settings",)
 
     @property
     def table(self) -> RecordTable:
@@ -152,14 +149,6 @@ class SettingsTableScreen(ConsoleScreen):
         self._find("")
         self._close_filter()
 
-    def action_next_tab(self) -> None:
-        """Move to the next part of the table."""
-        self._to_part(1)
-
-    def action_previous_tab(self) -> None:
-        """Move to the previous part."""
-        self._to_part(-1)
-
     def action_back(self) -> None:
         """Go back one level: from the description, then from the search."""
         if self._is_in_about:
@@ -194,7 +183,8 @@ class SettingsTableScreen(ConsoleScreen):
         self.remove_class("-filtering")
         self.table.focus()
 
-    def _to_part(self, step: int) -> None:
+    def action_step_tab(self, step: int) -> None:
+        """Move to the next or previous part of the table."""
         cursor = next((place for place, row in enumerate(self._rows) if row.key == self.table.cursor_key), 0)
         starts = [place for place, row in enumerate(self._rows) if row.is_heading]
         ahead = [place for place in starts if (place > cursor if step > 0 else place < cursor)]

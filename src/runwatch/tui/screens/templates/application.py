@@ -18,7 +18,6 @@ from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.next_actions import follow_next_action
 from runwatch.tui.shell.console_screen import ConsoleScreen
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
@@ -66,6 +65,10 @@ class ApplicationScreen(ConsoleScreen):
     """
 
     BINDINGS = make_bindings("screen.raw", "screen.copy", "screen.actions", "screen.refresh")
+    HINTS = (
+        ("detail.open", "run next action"), ("screen.actions", "actions"), ("screen.copy", "copy value"),
+        "screen.refresh", "screen.raw", "screen.back",
+    )  # fmt: skip
     AUTO_FOCUS = "#fields"
     DEFAULT_CSS = """
     ApplicationScreen {
@@ -96,13 +99,6 @@ class ApplicationScreen(ConsoleScreen):
     def breadcrumbs(self) -> Sequence[str]:
         """Return the template, and whether its plan or application is shown."""
         return (*self._place, self._template_id, "Application" if self._application_id else "Plan")
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions, the next action first."""
-        return (
-            ("detail.open", "run next action"), ("screen.actions", "actions"), ("screen.copy", "copy value"),
-            "screen.refresh", "screen.raw", "screen.back",
-        )  # fmt: skip
 
     @property
     def is_at_root(self) -> bool:

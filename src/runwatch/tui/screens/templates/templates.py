@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from runwatch.records.source import SourceConnection
 from runwatch.records.template import Template
@@ -46,6 +46,10 @@ class TemplatesScreen(ResourceScreen):
     """The screen of templates."""
 
     BINDINGS = make_bindings("review")
+    HINTS: ClassVar[Sequence[KeyHint]] = (
+        ("list.open", "open and act"), "review.decide", "screen.compare",
+        ("screen.export", "report"), "screen.filter", "screen.copy", "screen.raw", "app.quit",
+    )  # fmt: skip
 
     def __init__(self, source: RowSource) -> None:
         super().__init__(TEMPLATES, self._with_the_rest(source))
@@ -59,13 +63,6 @@ class TemplatesScreen(ResourceScreen):
     def polled_lists(self) -> tuple[type[Record], ...]:
         """Return templates and connections, which next actions refer to."""
         return (Template, SourceConnection)
-
-    def hints(self) -> Sequence[KeyHint]:
-        """Return the actions reviewers use."""
-        return (
-            ("list.open", "open and act"), "review.decide", "screen.compare",
-            ("screen.export", "report"), "screen.filter", "screen.copy", "screen.raw", "app.quit",
-        )  # fmt: skip
 
     def counters(self) -> StyledSpans:
         """Return the number of eligible and of blocked templates."""

@@ -186,13 +186,9 @@ class RunDetail(Vertical):
         self.add_class("-searching")
         self.query_one(FilterBar).edit(self._search)
 
-    def action_next_tab(self) -> None:
-        """Show the next view."""
-        self._tabs.step(1)
-
-    def action_previous_tab(self) -> None:
-        """Show the previous view."""
-        self._tabs.step(-1)
+    def action_step_tab(self, step: int) -> None:
+        """Show another view."""
+        self._tabs.step(step)
 
     def turn_raw(self) -> None:
         """Toggle between the run's JSON and the previous view."""
