@@ -43,8 +43,6 @@ class Quota(Record):
 
 
 class TopUp(Record):
-    """A payment into the wallet."""
-
     at = moment("at")
     amount_usd = amount("amount_usd")
     method = text("method")

@@ -9,15 +9,11 @@ from runwatch.records.usage import Period, UsageTotals
 
 
 class DecisionResource(Record):
-    """Subject of a decision."""
-
     type = text("type")
     id = text("id")  # type: ignore[assignment]
 
 
 class Decision(Record):
-    """One recorded decision."""
-
     decision_id = text("decision_id")
     kind = text("kind")
     action = text("action")

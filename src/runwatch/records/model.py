@@ -6,8 +6,6 @@ from runwatch.records.record import Record, Wire, moment, one, text, texts
 
 
 class RequestedModel(Record):
-    """The requested model."""
-
     model_key = text("model_key")
     publisher_id = text("publisher_id")
     family = text("family")
@@ -167,8 +165,6 @@ class CatalogConnection(Record):
 
 
 class CatalogSource(Record):
-    """The source of a catalog entry."""
-
     source_id = text("source_id")
     source_kind = text("source_kind")
 

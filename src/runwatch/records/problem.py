@@ -70,9 +70,6 @@ class Problem(Record):
 
         RFC 9457 makes every member optional, so a type or a title is enough. The status must be that of the response,
         because other JSON has members with these names too.
-
-        Args:
-            status: The HTTP status of the response.
         """
         is_named = bool(self.type or self.title) and self.code != NOT_A_PROBLEM
         return is_named and status is not None and self.status == status

@@ -89,12 +89,10 @@ def _is(kind: type[T]) -> Callable[[Any], T]:
 
 
 def text(name: str) -> Member[str]:
-    """Declare a string."""
     return Member(name, _is(str), form={"type": "string"}, stays=str)
 
 
 def flag(name: str) -> Member[bool]:
-    """Declare a boolean."""
     return Member(name, _is(bool), form={"type": "boolean"})
 
 
@@ -149,23 +147,18 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def texts(name: str) -> Member[tuple[str, ...]]:
-    """Declare an array of strings."""
     return Member(name, _texts, form={"type": "array"})
 
 
 def mapping(name: str) -> Member[Mapping[str, Any]]:
-    """Declare an object with any members."""
     return Member(name, _is(dict), form={"type": "object"}, stays=dict)
 
 
 def anything(name: str) -> Member[Any]:
-    """Declare a member of any type."""
     return Member(name, lambda value: value)
 
 
 def one(kind: type[R], name: str) -> Member[R]:
-    """Declare a nested record."""
-
     def read(value: Any) -> R:
         if not isinstance(value, dict):
             raise Mismatch

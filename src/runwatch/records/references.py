@@ -37,7 +37,6 @@ def find_secret_references(body: object) -> list[dict[str, str]]:
 
 
 def _references(body: object) -> Iterator[tuple[str, str, str]]:
-    """Yield path, name and text of every reference."""
     waiting: deque[tuple[str, str, Any, bool]] = deque([("", "", body, False)])
     for _ in range(MAX_VISITED):
         if not waiting:

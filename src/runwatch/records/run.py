@@ -16,8 +16,6 @@ class Slice(Record):
 
 
 class RunLinks(Record):
-    """Links to the parts of a run."""
-
     status = text("status")
     events = text("events")
     receipt = text("receipt")

@@ -26,7 +26,6 @@ class ServiceProblem(Record):
 
     @property
     def id(self) -> str:
-        """The instance."""
         return self.instance or ""
 
 

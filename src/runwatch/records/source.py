@@ -42,9 +42,6 @@ def describe_test_failure(kind: str, http_status: int | None, message: str | Non
     """Describe why a test failed, with the exact status and the source's message if it responded.
 
     Args:
-        kind: The kind of the failed call.
-        http_status: The status of the response.
-        message: The source's message.
         was_sent: Whether the source accepted the call.
     """
     words = FAILURE_WORDS.get(find_failure_kind(kind, was_sent=was_sent), kind)

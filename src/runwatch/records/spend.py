@@ -17,7 +17,6 @@ _EXACT: Final = Context(prec=100)
 
 
 def sum_amounts(amounts: Iterable[Decimal]) -> Decimal:
-    """Return the exact sum of amounts."""
     return reduce(_EXACT.add, amounts, Decimal(0))
 
 

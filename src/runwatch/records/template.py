@@ -7,8 +7,6 @@ from runwatch.records.record import Record, Wire, amount, flag, integer, many, m
 
 
 class NextAction(Record):
-    """What to do next."""
-
     type = text("type")
     detail = text("detail")
 

@@ -33,8 +33,6 @@ class UsageTotals(Record):
 
 
 class ArmUsage(Record):
-    """Usage of one registered option."""
-
     arm_id = text("arm_id")
     selected_count = integer("selected_count")
     fallback_count = integer("fallback_count")
@@ -47,8 +45,6 @@ class ArmUsage(Record):
 
 
 class DayUsage(Record):
-    """Usage of one day."""
-
     date = text("date")
     executions = integer("executions")
     platform_usd = amount("platform_usd")
@@ -59,16 +55,12 @@ class DayUsage(Record):
 
 
 class KeyUsage(UsageTotals):
-    """Usage of one API key."""
-
     api_key_id = text("api_key_id")
     by_day = many(DayUsage, "by_day")
     top_arms = many(ArmUsage, "top_arms")
 
 
 class Usage(Record):
-    """All usage of a period."""
-
     KIND = "usage"
     WIRE = Wire("/v1/usage", "", "")
 

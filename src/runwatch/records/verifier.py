@@ -104,8 +104,6 @@ class VerifierOutcome(Record):
 
 
 class VerifierTest(Record):
-    """Result of testing a check."""
-
     KIND = "verifier_test"
 
     verifier_id = text("verifier_id")

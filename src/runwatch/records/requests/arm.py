@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from runwatch.records.requests.body import OpenBody
+from runwatch.records.requests.body import OpenBody, unique
 
 ARM_KINDS: Final = ("model", "agent", "skill")
 """Kinds of registered options."""
@@ -21,6 +21,7 @@ ARTIFACT_CHARACTERS: Final = 500_000
 
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 Words = Annotated[list[Word], Field(max_length=ENTRIES)]
+UniqueWords = Annotated[Words, unique("each entry may be named once")]
 
 
 class ArmRequest(OpenBody):
@@ -31,16 +32,9 @@ class ArmRequest(OpenBody):
 
     kind: Literal["model", "agent", "skill"]
     display_name: Word
-    capability_tags: Words
-    data_class_grants: Words
+    capability_tags: UniqueWords
+    data_class_grants: UniqueWords
     cost_class: Literal["economy", "standard", "premium"] | None = None
-
-    @field_validator("capability_tags", "data_class_grants")
-    @classmethod
-    def _words_are_unique(cls, value: list[str]) -> list[str]:
-        if len(set(value)) != len(value):
-            raise ValueError("each entry may be named once")
-        return value
 
 
 class ModelArmRequest(ArmRequest):
@@ -86,8 +80,6 @@ class EndpointReference(OpenBody):
 
 
 class AgentLifecycle(OpenBody):
-    """How an agent works."""
-
     long_running: bool | None = None
     cancellable: bool | None = None
     max_runtime_s: Annotated[int, Field(ge=1, le=10**9)] | None = None

@@ -29,8 +29,6 @@ class StopChoice(ClosedBody):
     """When the service stops using a key.
 
     Attributes:
-        kind: ``no_expiration``, ``preset_days`` with ``days``, or ``calendar_date`` with ``date`` and ``time_zone``.
-        days: 30, 90, 180 or 365.
         date: The first day without the key, ``YYYY-MM-DD``.
         time_zone: The IANA name of the zone in which that day begins. Whether it exists is checked elsewhere, with the
             zone data.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 
 class OpenBody(BaseModel):
@@ -18,6 +18,24 @@ class ClosedBody(BaseModel):
     """A body in which an unknown member is an error."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
+
+
+T = TypeVar("T")
+
+
+def unique(message: str, key: Callable[[T], object] = lambda item: item) -> AfterValidator:
+    """Refuse a list that names something twice.
+
+    Args:
+        key: What may be named once of an item; the whole item by default.
+    """
+
+    def check(value: list[T]) -> list[T]:
+        if len({key(item) for item in value}) != len(value):
+            raise ValueError(message)
+        return value
+
+    return AfterValidator(check)
 
 
 _WORDS: Final[Mapping[str, str]] = {

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator
 
-from runwatch.records.requests.body import OpenBody
+from runwatch.records.requests.body import OpenBody, unique
 from runwatch.records.requests.review import Repository
 
 SOURCES: Final = ("coderabbit", "github")
@@ -29,7 +29,6 @@ class ComposerSource(OpenBody):
     """A source of observations.
 
     Attributes:
-        id: ``coderabbit`` or ``github``.
         checks: Jobs that have to pass; only for ``github``.
         minimum_approvals: Required approvals; only for ``github``.
     """
@@ -54,7 +53,11 @@ class ReviewComposerRequest(OpenBody):
     base_ref: Word
     base_sha: str
     agent_arm_id: Word
-    sources: Annotated[list[ComposerSource], Field(min_length=1, max_length=len(SOURCES))]
+    sources: Annotated[
+        list[ComposerSource],
+        Field(min_length=1, max_length=len(SOURCES)),
+        unique("each source may be named once", lambda source: source.id),
+    ]
     combine: Literal["all", "any"]
     veto_sources: Annotated[list[Word], Field(default_factory=list)]
 
@@ -63,13 +66,6 @@ class ReviewComposerRequest(OpenBody):
     def _sha_is_whole(cls, value: str) -> str:
         if not _SHA.fullmatch(value):
             raise ValueError("must be a whole commit SHA in lower case")
-        return value
-
-    @field_validator("sources")
-    @classmethod
-    def _sources_are_unique(cls, value: list[ComposerSource]) -> list[ComposerSource]:
-        if len({source.id for source in value}) != len(value):
-            raise ValueError("each source may be named once")
         return value
 
     @field_validator("veto_sources")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import AnyUrl, Field, field_validator, model_validator
 
-from runwatch.records.requests.body import ClosedBody, OpenBody
+from runwatch.records.requests.body import ClosedBody, OpenBody, unique
 from runwatch.records.requests.composer import ReviewComposerRequest
 
 OBJECTIVE_CHARACTERS: Final = 4000
@@ -16,8 +16,8 @@ OBJECTIVE_CHARACTERS: Final = 4000
 KNOWN_DATA_CLASSES: Final = ("public", "sandbox", "tenant_internal")
 """Data classes that the public clients know; others pass, because the service defines the set."""
 
-ON_EVAL: Final = ("gate", "fallback", "repair_retry")
-
+Reaction = Literal["gate", "fallback", "repair_retry"]
+ON_EVAL: Final[tuple[str, ...]] = get_args(Reaction)
 
 DATA_CLASS_CHARACTERS: Final = 200
 """Maximum length of a data class, as in the grants of an arm. Not in the specification."""
@@ -43,8 +43,6 @@ class InputsRef(OpenBody):
 
 
 class TaskRequest(OpenBody):
-    """The work of a run."""
-
     objective: Annotated[str, Field(min_length=1, max_length=OBJECTIVE_CHARACTERS)]
     inputs_ref: InputsRef | None = None
 
@@ -62,14 +60,7 @@ class PolicyRequest(OpenBody):
     data_classes: DataClasses
     budget: BudgetRequest
     cost_coefficient: Annotated[float, Field(ge=0, le=1)] | None = None
-    on_eval: list[Literal["gate", "fallback", "repair_retry"]] | None = None
-
-    @field_validator("on_eval")
-    @classmethod
-    def _reactions_are_unique(cls, value: list[str] | None) -> list[str] | None:
-        if value is not None and len(set(value)) != len(value):
-            raise ValueError("each reaction may be named once")
-        return value
+    on_eval: Annotated[list[Reaction], unique("each reaction may be named once")] | None = None
 
 
 class RoutingRequest(ClosedBody):

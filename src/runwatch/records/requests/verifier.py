@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from runwatch.records.requests.body import OpenBody
+from runwatch.records.requests.body import OpenBody, unique
 from runwatch.records.requests.labels import Label
 from runwatch.records.requests.run import DataClasses
 
@@ -21,15 +21,6 @@ _FIXED: Final = ("kind", "input_data_classes", "scoring")
 _SECRET_MEMBERS: Final = frozenset(
     {"secret", "key", "api_key", "endpoint_key", "token", "password", "bearer", "authorization", "credential"}
 )
-
-
-def _refuse_secrets(body: Any) -> Any:
-    """Refuse a member named like a secret: the endpoint key is never sent in these bodies (manual: interface,
-    "Endpoints").
-    """
-    if isinstance(body, Mapping) and any(str(name).lower() in _SECRET_MEMBERS for name in body):
-        raise ValueError("a key is never sent here: it is typed on the private page of a connection intent")
-    return body
 
 
 def is_endpoint_url(value: str) -> bool:
@@ -47,22 +38,27 @@ def is_endpoint_url(value: str) -> bool:
     return bool(parts.scheme) and has_host and is_clean and "@" not in parts.netloc and "#" not in value
 
 
-class EndpointRequest(OpenBody):
+class _SecretFreeBody(OpenBody):
+    """A body without a member named like a secret: the endpoint key is never sent (manual: interface, "Endpoints")."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _holds_no_secret(cls, body: Any) -> Any:
+        if isinstance(body, Mapping) and any(str(name).lower() in _SECRET_MEMBERS for name in body):
+            raise ValueError("a key is never sent here: it is typed on the private page of a connection intent")
+        return body
+
+
+class EndpointRequest(_SecretFreeBody):
     """Address of a check.
 
     Attributes:
-        url: Its absolute URL.
         auth_ref: A credential reference; empty if the endpoint is public or gets a protected key later. It is stored
             and shown; the service sends only the protected key.
     """
 
     url: Annotated[str, Field(min_length=1, max_length=URL_CHARACTERS)]
     auth_ref: Annotated[str, Field(max_length=REFERENCE_CHARACTERS)] = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _holds_no_secret(cls, body: Any) -> Any:
-        return _refuse_secrets(body)
 
     @field_validator("url")
     @classmethod
@@ -85,31 +81,19 @@ class DeclarationRequest(OpenBody):
     method: Literal["deterministic"]
 
 
-class VerifierRequest(OpenBody):
+class VerifierRequest(_SecretFreeBody):
     """The body of ``POST /v1/verifiers``."""
 
     display_name: Label
     version: Annotated[str, Field(min_length=1, max_length=VERSION_CHARACTERS)]
     kind: Literal["endpoint"]
     endpoint: EndpointRequest
-    input_data_classes: DataClasses
+    input_data_classes: Annotated[DataClasses, unique("each data class may be named once")]
     scoring: ScoringRequest
     correctness_declaration: DeclarationRequest | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _holds_no_secret(cls, body: Any) -> Any:
-        return _refuse_secrets(body)
 
-    @field_validator("input_data_classes")
-    @classmethod
-    def _classes_are_unique(cls, value: list[str]) -> list[str]:
-        if len(set(value)) != len(value):
-            raise ValueError("each data class may be named once")
-        return value
-
-
-class VerifierPatch(OpenBody):
+class VerifierPatch(_SecretFreeBody):
     """The body of ``PATCH /v1/verifiers/{verifier_id}``: missing members stay, a null declaration is withdrawn."""
 
     display_name: Label = ""
@@ -124,7 +108,7 @@ class VerifierPatch(OpenBody):
             fixed = [name for name in _FIXED if name in body]
             if fixed:
                 raise ValueError(f"{' and '.join(fixed)} cannot be changed: register another check")
-        return _refuse_secrets(body)
+        return body
 
     @field_validator("endpoint")
     @classmethod

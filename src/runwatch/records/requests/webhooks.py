@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from runwatch.records.requests.body import OpenBody
+from runwatch.records.requests.body import OpenBody, unique
 
 URL_CHARACTERS: Final = 2000
 """Maximum length of an address."""
@@ -21,11 +21,10 @@ class WebhookRequest(OpenBody):
 
     Attributes:
         url: Where deliveries go; https, or plain http if the service allows its own machine.
-        event_types: The events to deliver, each once.
     """
 
     url: Annotated[str, Field(max_length=URL_CHARACTERS)]
-    event_types: Annotated[list[EventType], Field(min_length=1)]
+    event_types: Annotated[list[EventType], Field(min_length=1), unique("each event type may be named once")]
 
     @field_validator("url")
     @classmethod
@@ -41,11 +40,4 @@ class WebhookRequest(OpenBody):
             raise ValueError("must be written in ASCII without spaces")
         if "@" in parts.netloc or parts.fragment:
             raise ValueError("must have neither user info nor a fragment")
-        return value
-
-    @field_validator("event_types")
-    @classmethod
-    def _event_types_are_unique(cls, value: list[str]) -> list[str]:
-        if len(set(value)) != len(value):
-            raise ValueError("each event type may be named once")
         return value
