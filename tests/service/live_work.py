@@ -15,7 +15,7 @@ from runwatch.base.clock import format_iso
 from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash
-from runwatch.service.models.providers import Generation, ProviderAddress, ProviderError
+from runwatch.service.models.providers import Generation, Prompt, ProviderAddress, ProviderError
 from runwatch.service.tables import checks, models
 from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Json, Local, Serving
@@ -68,21 +68,13 @@ class FakeProviders:
         """What the next calls of a model meet."""
         self._steps[model].extend(steps)
 
-    async def generate(
-        self,
-        address: ProviderAddress,
-        model: str,
-        objective: str,
-        inputs: Any,
-        *,
-        max_output_tokens: int | None,
-        timeout_s: float,
-    ) -> Generation:
+    async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Take the model's next step."""
-        assert max_output_tokens is None
-        self.calls.append(Called(address, model, objective, inputs, timeout_s))
+        assert prompt.max_output_tokens is None
+        self.calls.append(Called(address, prompt.model, prompt.objective, prompt.inputs, prompt.timeout_s))
         self.begun.set()
-        step = self._steps[model].popleft() if self._steps[model] else said()
+        steps = self._steps[prompt.model]
+        step = steps.popleft() if steps else said()
         if isinstance(step, asyncio.Event):
             try:
                 await step.wait()

@@ -95,8 +95,8 @@ def test_a_quote_is_the_price_of_so_many_tokens() -> None:
 
 
 def test_the_worst_case_takes_every_byte_for_a_token() -> None:
-    worst = worst_case(TABLE, "small", input_bytes=4000, is_keyless=False, max_output_tokens=1000)
-    assert worst == Decimal("0.0012")
+    worst = worst_case(TABLE, "small", input_bytes=4000, is_keyless=False)
+    assert worst == Decimal("0.0006") + LOST_CALL_TOKENS * Decimal("0.60") / 1_000_000
 
 
 def test_a_call_without_a_cap_on_its_output_is_taken_to_write_4096_tokens() -> None:

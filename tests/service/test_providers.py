@@ -13,8 +13,15 @@ import pytest
 from runwatch.base.json import ExactNumber, loads
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
-from runwatch.service.models.providers import KINDS, Generation, ProviderAddress, ProviderError, Providers, ServedModel
-from runwatch.service.models.providers.error_kinds import kind_from_outbound
+from runwatch.service.models.providers import (
+    KINDS,
+    Generation,
+    Prompt,
+    ProviderAddress,
+    ProviderError,
+    Providers,
+    ServedModel,
+)
 from runwatch.service.outbound import OutboundClient, OutboundError
 from tests.support.clock import FakeClock
 from tests.support.model_server import CUT, DROP, HANG, Fault, ModelServer
@@ -49,9 +56,7 @@ async def generate(
     max_output_tokens: int | None = None,
     timeout_s: float = 60.0,
 ) -> Generation:
-    return await providers.generate(
-        where, model, objective, inputs, max_output_tokens=max_output_tokens, timeout_s=timeout_s
-    )
+    return await providers.generate(where, Prompt(model, objective, timeout_s, inputs, max_output_tokens))
 
 
 async def failure(
@@ -403,7 +408,7 @@ async def test_an_address_that_may_not_be_called_is_rejected_unsent(providers: P
     ],
 )
 def test_each_failure_of_a_call_has_its_kind(kind: str, told: str) -> None:
-    assert kind_from_outbound(OutboundError(kind)) == told
+    assert OutboundError(kind).failure_class == told
     assert told in KINDS
 
 

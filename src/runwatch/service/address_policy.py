@@ -18,7 +18,6 @@ class AddressPolicy:
     """Addresses that calls may reach.
 
     Attributes:
-        addresses: The kinds of addresses allowed.
         plain_http: The kinds for which plain HTTP is allowed.
     """
 
@@ -57,11 +56,9 @@ class OrganizationPolicies:
     origin: str
 
     def is_owner(self, tenant_id: str) -> bool:
-        """Whether an organization is that of this machine's owner."""
         return tenant_id == self.owner_tenant_id
 
     def providers(self, tenant_id: str) -> AddressPolicy:
-        """Return the policy for model servers."""
         return PROVIDERS if self.is_owner(tenant_id) else PUBLIC
 
     def endpoints(self, tenant_id: str) -> AddressPolicy:

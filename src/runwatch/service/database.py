@@ -68,7 +68,6 @@ class _Job(Generic[T]):
             self._error = error
 
     def tell(self) -> None:
-        """Resolve the caller's future with the result."""
         if self._error is not None:
             self.future.set_exception(self._error)
         else:

@@ -31,10 +31,7 @@ def record_decision(
     """Record one decision.
 
     Args:
-        transaction: The transaction of the decision itself.
-        kind: One of :data:`KINDS`.
         action: The decision in one word, such as ``approved``, ``cancelled`` or ``registered``.
-        resource_type: One of :data:`RESOURCE_TYPES`.
         acted_by: Id of the key that decided; ``None`` for the service itself.
     """
     assert kind in KINDS, kind
@@ -53,10 +50,5 @@ def record_decision(
 
 
 def entries(transaction: Transaction, tenant_id: str, since: str, before: str) -> Sequence[Row]:
-    """Return the decisions of an organization from ``since`` until before ``before``, oldest first.
-
-    Args:
-        since: Earliest stored timestamp.
-        before: First stored timestamp not included.
-    """
+    """Return the decisions of an organization from ``since`` until before ``before``, oldest first."""
     return transaction.oldest(audit, {"tenant_id": tenant_id}, since=("at", since), until=("at", before))

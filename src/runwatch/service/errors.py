@@ -16,7 +16,6 @@ class RefusalError(RunwatchError):
         detail: Explanation for this request. It is sent, so it must repeat nothing that a caller sent and no secret.
         errors: Fields and what is wrong with each; only for ``validation_failed``.
         retry_after_s: Seconds to wait; only for ``rate_limited`` and ``quota_exceeded``.
-        headers: Headers of the response.
         cause: Internal cause; stored and never sent.
     """
 
@@ -39,7 +38,6 @@ class RefusalError(RunwatchError):
 
     @property
     def status(self) -> int:
-        """Return the HTTP status of the code."""
         return CODES[self.code].status
 
 

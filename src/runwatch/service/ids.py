@@ -54,5 +54,4 @@ def random_word(length: int) -> str:
 
 
 def random_digits(length: int) -> str:
-    """Return random hexadecimal digits."""
     return "".join(_chance.choice(string.hexdigits[:16]) for _ in range(length))

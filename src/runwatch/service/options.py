@@ -22,7 +22,6 @@ class ServeOptions:
     """The options of ``runwatch serve``.
 
     Attributes:
-        host: The address to listen on.
         port: The port; 0 for that of the last start, else any free one.
         master_keys: Returns the master keys that seal secrets at rest; may raise any runwatch error.
         key_command: Prints the header with the owner's key for other clients; empty if no command does.
@@ -35,7 +34,6 @@ class ServeOptions:
         balance_usd: Balance of the first organization from this start on; ``None`` keeps it.
         quota_executions: Number of runs per month it may submit; ``None`` keeps it.
         concurrency: Number of its runs worked on at once; ``None`` keeps it.
-        provider_config: File with further model sources, if any.
         sample: Whether to serve the sample model sources and the sample checks.
         sample_runs: Number of finished runs of the sample organization in a new data directory; ``None`` for no such
             organization.

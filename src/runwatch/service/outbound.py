@@ -32,6 +32,13 @@ CONNECTIONS: Final = 100
 LookUp = Callable[[str, int], Awaitable[list[Address]]]
 
 
+_CLASSES: Final[Mapping[str, str]] = {
+    "scheme_rejected": "egress_rejected",
+    "private_range_rejected": "egress_rejected",
+    "dns_resolution_failed": "network",
+}
+
+
 class OutboundError(RunwatchError):
     """A call had no complete response.
 
@@ -46,6 +53,13 @@ class OutboundError(RunwatchError):
         self.kind = kind
         self.was_sent = was_sent
 
+    @property
+    def failure_class(self) -> str:
+        """Return the failure in the words of checks and providers: ``egress_rejected``, ``network``, ``timeout`` or
+        ``response_too_large``.
+        """
+        return _CLASSES.get(self.kind, self.kind)
+
 
 @dataclass(frozen=True, slots=True)
 class OutboundResponse:
@@ -56,12 +70,7 @@ class OutboundResponse:
 
 
 class OutboundClient:
-    """Client for other servers; one per service, ended by :meth:`close`.
-
-    Args:
-        look_up: Resolves a host and port.
-        verify: Certificate trust, if not the usual authorities.
-    """
+    """Client for other servers; one per service, ended by :meth:`close`."""
 
     def __init__(self, look_up: LookUp | None = None, verify: ssl.SSLContext | None = None) -> None:
         self._look_up = look_up or resolve_host
@@ -83,9 +92,7 @@ class OutboundClient:
 
         Args:
             url: An absolute http or https URL without user info.
-            reach: Addresses allowed for it.
             timeout_s: Seconds until the last byte of the response.
-            limit_bytes: Largest response to read.
 
         Raises:
             OutboundError: no complete response.
@@ -105,7 +112,6 @@ class OutboundClient:
             raise OutboundError("network", was_sent=sent) from None
 
     async def close(self) -> None:
-        """Close every connection."""
         clients = list(self._clients.values())
         self._clients.clear()
         for client in clients:

@@ -66,8 +66,6 @@ class RunningServer:
     """A service that accepts connections.
 
     Attributes:
-        file: Content of ``service.json``.
-        context: The open service.
         stop: Set it to end the service.
     """
 

@@ -10,8 +10,8 @@ from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import OrganizationPolicies
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution.engine import Engine
-from runwatch.service.models.provider_config import ProviderConfig
 from runwatch.service.models.providers import Providers
+from runwatch.service.models.providers.source_definition import SourceDefinition
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization.webhook_sender import WebhookSender
 from runwatch.service.outbound import OutboundClient
@@ -22,13 +22,6 @@ class ServiceContext:
     """One open service, without HTTP.
 
     Attributes:
-        engine: Drives the runs.
-        vault: Secrets of providers, checks, agents and webhooks.
-        outbound: Calls other servers.
-        providers: Calls model providers.
-        provider_config: Model sources configured at this start.
-        deliverer: Sends to webhooks.
-        reach_policy: Addresses allowed for calls to other servers.
         origin: Scheme, host and port of the service for callers on this machine.
         last_request: Time of the last request or response, on the monotonic clock.
         touched: Set on every change of that; waiters clear it.
@@ -40,7 +33,7 @@ class ServiceContext:
     vault: Vault
     outbound: OutboundClient
     providers: Providers
-    provider_config: ProviderConfig
+    configured_sources: tuple[SourceDefinition, ...]
     deliverer: WebhookSender
     options: ServeOptions
     reach_policy: OrganizationPolicies
@@ -49,6 +42,5 @@ class ServiceContext:
     touched: asyncio.Event = field(default_factory=asyncio.Event)
 
     def touch(self) -> None:
-        """Record that the service is in use."""
         self.last_request = self.clock.monotonic()
         self.touched.set()

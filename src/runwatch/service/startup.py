@@ -18,13 +18,12 @@ from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live_runs import LiveRuns
-from runwatch.service.execution.review_composer import ReviewComposer
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.cursors import Cursors
 from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import AnonymousLimits, RateLimiter
 from runwatch.service.models import connections
-from runwatch.service.models.provider_config import provider_config
+from runwatch.service.models.provider_config import configured_sources
 from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization import wallet, webhooks
@@ -52,18 +51,16 @@ async def open_service_context(
     The caller holds the directory's lock.
 
     Args:
-        keys: The master keys.
         offered_key: The owner's key as far as it is known; see
             :func:`runwatch.service.access.authentication.ensure_owner`.
         origin: Scheme, host and port of the service for callers on this machine.
-        timers: Schedules calls; the running event loop by default.
 
     Raises:
         DataError: the database is unusable.
         UsageError: the provider configuration is unusable.
     """
     timers = timers or asyncio.get_running_loop()
-    sources = await asyncio.to_thread(provider_config, options.provider_config, sample=options.sample)
+    sources = await asyncio.to_thread(configured_sources, options.provider_config, sample=options.sample)
     path = options.data_dir / DATABASE_FILE
     if options.sample and options.sample_runs is not None and not path.exists():
         from runwatch.service.sample import history
@@ -85,7 +82,7 @@ async def open_service_context(
             engine=Engine(
                 database,
                 clock,
-                LiveRuns(database, clock, vault, providers, judge, ReviewComposer(database)),
+                LiveRuns(database, clock, vault, providers, judge),
                 options.pace,
             ),
             problems=ProblemResponder(database, clock, timers),
@@ -96,7 +93,7 @@ async def open_service_context(
             vault=vault,
             outbound=outbound,
             providers=providers,
-            provider_config=sources,
+            configured_sources=sources,
             deliverer=WebhookSender(database, vault, outbound, policy, clock),
             options=options,
             reach_policy=policy,

@@ -24,6 +24,8 @@ from sqlalchemy import (
     select,
 )
 
+from runwatch.base.clock import format_iso
+
 Row = RowMapping
 """One row, by column name."""
 
@@ -49,8 +51,9 @@ class Transaction:
         self.added: Final[set[Table]] = set()
 
     def add(self, table: Table, **values: object) -> None:
-        """Insert one row."""
-        self._connection.execute(_inserting(table), values)
+        """Insert one row; its ``created_at`` and ``updated_at`` are the time of this transaction unless given."""
+        stamps = {name: format_iso(self.now) for name in ("created_at", "updated_at") if name in table.c}
+        self._connection.execute(_inserting(table), stamps | values)
         self.added.add(table)
 
     def change(self, table: Table, where: Mapping[str, object], **values: object) -> None:
@@ -65,6 +68,10 @@ class Transaction:
     def one(self, table: Table, where: Mapping[str, object]) -> Row | None:
         """Return the one matching row, or ``None``."""
         return self._found(table, where).mappings().one_or_none()
+
+    def get(self, table: Table, where: Mapping[str, object]) -> Row:
+        """Return the one matching row, which is known to exist."""
+        return self._found(table, where).mappings().one()
 
     def oldest(
         self,
@@ -83,7 +90,6 @@ class Transaction:
             after: Sequence number after which the rows start.
             since: A column and its lowest value, inclusive.
             until: A column and its upper bound, exclusive.
-            limit: Largest number of rows.
         """
         return self._listed(table, where, since, until, after or None, None, limit, is_newest=False)
 
@@ -141,7 +147,6 @@ class Transaction:
             until: A column and its upper bound, exclusive.
             before: Sequence number before which the rows start.
             within: Another table, a shared column, and conditions there on rows with the same value of it.
-            limit: Largest number of rows.
         """
         return self._listed(table, where, since, until, before, within, limit, is_newest=True)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.errors import UsageError
-from runwatch.service.models.provider_config import FILE_BYTES, provider_config, read_provider_config
-from runwatch.service.models.providers.configured_source import ConfiguredSource
+from runwatch.service.models.provider_config import FILE_BYTES, configured_sources, read_provider_config
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
+from runwatch.service.models.providers.source_definition import SourceDefinition
 from tests.service.conftest import Serving
 
 LEAST = """\
@@ -71,13 +71,13 @@ def refusal(file: Path, text: str | bytes) -> UsageError:
 def test_a_source_needs_four_members_and_the_rest_has_defaults(file: Path) -> None:
     file.write_text(LEAST)
     assert read_provider_config(file) == (
-        ConfiguredSource(
+        SourceDefinition(
             source_id="lab",
             source_kind="self_hosted",
             base_url="http://127.0.0.1:8000/v1",
-            protocol_profile="openai_chat",
+            protocol_profiles=("openai_chat",),
             auth_schemes=("api_key",),
-            display_name="",
+            display_name="lab",
             location="unknown",
             route="direct",
             data_classes=("public",),
@@ -89,11 +89,11 @@ def test_a_source_needs_four_members_and_the_rest_has_defaults(file: Path) -> No
 def test_everything_that_is_said_is_kept_and_prices_keep_their_digits(file: Path) -> None:
     file.write_text(FULL)
     lab, other = read_provider_config(file)
-    assert lab == ConfiguredSource(
+    assert lab == SourceDefinition(
         source_id="lab",
         source_kind="self_hosted",
         base_url="http://127.0.0.1:8000/v1",
-        protocol_profile="openai_chat",
+        protocol_profiles=("openai_chat",),
         auth_schemes=("none", "api_key"),
         display_name="Lab server",
         location="eu",
@@ -104,7 +104,7 @@ def test_everything_that_is_said_is_kept_and_prices_keep_their_digits(file: Path
             "big.model": {"input_usd_per_million": "3", "output_usd_per_million": "15.000"},
         },
     )
-    assert (other.source_id, other.protocol_profile) == ("other", "anthropic_messages")
+    assert (other.source_id, other.protocol_profiles) == ("other", ("anthropic_messages",))
 
 
 @pytest.mark.parametrize("text", ["", "\ufeff# nothing\n"])
@@ -245,15 +245,15 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_samples_are_served_only_when_they_are_asked_for(file: Path) -> None:
     file.write_text(LEAST)
-    assert provider_config(None, sample=False).sources == ()
-    assert provider_config(None, sample=True).sources == SAMPLE_SOURCES
-    assert [source.source_id for source in provider_config(file, sample=True).sources][-1] == "lab"
+    assert configured_sources(None, sample=False) == ()
+    assert configured_sources(None, sample=True) == SAMPLE_SOURCES
+    assert [source.source_id for source in configured_sources(file, sample=True)][-1] == "lab"
 
 
 async def test_a_service_knows_the_sources_that_it_is_started_with(serving: Serving, file: Path) -> None:
     file.write_text(LEAST)
     async with serving(provider_config=file, sample=True) as service:
-        ids = [source.source_id for source in service.context.provider_config.sources]
+        ids = [source.source_id for source in service.context.configured_sources]
         assert ids == ["sample_north", "sample_gateway", "sample_cloud", "lab"]
 
 

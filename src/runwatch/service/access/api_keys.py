@@ -12,12 +12,13 @@ response, and mints another.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.secrets.secret import Secret
 from runwatch.service import decision_log
 from runwatch.service.access.authentication import Principal
+from runwatch.service.access.finder import finder
 from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.errors import RefusalError
 from runwatch.service.tables import api_keys
@@ -28,16 +29,16 @@ KeyRow = Mapping[str, Any]
 """A key's row with its expiry and last use."""
 
 
+_find: Final = finder(api_keys, "api_key_id", "API key")
+
+
 def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> KeyRow:
     """Return a key of an organization.
 
     Raises:
         RefusalError: ``not_found`` for an unknown id or one of another organization.
     """
-    row = transaction.one(api_keys, {"api_key_id": api_key_id, "tenant_id": tenant_id})
-    if row is None:
-        raise RefusalError("not_found", "There is no API key with this id.")
-    return _whole(transaction, row)
+    return _whole(transaction, _find(transaction, tenant_id, api_key_id))
 
 
 def list_all(transaction: Transaction, tenant_id: str) -> list[KeyRow]:
@@ -47,11 +48,7 @@ def list_all(transaction: Transaction, tenant_id: str) -> list[KeyRow]:
 
 
 def rename(transaction: Transaction, tenant_id: str, api_key_id: str, display_name: str) -> KeyRow:
-    """Relabel a key in any state.
-
-    Raises:
-        RefusalError: ``not_found``.
-    """
+    """Relabel a key in any state. Refuses with ``not_found``."""
     find(transaction, tenant_id, api_key_id)
     transaction.change(api_keys, {"api_key_id": api_key_id}, display_name=display_name)
     return find(transaction, tenant_id, api_key_id)
@@ -91,7 +88,6 @@ def _expiry(transaction: Transaction, row: Row) -> str | None:
 
 
 def _whole(transaction: Transaction, row: Row) -> KeyRow:
-    """Return a key's row with expiry, last use and current state."""
     expires_at = _expiry(transaction, row)
     use = transaction.one(key_uses, {"api_key_id": row["api_key_id"]})
     whole = {**row, "expires_at": expires_at, "last_used_at": use and use["last_used_at"]}
@@ -104,7 +100,6 @@ def key_json(row: KeyRow, uses: KeyUses | None = None) -> dict[str, Any]:
     """Build the JSON of a key with its first characters, never the key itself.
 
     Args:
-        row: The key, from :func:`find` or :func:`list_all`.
         uses: Uses that may not be on disk yet.
     """
     return {
@@ -114,10 +109,4 @@ def key_json(row: KeyRow, uses: KeyUses | None = None) -> dict[str, Any]:
 
 
 def created_json(row: KeyRow, key: Secret) -> dict[str, Any]:
-    """Build the response that mints a key."""
     return {**key_json(row), "key": key.reveal()}
-
-
-def withheld_json(row: KeyRow) -> dict[str, Any]:
-    """Build the same response as stored for repeats, without the key."""
-    return {**key_json(row), "key_withheld": True}

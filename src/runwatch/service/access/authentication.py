@@ -45,7 +45,6 @@ ANONYMOUS: Final = Principal("", "")
 
 
 def new_key() -> Secret:
-    """Create a bearer key."""
     return Secret(KEY_PREFIX + secrets.token_urlsafe(_KEY_BYTES))
 
 
@@ -67,8 +66,6 @@ def add_key(
 
     Args:
         key: The key; a hash and its first characters are stored.
-        role: One of :data:`runwatch.service.access.roles.Role`.
-        display_name: Its label.
         expires_in: Its lifetime; ``None`` for no expiry.
     """
     key_id = f"key_{random_word(_ID_CHARACTERS)}"
@@ -81,7 +78,6 @@ def add_key(
         role=role,
         display_name=display_name,
         status="active",
-        created_at=format_iso(transaction.now),
     )
     if expires_in is not None:
         transaction.add(key_expiries, api_key_id=key_id, expires_at=format_iso(transaction.now + expires_in))
@@ -144,12 +140,10 @@ def _settle(transaction: Transaction, tenant_id: str, key_id: str) -> None:
 
 
 def _earlier_owner(transaction: Transaction) -> Row | None:
-    for row in transaction.list_all(local_owner, {}):
-        return row
     # A database older than the record of the file's key has no other owner key.
-    for row in transaction.list_all(api_keys, {"role": "owner", "status": "active"}):
-        return row
-    return None
+    active = {"role": "owner", "status": "active"}
+    known = transaction.list_all(local_owner, {}) or transaction.list_all(api_keys, active)
+    return next(iter(known), None)
 
 
 def _first_tenant(transaction: Transaction) -> str:
@@ -159,9 +153,8 @@ def _first_tenant(transaction: Transaction) -> str:
 
 
 def add_tenant(transaction: Transaction, display_name: str) -> str:
-    """Store a new organization and return its id."""
     tenant_id = new_id("ten", transaction.now)
-    transaction.add(tenants, tenant_id=tenant_id, display_name=display_name, created_at=format_iso(transaction.now))
+    transaction.add(tenants, tenant_id=tenant_id, display_name=display_name)
     return tenant_id
 
 
@@ -176,10 +169,6 @@ class ActiveKeys:
 
     Code that commits a new or revoked key reports it here right after the commit. A revoked key is never added again,
     in whichever order the two are reported. A key stops working at its expiry.
-
-    Args:
-        active: The keys that are not revoked.
-        expiries: Expiry by key id, for keys that expire.
     """
 
     def __init__(self, active: Sequence[Row], clock: Clock, expiries: Mapping[str, str] | None = None) -> None:
@@ -195,7 +184,6 @@ class ActiveKeys:
 
     @classmethod
     def load(cls, transaction: Transaction, clock: Clock) -> ActiveKeys:
-        """Load the keys that are not revoked."""
         expiries = {row["api_key_id"]: row["expires_at"] for row in transaction.list_all(key_expiries, {})}
         return cls(transaction.list_all(api_keys, {"status": "active"}), clock, expiries)
 
@@ -203,7 +191,6 @@ class ActiveKeys:
         """Add a key that was stored.
 
         Args:
-            principal: The caller it identifies.
             expires_at: Its expiry as an ISO timestamp; ``None`` for never.
         """
         if principal.key_id not in self._revoked:

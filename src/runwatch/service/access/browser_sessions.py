@@ -60,7 +60,6 @@ def end(transaction: Transaction, token: str) -> None:
 
 
 def end_all(transaction: Transaction, api_key_id: str) -> None:
-    """End every session of a key."""
     transaction.remove(sessions, {"api_key_id": api_key_id})
 
 

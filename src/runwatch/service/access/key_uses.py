@@ -16,11 +16,7 @@ KEEP_AFTER_S: Final = 60.0
 
 
 class KeyUses:
-    """The last use of each key.
-
-    Args:
-        timers: Schedules the writes.
-    """
+    """The last use of each key."""
 
     def __init__(self, database: ServiceDatabase, clock: Clock, timers: Timers) -> None:
         self._database = database
@@ -32,7 +28,6 @@ class KeyUses:
         self._keeping: asyncio.Task[None] | None = None
 
     def note(self, key_id: str) -> None:
-        """Record that a key is used now."""
         self._last[key_id] = format_iso(self._clock.now())
         self._unkept.add(key_id)
         if self._timer is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -34,9 +34,6 @@ class EntryIntent:
     Attributes:
         intent_id: Its id, also the key of the operation that it starts.
         kind: What is entered: ``verifier``, ``agent``, ``source`` or ``github``.
-        subject_id: What it is entered for.
-        details: Data that the kind needs to continue.
-        expires_at: End of its lifetime.
     """
 
     intent_id: str
@@ -62,12 +59,7 @@ def begin(
     """Store a new intent, and return it with the address of its page.
 
     Args:
-        kind: See :class:`EntryIntent`.
-        subject_id: What it is for.
-        origin: Public origin of the service.
         intent_id: Its id, if it shares that of another resource.
-        valid_for: Lifetime of the address.
-        details: Data that the kind needs to continue.
     """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     keep_secret(Secret(token))
@@ -82,15 +74,8 @@ def begin(
     )
     transaction.add(
         entry_intents,
-        intent_id=intent.intent_id,
-        tenant_id=intent.tenant_id,
-        principal_id=intent.principal_id,
-        kind=kind,
-        subject_id=subject_id,
+        **asdict(intent),
         token_hash=_hash_of(token),
-        details=intent.details,
-        created_at=format_iso(transaction.now),
-        expires_at=intent.expires_at,
     )
     return intent, f"{origin}/connect/{kind}?intent={token}"
 

@@ -39,10 +39,6 @@ def permits(role: str, permission: str) -> bool:
 
 
 def require(role: str, permission: str) -> None:
-    """Check that a role has a permission.
-
-    Raises:
-        RefusalError: ``permission_denied``.
-    """
+    """Check that a role has a permission. Refuses with ``permission_denied``."""
     if not permits(role, permission):
         raise RefusalError("permission_denied", f"A key of the role {role} lacks the permission {permission}.")

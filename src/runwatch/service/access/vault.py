@@ -9,9 +9,10 @@ rest").
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +42,6 @@ class Vault:
 
     Args:
         data_dir: The service's data directory; the caller holds its lock.
-        keys: The master keys.
     """
 
     def __init__(self, data_dir: Path, keys: MasterKeys) -> None:
@@ -71,6 +71,25 @@ class Vault:
         """Remove a secret; do nothing if it does not exist."""
         if _HANDLE.fullmatch(handle):
             await asyncio.to_thread((self._directory / handle).unlink, missing_ok=True)
+
+    async def remove_all(self, handles: Iterable[str | None]) -> None:
+        """Remove the secrets of some handles, ``None`` being no handle."""
+        for handle in handles:
+            if handle is not None:
+                await self.remove(handle)
+
+    @contextlib.asynccontextmanager
+    async def stored(self, secret: Secret) -> AsyncIterator[str]:
+        """Store a secret for the block that writes the row naming it, and remove it if the block fails.
+
+        It stays on cancellation, because the row may be on disk nevertheless.
+        """
+        handle = await self.put(secret)
+        try:
+            yield handle
+        except Exception:
+            await self.remove(handle)
+            raise
 
     async def sweep(self, named: Collection[str]) -> None:
         """Remove every secret whose handle is not named."""

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from runwatch.service.checks.binding_state import Binding, BindingOperation, KeyTestResult, RetiredBindingKey, StagedKey
-from runwatch.service.checks.stop_date import StopDate, days_left
+from pydantic import TypeAdapter
+
+from runwatch.service.checks.binding_state import Binding, BindingOperation
+from runwatch.service.checks.stop_date import days_left
+from runwatch.service.transaction import pick
+
+_BINDING: Final = TypeAdapter(Binding)
 
 
 def summary_json(binding: Binding, now: datetime) -> dict[str, Any]:
-    """Build the connection as part of its output check."""
     at = binding.stop.at
     return {
         "status": binding.status,
@@ -35,13 +39,7 @@ def view_json(binding: Binding, now: datetime) -> dict[str, Any]:
         "origin": binding.origin,
         "generation": binding.generation,
         "projection_ack": "acknowledged" if binding.generation else None,
-        "pending_key": None
-        if pending is None
-        else {
-            "handle": pending.handle,
-            "captured_generation": pending.captured_generation,
-            "staged_until": pending.staged_until,
-        },
+        "pending_key": None if pending is None else pick(asdict(pending), "handle captured_generation staged_until"),
         "last_test": None if binding.last_test is None else asdict(binding.last_test),
         "replacement": _replacement(binding),
         "retired_keys": [asdict(key) for key in reversed(binding.retired)],
@@ -62,31 +60,13 @@ def _replacement(binding: Binding) -> dict[str, Any] | None:
 
 def operation_json(step: BindingOperation) -> dict[str, Any]:
     """Build ``last_operation`` from a step."""
-    form = asdict(step)
-    del form["operation_key"]
-    return form
+    return {name: value for name, value in asdict(step).items() if name != "operation_key"}
 
 
 def to_json(binding: Binding) -> dict[str, Any]:
     """Build the stored form of a binding, without its generation."""
-    stored = asdict(binding)
-    del stored["generation"]
-    return stored
+    return {name: value for name, value in asdict(binding).items() if name != "generation"}
 
 
 def from_json(generation: int, stored: Mapping[str, Any]) -> Binding:
-    """Read a stored binding."""
-    pending, test = stored["pending"], stored["last_test"]
-    return Binding(
-        generation,
-        stored["status"],
-        stored["handle"],
-        stored["origin"],
-        StopDate(*stored["stop"]),
-        stored["stopped_at"],
-        stored["stop_reason"],
-        None if pending is None else StagedKey(**{**pending, "stop": StopDate(*pending["stop"])}),
-        None if test is None else KeyTestResult(**test),
-        tuple(RetiredBindingKey(**key) for key in stored["retired"]),
-        tuple(BindingOperation(**step) for step in stored["operations"]),
-    )
+    return _BINDING.validate_python({**stored, "generation": generation})

@@ -36,11 +36,8 @@ class StagedKey:
     """A key that was entered and is not in use yet.
 
     Attributes:
-        handle: Its handle in the vault.
         captured_generation: The generation created by staging it.
-        staged_until: When it is discarded.
         operation_key: The intent through which it was entered.
-        origin: The origin it was entered for.
         stop: Its stop date once in use.
     """
 
@@ -80,7 +77,6 @@ class BindingOperation:
     Attributes:
         kind: ``stage``, ``promote`` or ``revoke``.
         phase: ``admitted`` for a staged key, ``committed`` for a completed step.
-        generation: The generation after it.
         resulting_state: Handles after it.
     """
 
@@ -97,15 +93,9 @@ class Binding:
     """The protected connection of one subject.
 
     Attributes:
-        generation: Grows with every step.
         status: Whether a key is in use; if no longer, why.
-        handle: Handle of the key in use.
-        origin: The origin to which it is sent.
         stop: Its stop date, kept after it has stopped.
-        stopped_at: When it stopped.
         stop_reason: ``revoked``, ``origin_invalidated`` or ``stop_date``.
-        pending: A staged key.
-        last_test: The last test of a staged key.
         retired: Discarded keys, oldest first.
         operations: Steps with a key of their own, oldest first.
     """
@@ -138,7 +128,6 @@ class Binding:
         return [key.handle for key in self.retired if key.state == "scheduled_for_destruction"]
 
     def operation(self, operation_key: str) -> BindingOperation | None:
-        """Return the last step with this key."""
         return next((step for step in reversed(self.operations) if step.operation_key == operation_key), None)
 
 

@@ -12,15 +12,15 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from runwatch.records.requests.binding import OPERATION_KEY, StopChoice
+from runwatch.records.requests.binding import OPERATION_KEY
 from runwatch.service.access import private_entry
-from runwatch.service.access.authentication import Principal, is_active
+from runwatch.service.access.authentication import is_active
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks import binding_json as forms
 from runwatch.service.checks import binding_state as states
 from runwatch.service.checks.binding_state import Binding, StagedKey
-from runwatch.service.checks.stop_date import StopDate, parse_stop
+from runwatch.service.checks.stop_date import StopDate
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import make_validation_error
 from runwatch.service.tables.checks import bindings, entry_intents
@@ -42,11 +42,6 @@ def load(transaction: Transaction, subject_id: str) -> Binding:
     """Return the current binding of a subject; an unbound one if there never was a key."""
     row = transaction.one(bindings, {"subject_id": subject_id})
     return Binding() if row is None else _as_of(transaction, row)
-
-
-def summary(transaction: Transaction, subject_id: str) -> dict[str, Any]:
-    """Build the JSON of the connection within its output check."""
-    return forms.summary_json(load(transaction, subject_id), transaction.now)
 
 
 def view(transaction: Transaction, subject_id: str, operation_key: str | None = None) -> dict[str, Any]:
@@ -73,52 +68,6 @@ def view(transaction: Transaction, subject_id: str, operation_key: str | None = 
     return form
 
 
-def begin_intent(
-    transaction: Transaction,
-    principal: Principal,
-    kind: str,
-    subject_id: str,
-    *,
-    display_name: str,
-    url: str,
-    stop_choice: StopChoice,
-    service_origin: str,
-) -> dict[str, Any]:
-    """Allow the user to enter an endpoint's key once, and return where.
-
-    The response holds ``continue_url``, which is a secret: it is returned once and never stored.
-
-    Args:
-        kind: ``verifier`` or ``agent``.
-        display_name: Name of the subject, for the page.
-        url: Endpoint of the subject.
-        service_origin: Public origin of this service.
-
-    Raises:
-        RefusalError: ``validation_failed`` for an invalid stop date.
-    """
-    stop = parse_stop(stop_choice, transaction.now)
-    origin = find_origin(url)
-    intent, continue_url = private_entry.begin(
-        transaction,
-        principal,
-        kind,
-        subject_id,
-        origin=service_origin,
-        display_name=display_name,
-        endpoint_origin=origin,
-        stop=list(stop),
-    )
-    return {
-        "intent_id": intent.intent_id,
-        "continue_url": continue_url,
-        "intake_origin": service_origin,
-        "origin": origin,
-        "expires_at": intent.expires_at,
-        "stop_choice": stop_choice.model_dump(exclude_unset=True),
-    }
-
-
 def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedKey:
     """Stage the key entered for an intent until its test."""
     if transaction.one(bindings, {"subject_id": intent.subject_id}) is None:
@@ -138,7 +87,7 @@ def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedK
         intent.intent_id,
         transaction.now,
     )
-    _save(transaction, intent.subject_id, binding)
+    save(transaction, intent.subject_id, binding)
     assert binding.pending is not None
     return binding.pending
 
@@ -167,8 +116,6 @@ def promote(
     """Put a staged key into use after its test, or discard it when the test failed.
 
     Args:
-        handle: Handle of the staged key.
-        captured_generation: The generation created by staging it.
         operation_key: Key for looking up the outcome, besides the intent's id.
         failure: Why the test failed (``last_test.reason``); ``None`` when it passed.
 
@@ -181,7 +128,7 @@ def promote(
         binding = states.promote(binding, staged, operation_key, transaction.now)
     else:
         binding = states.fail_test(binding, staged, failure, transaction.now)
-    _save(transaction, subject_id, binding)
+    save(transaction, subject_id, binding)
     return binding
 
 
@@ -192,7 +139,7 @@ def revoke(transaction: Transaction, subject_id: str, operation_key: str | None 
         RefusalError: ``invalid_state`` when there never was one.
     """
     binding = states.revoke(load(transaction, subject_id), operation_key, transaction.now)
-    _save(transaction, subject_id, binding)
+    save(transaction, subject_id, binding)
     return binding
 
 
@@ -200,14 +147,14 @@ def release(transaction: Transaction, subject_id: str) -> None:
     """Stop using every key of a retired subject; do nothing if there is none."""
     binding = load(transaction, subject_id)
     if binding.handles:
-        _save(transaction, subject_id, states.revoke(binding, None, transaction.now))
+        save(transaction, subject_id, states.revoke(binding, None, transaction.now))
 
 
 def follow_endpoint(transaction: Transaction, subject_id: str, url: str) -> None:
     """Record the endpoint's current address: a key of another origin is revoked with ``origin_invalidated``."""
     binding = load(transaction, subject_id)
     if binding.generation:
-        _save(transaction, subject_id, states.follow_origin(binding, find_origin(url), transaction.now))
+        save(transaction, subject_id, states.follow_origin(binding, find_origin(url), transaction.now))
 
 
 def find_secret_handle(transaction: Transaction, subject_id: str, now: datetime) -> str | None:
@@ -234,7 +181,7 @@ async def destroy_retired(database: ServiceDatabase, vault: Vault, subject_id: s
         await vault.remove(handle)
 
     def note(transaction: Transaction) -> None:
-        _save(transaction, subject_id, states.destroyed(load(transaction, subject_id), doomed, transaction.now))
+        save(transaction, subject_id, states.destroyed(load(transaction, subject_id), doomed, transaction.now))
 
     await database.write(note)
 
@@ -264,7 +211,7 @@ def _stored(row: Row) -> Binding:
     return forms.from_json(row["generation"], row["state"])
 
 
-def _save(transaction: Transaction, subject_id: str, binding: Binding) -> None:
+def save(transaction: Transaction, subject_id: str, binding: Binding) -> None:
     transaction.change(
         bindings, {"subject_id": subject_id}, generation=binding.generation, state=forms.to_json(binding)
     )

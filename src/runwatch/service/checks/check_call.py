@@ -24,9 +24,6 @@ async def call_check(
     """Send a candidate to a check and read its response.
 
     Args:
-        reach: Addresses allowed for it.
-        candidate: The output, any JSON value.
-        key: The endpoint's key, if one is in use.
         timeout_s: Seconds until the last byte of the response.
 
     Raises:

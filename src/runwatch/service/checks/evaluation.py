@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,15 +20,6 @@ from runwatch.service.database import ServiceDatabase
 from runwatch.service.outbound import OutboundClient, OutboundError
 from runwatch.service.transaction import Row
 
-_CLASSES: Final[Mapping[str, str]] = {
-    "scheme_rejected": "egress_rejected",
-    "private_range_rejected": "egress_rejected",
-    "dns_resolution_failed": "network",
-    "network": "network",
-    "timeout": "timeout",
-    "response_too_large": "response_too_large",
-}
-
 _log: Final = logging.getLogger("runwatch.service.checks.evaluation")
 
 
@@ -44,7 +34,6 @@ class Evaluation:
             ``internal``.
         is_correct: The hard gate; ``None`` without a verdict.
         quality_score: From 0 to 1; ``None`` without a verdict.
-        anchor_results: Result of each anchor, if the check reports them.
     """
 
     outcome: str
@@ -71,8 +60,6 @@ async def evaluate(
     A check whose key was revoked or has expired is not called: the result is ``credential_unavailable``.
 
     Args:
-        policy: Addresses allowed for checks.
-        verifier: The row of the check.
         candidate: The output: text of a model, or any JSON value of an agent.
     """
     try:
@@ -82,7 +69,7 @@ async def evaluate(
     except _NoKey:
         return _failure("credential_unavailable")
     except OutboundError as error:
-        return _failure(_CLASSES[error.kind])
+        return _failure(error.failure_class)
     except Exception:
         _log.exception("an evaluation failed with an unexpected error")
         return _failure("internal")

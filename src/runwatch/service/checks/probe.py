@@ -31,40 +31,31 @@ Feedback = tuple[tuple[str, str | None], tuple[str, str | None], tuple[str, str 
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """How the report describes one kind of call failure."""
-
     reason_code: str
-    failure: str
     detail: str
     correction: str
 
 
-_UNREACHABLE: Final[Mapping[str, _Fault]] = {
-    "scheme_rejected": _Fault(
-        "scheme_rejected", "egress_rejected", "The address is not https.", "Use an https:// address."
-    ),
-    "dns_resolution_failed": _Fault(
-        "dns_resolution_failed", "network", "The host name did not resolve.", "Check the host name."
-    ),
+UNREACHABLE: Final[Mapping[str, _Fault]] = {
+    "scheme_rejected": _Fault("scheme_rejected", "The address is not https.", "Use an https:// address."),
+    "dns_resolution_failed": _Fault("dns_resolution_failed", "The host name did not resolve.", "Check the host name."),
     "private_range_rejected": _Fault(
         "private_range_rejected",
-        "egress_rejected",
         "The host is in a private range.",
         "Use a public host, or start the local service with --allow-loopback-checks for a check on this machine.",
     ),
     "timeout": _Fault(
         "probe_timeout",
-        "timeout",
         f"There was no complete answer within {PROBE_S:g} s.",
         "Answer the reserved probe at once, without running the check.",
     ),
     "network": _Fault(
         "endpoint_unreachable",
-        "network",
         "No connection was made, or it broke.",
         "Check that the endpoint runs, its port, and its certificate.",
     ),
 }
+"""Faults by kind of call failure, except a response that is too large (manual: interface, "Probing a check")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +65,8 @@ class ProbeReport:
     Attributes:
         outcome: ``reachable`` or ``unreachable``.
         reason_code: Why it is not usable, if the interface has a code for it.
-        http_status: Status of the response.
         result: The verdict on the reserved candidate; a false one is expected and valid.
-        violation: What is wrong with the response.
         failure: The failure in the words of ``last_test.reason``; ``None`` when the probe passed.
-        feedback: See :data:`Feedback`.
-        detail: A sentence for users.
     """
 
     outcome: str
@@ -94,12 +81,10 @@ class ProbeReport:
 
     @property
     def has_passed(self) -> bool:
-        """Whether the check can be used."""
         return self.failure is None
 
     @property
     def status(self) -> str:
-        """Return the status of the probed check."""
         return "ready" if self.has_passed else "degraded"
 
     @property
@@ -112,7 +97,6 @@ class ProbeReport:
         return self.reason_code or "response_incompatible"
 
     def form(self) -> dict[str, Any]:
-        """Build the JSON of the report."""
         contract = None
         if self.outcome == "reachable":
             contract = {
@@ -138,12 +122,7 @@ class ProbeReport:
 async def probe(
     outbound: OutboundClient, reach: AddressPolicy, clock: Clock, url: str, key: Secret | None = None
 ) -> ProbeReport:
-    """Send the reserved candidate to an endpoint and report the result.
-
-    Args:
-        reach: Addresses allowed for the endpoint.
-        key: Its key, if one is in use or being tested.
-    """
+    """Send the reserved candidate to an endpoint and report the result."""
     found: OutboundResponse | OutboundError
     try:
         found = await call_check(outbound, reach, url, PROBE, key, PROBE_S)
@@ -164,20 +143,14 @@ _NO_VERDICT: Final[Feedback] = (
 
 
 def build_report(found: OutboundResponse | OutboundError, now: datetime, *, has_key: bool) -> ProbeReport:
-    """Build the report of a probe.
-
-    Args:
-        found: The response, or why there is none.
-        has_key: Whether a key was sent.
-    """
     at = format_iso(now)
     if isinstance(found, OutboundError):
         if found.kind == "response_too_large":
             return _violation("The answer is larger than 1 MiB.", "invalid_response", None, _TOO_LARGE, at)
-        fault = _UNREACHABLE[found.kind]
+        fault = UNREACHABLE[found.kind]
         feedback: Feedback = (("failed", fault.correction), _UNKNOWN, _UNKNOWN)
         return ProbeReport(
-            "unreachable", fault.reason_code, None, None, None, fault.failure, feedback, fault.detail, at
+            "unreachable", fault.reason_code, None, None, None, found.failure_class, feedback, fault.detail, at
         )
     status = found.status
     if status in REFUSED_STATUSES:

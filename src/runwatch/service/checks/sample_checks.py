@@ -38,11 +38,9 @@ class SampleCheck:
     """One sample endpoint.
 
     Attributes:
-        display_name: Its name in the sample.
         check: Judges a candidate; ``None`` for an endpoint that never does.
         keys: The keys it accepts; ``None`` for a public one.
         answer: A fixed status and body in place of a verdict.
-        delay_s: Seconds before it responds.
     """
 
     display_name: str
@@ -53,7 +51,6 @@ class SampleCheck:
 
 
 def is_not_empty(candidate: Any) -> Verdict:
-    """Whether the output has any text."""
     return _verdict(1.0 if _text_of(candidate).strip() else 0.0, not_empty=bool(_text_of(candidate).strip()))
 
 
@@ -88,7 +85,6 @@ def admit(name: str, method: str, authorization: str) -> SampleCheck | tuple[int
     """Return the endpoint for a call whose body is not read yet, or the status and error of its refusal.
 
     Args:
-        name: The last part of the path.
         authorization: The header of that name; empty for none.
     """
     dock = SAMPLE_CHECKS.get(name)
@@ -108,7 +104,6 @@ def _is_admitted(authorization: str, keys: tuple[str, ...]) -> bool:
 
 
 def judge(dock: SampleCheck, content: bytes) -> tuple[int, Mapping[str, Any]]:
-    """Return status and body for the content of a call."""
     if dock.answer is not None:
         return dock.answer
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from runwatch.base.json import DuplicateMemberError, loads_strict
@@ -21,8 +21,6 @@ class Verdict:
     Attributes:
         is_correct: The hard gate.
         quality_score: From 0 to 1; never affects the verdict.
-        anchor_results: Result of each anchor, if the check reports them.
-        named_metrics: Further numbers, if the check reports them.
     """
 
     is_correct: bool
@@ -32,12 +30,7 @@ class Verdict:
 
     def form(self) -> dict[str, Any]:
         """Build the JSON of the verdict, without what the check left out."""
-        form: dict[str, Any] = {"is_correct": self.is_correct, "quality_score": self.quality_score}
-        if self.anchor_results is not None:
-            form["anchor_results"] = self.anchor_results
-        if self.named_metrics is not None:
-            form["named_metrics"] = self.named_metrics
-        return form
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def parse_verdict(content: bytes) -> Verdict:

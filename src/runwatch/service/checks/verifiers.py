@@ -13,6 +13,7 @@ from runwatch.service import decision_log
 from runwatch.service.access.authentication import Principal
 from runwatch.service.checks import bindings
 from runwatch.service.checks.auth_refs import check_auth_ref
+from runwatch.service.checks.binding_json import summary_json
 from runwatch.service.checks.probe import ProbeReport
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
@@ -63,8 +64,7 @@ def read_health(row: Row, connection_status: str) -> tuple[str, str | None]:
 
 
 def verifier_json(transaction: Transaction, row: Row) -> dict[str, Any]:
-    """Build the JSON of an output check."""
-    connection = bindings.summary(transaction, row["verifier_id"])
+    connection = summary_json(bindings.load(transaction, row["verifier_id"]), transaction.now)
     status, reason = read_health(row, connection["status"])
     return {
         **pick(row, "verifier_id display_name version"),
@@ -80,14 +80,7 @@ def verifier_json(transaction: Transaction, row: Row) -> dict[str, Any]:
 
 
 def find(transaction: Transaction, tenant_id: str, verifier_id: str, *, is_retired_too: bool = False) -> Row:
-    """Return an output check of an organization.
-
-    Args:
-        is_retired_too: Whether to find a retired one as well.
-
-    Raises:
-        RefusalError: ``not_found``.
-    """
+    """Return an output check of an organization. Refuses with ``not_found``."""
     row = transaction.one(verifiers, {"verifier_id": verifier_id, "tenant_id": tenant_id})
     if row is None or (row["retired_at"] is not None and not is_retired_too):
         raise RefusalError("not_found", "There is no output check with this id.")
@@ -119,8 +112,6 @@ def register(transaction: Transaction, principal: Principal, request: VerifierRe
         revision=1,
         status=report.status,
         status_reason=report.status_reason,
-        created_at=moment,
-        updated_at=moment,
     )
     note(transaction, principal, "registered", verifier_id)
     return find(transaction, principal.tenant_id, verifier_id)
@@ -164,7 +155,6 @@ def change(
 
 
 def list_changes(row: Row, patch: VerifierPatch, moment: str) -> dict[str, Any]:
-    """Return the columns that a patch changes."""
     wanted: dict[str, Any] = {}
     if patch.display_name:
         wanted["display_name"] = patch.display_name

@@ -29,7 +29,6 @@ class Engine:
     """Driver of all live runs of one service.
 
     Args:
-        live: Takes the steps of runs with mode ``live``.
         pace: Factor on the wait before every step of a test run.
     """
 
@@ -43,7 +42,6 @@ class Engine:
 
     @property
     def live(self) -> int:
-        """Count the runs being driven."""
         return len(self._tasks)
 
     async def resume(self) -> None:
@@ -67,7 +65,6 @@ class Engine:
             task.cancel()
 
     async def settled(self) -> None:
-        """Wait until no run is being driven."""
         while self._tasks:
             await asyncio.wait(self._tasks.values())
 

@@ -11,13 +11,13 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from runwatch.base.clock import Clock
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.execution import live_steps, runs
+from runwatch.service.execution import live_steps, review_composer, runs
 from runwatch.service.execution.live import live_rows, provider_call
 from runwatch.service.execution.live.provider_call import CallOutcome, ModelCaller
 from runwatch.service.execution.state_machine import RunState
@@ -35,14 +35,6 @@ Judge = Callable[[Row, str], Awaitable[Evaluation]]
 _log: Final = logging.getLogger("runwatch.service.execution.live")
 
 
-class Composer(Protocol):
-    """Driver of live runs whose request has a ``review_composer`` member (manual: interface, "Review agents")."""
-
-    async def move(self, run: RunState) -> RunState:
-        """Take the run's next step and return the updated run, or the unchanged run when it has to wait."""
-        ...
-
-
 @dataclass(slots=True)
 class LiveRuns:
     """Taker of live runs' steps.
@@ -51,7 +43,6 @@ class LiveRuns:
         vault: Holds the keys of connections.
         providers: Calls models.
         judge: Calls customers' checks.
-        composer: Drives review composer runs.
     """
 
     database: ServiceDatabase
@@ -59,12 +50,11 @@ class LiveRuns:
     vault: Vault
     providers: ModelCaller
     judge: Judge
-    composer: Composer
 
     async def move(self, run: RunState) -> RunState:
         """Take a live run's next step and return the updated run, or the unchanged run when it has to wait."""
         if await self.database.read(partial(_is_composed, run.execution_id)):
-            return await self.composer.move(run)
+            return await self.database.write(partial(review_composer.take_step, execution_id=run.execution_id))
         taken = await self.database.write(partial(live_steps.take_step, execution_id=run.execution_id))
         if isinstance(taken, live_steps.PendingCall):
             return await self._dispatch(taken)

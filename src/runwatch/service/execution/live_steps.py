@@ -45,7 +45,7 @@ from runwatch.service.models.providers.prices import worst_case
 from runwatch.service.organization import proposals
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 _SKILLED: Final = frozenset({SKILL_BASELINE, SKILL_DRAFT, SKILL_REPAIR})
 
@@ -197,9 +197,7 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
         state=STARTED,
         started_at=format_iso(transaction.now),
     )
-    arm = transaction.one(arms, {"arm_id": attempt.arm_id})
-    assert arm is not None
-    route = routing.build_route(transaction, arm)
+    route = routing.build_route(transaction, transaction.get(arms, {"arm_id": attempt.arm_id}))
     if route is None:
         # The arm was ready when the options were ranked but no longer is.
         missed = replace(attempt, state=FAILED, ended_at=attempt.started_at, reason="arm_not_ready", was_sent=False)
@@ -253,9 +251,7 @@ def _message(live: LiveRun, phase: str, task: Mapping[str, Any]) -> tuple[str, A
 def _judge(transaction: Transaction, run: RunState, live: LiveRun, attempt: Attempt) -> RunState | PendingCheck:
     if live.verifier_id is None:
         return _keep_check(transaction, run, live, checks.baseline_check(attempt, transaction.now))
-    verifier = transaction.one(verifiers, {"verifier_id": live.verifier_id})
-    assert verifier is not None
-    return PendingCheck(run, attempt, verifier)
+    return PendingCheck(run, attempt, transaction.get(verifiers, {"verifier_id": live.verifier_id}))
 
 
 def _keep_check(transaction: Transaction, run: RunState, live: LiveRun, check: FinishedCheck) -> RunState:
@@ -285,7 +281,7 @@ def _propose(transaction: Transaction, run: RunState, live: LiveRun, check: Fini
     region, parent = skill.find_skill_region(live.skill), live.check_of(baseline)
     assert region is not None
     assert parent is not None
-    evidence = {name: check.form[name] for name in ("verifier_id", "is_correct", "quality_score")}
+    evidence = pick(check.form, "verifier_id is_correct quality_score")
     return proposals.add(
         transaction,
         run.tenant_id,

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps
 from runwatch.records.requests.composer import ReviewComposerRequest
-from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution import runs, state_machine
 from runwatch.service.execution.live import live_rows
@@ -77,7 +75,6 @@ def build_packet(request: ReviewComposerRequest, observed: Mapping[str, Observat
 
     Args:
         observed: Observations by source id; a missing source has no verdict.
-        now: Time of the decision.
     """
     found = {source.id: observed.get(source.id, Observation()) for source in request.sources}
     verdict, reason = _verdict(request, {name: each.status for name, each in found.items()})
@@ -106,16 +103,7 @@ def build_packet(request: ReviewComposerRequest, observed: Mapping[str, Observat
             "pr_url": None,
             "pr_opened_by": None,
         },
-        "sources": [
-            {
-                "id": name,
-                "status": each.status,
-                "reason": each.reason,
-                "evidence_id": each.evidence_id,
-                "observed_at": each.observed_at,
-            }
-            for name, each in found.items()
-        ],
+        "sources": [{"id": name, **asdict(each)} for name, each in found.items()],
         "decided_at": format_iso(now),
         "agent_usage_usd": 0,
         "platform_fee_usd": int(PLATFORM_FEE_USD),
@@ -134,18 +122,8 @@ def _verdict(request: ReviewComposerRequest, status: Mapping[str, str]) -> tuple
     return "no_verdict", "sources_without_verdict"
 
 
-class ReviewComposer:
-    """Taker of review composer runs' steps."""
-
-    def __init__(self, database: ServiceDatabase) -> None:
-        self._database = database
-
-    async def move(self, run: RunState) -> RunState:
-        """Take the run's next step and return the updated run, or the unchanged run when its turn has not come."""
-        return await self._database.write(partial(_take, execution_id=run.execution_id))
-
-
-def _take(transaction: Transaction, execution_id: str) -> RunState:
+def take_step(transaction: Transaction, execution_id: str) -> RunState:
+    """Take the run's next step and return the updated run, or the unchanged run when its turn has not come."""
     run = runs.load(transaction, execution_id)
     if run.is_final or (run.status == "queued" and not runs.is_next(transaction, run)):
         return run

@@ -77,10 +77,8 @@ def build_route(transaction: Transaction, arm: Row) -> tuple[Row, Row] | None:
     """Return deployment and connection of a model arm, or ``None`` when it cannot be called now."""
     if arm["status"] != "ready" or arm["model_deployment_id"] is None:
         return None
-    deployment = transaction.one(deployments, {"model_deployment_id": arm["model_deployment_id"]})
-    assert deployment is not None
-    connection = transaction.one(connections, {"connection_id": deployment["connection_id"]})
-    assert connection is not None
+    deployment = transaction.get(deployments, {"model_deployment_id": arm["model_deployment_id"]})
+    connection = transaction.get(connections, {"connection_id": deployment["connection_id"]})
     return _route(arm, deployment, connection)
 
 
@@ -94,9 +92,7 @@ def score(cost_class: str | None, verdicts: int, accepted: int, cost_coefficient
     """Score an option from 0 to 1; higher is better.
 
     Args:
-        verdicts: Number of verdicts on the arm's output.
         accepted: Number of those that accepted it.
-        cost_coefficient: Weight of cost against quality.
     """
     known = cost_class if cost_class is not None and cost_class in CHEAPNESS else DEFAULT_CLASS
     quality = (accepted + PRIOR_VERDICTS * PRIOR_QUALITY[known]) / (verdicts + PRIOR_VERDICTS)

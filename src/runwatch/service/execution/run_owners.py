@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -18,14 +18,10 @@ def record_owner(transaction: Transaction, execution_id: str, key_id: str) -> No
     transaction.add(run_owners, execution_id=execution_id, api_key_id=key_id)
 
 
-def find_owners(transaction: Transaction, execution_ids: Sequence[str]) -> dict[str, str]:
-    """Return the submitting key of each run; runs without a recorded key are left out."""
-    owners: dict[str, str] = {}
-    for start in range(0, len(execution_ids), _AT_ONCE):
-        some = tuple(execution_ids[start : start + _AT_ONCE])
-        rows = transaction.list_all(run_owners, {"execution_id": some})
-        owners.update((row["execution_id"], row["api_key_id"]) for row in rows)
-    return owners
+def find_owners(transaction: Transaction, execution_ids: Iterable[str]) -> dict[str, str]:
+    """Return the submitting key of each run, of :data:`_AT_ONCE` at most; runs without a recorded key are left out."""
+    rows = transaction.list_all(run_owners, {"execution_id": tuple(execution_ids)})
+    return {row["execution_id"]: row["api_key_id"] for row in rows}
 
 
 def with_owners(
@@ -34,5 +30,5 @@ def with_owners(
     """Yield each decoded receipt with the key that submitted its run, or ``None`` if no key is recorded."""
     rest = iter(receipts)
     while some := list(islice(rest, _AT_ONCE)):
-        owners = find_owners(transaction, [receipt["execution_id"] for receipt in some])
+        owners = find_owners(transaction, (receipt["execution_id"] for receipt in some))
         yield from ((receipt, owners.get(receipt["execution_id"])) for receipt in some)

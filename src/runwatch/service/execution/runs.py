@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.json import ExactNumber, dumps, loads
 from runwatch.records.states import LIVE_STATES
 from runwatch.service import amounts
-from runwatch.service.errors import RefusalError
+from runwatch.service.access.finder import finder
 from runwatch.service.execution import state_machine
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.live.checks import verdict_statement
@@ -44,9 +44,10 @@ def add(transaction: Transaction, run: RunState) -> None:
 
 def load(transaction: Transaction, execution_id: str) -> RunState:
     """Load a run that is known to exist."""
-    row = transaction.one(runs, {"execution_id": execution_id})
-    assert row is not None
-    return run_from_row(row)
+    return run_from_row(transaction.get(runs, {"execution_id": execution_id}))
+
+
+_find: Final = finder(runs, "execution_id", "run")
 
 
 def find(transaction: Transaction, tenant_id: str, execution_id: str) -> RunState:
@@ -55,10 +56,7 @@ def find(transaction: Transaction, tenant_id: str, execution_id: str) -> RunStat
     Raises:
         RefusalError: ``not_found`` for an unknown id or a run of another organization.
     """
-    row = transaction.one(runs, {"execution_id": execution_id, "tenant_id": tenant_id})
-    if row is None:
-        raise RefusalError("not_found", "There is no run with this id.")
-    return run_from_row(row)
+    return run_from_row(_find(transaction, tenant_id, execution_id))
 
 
 def advance(transaction: Transaction, execution_id: str) -> RunState:
@@ -123,20 +121,11 @@ def _with_spend(transaction: Transaction, run: RunState) -> RunState:
 
 def run_from_row(row: Row) -> RunState:
     """Build the run that a row records."""
-    return RunState(
-        execution_id=row["execution_id"],
-        tenant_id=row["tenant_id"],
-        mode=row["mode"],
-        status=row["status"],
-        policy=row["policy"],
-        max_runtime_s=row["max_runtime_s"],
-        created_at=datetime.fromisoformat(row["created_at"]),
-        slices=tuple(SliceState(**part) for part in row["slices"]),
-        spend_usd=row["spend_usd"],
-        reason=row["reason"],
-        cancelled_by=row["cancelled_by"],
-        completed_at=None if row["completed_at"] is None else datetime.fromisoformat(row["completed_at"]),
-    )
+    columns = {field.name: row[field.name] for field in fields(RunState)}
+    for name in ("created_at", "completed_at"):
+        columns[name] = columns[name] and datetime.fromisoformat(columns[name])
+    columns["slices"] = tuple(SliceState(**part) for part in row["slices"])
+    return RunState(**columns)
 
 
 def run_json(run: RunState) -> dict[str, Any]:

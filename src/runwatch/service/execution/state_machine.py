@@ -29,12 +29,9 @@ class SliceState:
 
     Attributes:
         capability: What an arm must be able to do.
-        status: One of the states of runs.
         recorded_check: Latest RecordedCheck (manual: interface, "Receipt fields").
         work: ``provider``, ``model`` and ``phase`` of the last provider call started, for live runs.
         finish_reason: Why the output of the last call ends; ``length`` if it was cut at a token limit.
-        packet: Decision packet of a review composer run.
-        unknown_calls: Number of ended provider calls with unknown cost.
     """
 
     slice_id: str
@@ -52,13 +49,9 @@ class RunState:
     """Recorded state of a run.
 
     Attributes:
-        mode: ``echo`` or ``live``.
         policy: Policy it was submitted with, as exact JSON text.
         max_runtime_s: Runtime cap in seconds from ``created_at``.
-        created_at: Time of acceptance.
         spend_usd: US dollars recorded so far, as decimal digits, without calls of unknown cost.
-        reason: Why it ended, if there is something to say.
-        completed_at: Time at which it became final.
     """
 
     execution_id: str
@@ -211,7 +204,6 @@ def progress(run: RunState, reason: str, now: datetime, *, artifact_id: str | No
     """Record that the slice's work continues in another way.
 
     Args:
-        reason: How it continues.
         artifact_id: Hash of the skill text used; the member is not in the specification.
     """
     part = replace(run.slices[0], status="progress")

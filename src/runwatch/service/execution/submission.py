@@ -35,8 +35,6 @@ def submit(
     """Accept a run and return it.
 
     Args:
-        key_id: The key that submits it.
-        request: The parsed request.
         content: The same request with exact values.
 
     Raises:
@@ -93,11 +91,7 @@ def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: 
 
 
 def _check_inputs(request: RunRequest) -> None:
-    """Refuse inputs given as addresses, also in test runs: this service fetches none.
-
-    Raises:
-        RefusalError: ``validation_failed``.
-    """
+    """Refuse inputs given as addresses, also in test runs: this service fetches none."""
     inputs = request.task.inputs_ref
     if inputs is not None and inputs.kind != "inline_json":
         raise make_validation_error(
@@ -132,9 +126,6 @@ def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRe
 def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
     """Refuse an arm that the organization does not have. The message names it only if the id is plain and holds no
     secret.
-
-    Raises:
-        RefusalError: ``validation_failed``.
     """
     arm_id = _required_arm(request)
     if arm_id is None:

@@ -73,7 +73,6 @@ class ServiceApp:
     """The ASGI application of one service.
 
     Args:
-        endpoints: The endpoints to serve.
         host: The host it listens on, which callers may name besides those of this machine.
         docks: Serves the sample organization's output checks; ``None`` without a sample.
     """
@@ -266,11 +265,7 @@ class ServiceApp:
         return principal
 
     async def _caller(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
-        """Return the caller of an endpoint: the holder of the key, or of the session if its cookie is accepted.
-
-        Raises:
-            RefusalError: ``unauthenticated``.
-        """
+        """Return the caller of an endpoint: the holder of the key, or of the session if its cookie is accepted."""
         request = visit.request
         shown = request.headers.getlist("authorization")
         if endpoint is None:
@@ -326,11 +321,8 @@ class _Visit:
     """Facts about a request while it is being answered.
 
     Attributes:
-        principal: The caller, once known.
         leaves_body: Whether it announces a body that was not read completely.
         is_page: Whether a browser shows the response to the user.
-        has_cookie: Whether it is authenticated by a session's cookie.
-        peer: The address it comes from.
     """
 
     __slots__ = ("has_cookie", "is_page", "leaves_body", "peer", "principal", "request")

@@ -103,11 +103,7 @@ class _Places:
 
 
 class Connections:
-    """All connections of a service.
-
-    Args:
-        bounds: Their limits.
-    """
+    """All connections of a service."""
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         bounds = bounds or Bounds()

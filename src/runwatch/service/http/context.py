@@ -23,16 +23,8 @@ class RequestContext(ServiceContext):
     """One open service, without its sockets.
 
     Attributes:
-        keys: The active keys.
-        key_uses: Last use of each key.
-        problems: Answers refusals.
-        rate_limit: Requests per minute and key.
-        cursors: Cursors of lists.
         strangers: Limits of callers without a valid key.
-        timers: Schedules calls; the event loop, except in tests.
-        usual_ports: Ports to search for model servers of this machine.
         turns: Order of requests with the same idempotency key.
-        bytes_in_flight: Bytes of bodies sent with a valid key.
         closed_handles: Handles of the secrets that no master key opened at the start.
         closed_secrets: The records they belonged to then, one line each.
     """

@@ -16,7 +16,7 @@ from runwatch.service.access.roles import MANAGE, READ
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.idempotency import IdempotentRequest
-from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.transaction import Transaction
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -29,14 +29,10 @@ class AuthenticatedRequest:
     """An authenticated, decoded request.
 
     Attributes:
-        principal: The caller.
-        ids: Parameters of the path.
-        query: Parameters of the query.
         content: The decoded JSON body; ``None`` without one.
         keyed: The idempotency key with its scope, for a mutation that has one.
         is_form: Whether the body came from an HTML form, whose response the user sees.
         cookie: The browser session's cookie, whether or not the endpoint accepts it.
-        is_here: Whether the connection comes from this machine.
         peer: The address it comes from; empty for a Unix socket.
     """
 
@@ -51,12 +47,27 @@ class AuthenticatedRequest:
     is_here: bool = False
     peer: str = ""
 
+    @property
+    def tenant_id(self) -> str:
+        return self.principal.tenant_id
+
     async def read(self, function: Callable[[Transaction], T]) -> T:
-        """Read from the database."""
         return await self.context.database.read(function)
 
-    async def write(self, effect: Callable[[Transaction], ServiceResponse]) -> ServiceResponse:
-        """Apply an effect and store its response for the idempotency key atomically; return it once on disk.
+    async def show(self, look: Callable[[Transaction], object]) -> ServiceResponse:
+        """Read from the database, and respond with the result as JSON."""
+        return await self.read(lambda transaction: make_json_response(look(transaction)))
+
+    async def write(self, effect: Callable[[Transaction], object]) -> ServiceResponse:
+        """Apply an effect and respond with its result; see :meth:`write_with`."""
+        answer, _ = await self.write_with(lambda transaction: (effect(transaction), None))
+        return answer
+
+    async def write_with(self, effect: Callable[[Transaction], tuple[object, T]]) -> tuple[ServiceResponse, T]:
+        """Apply an effect and store its response for the idempotency key atomically; return both results once on disk.
+
+        Args:
+            effect: Returns the response, or its JSON, and whatever the caller needs after the commit.
 
         Raises:
             RefusalError: ``unauthenticated`` when the caller's key was revoked since the request started, for example
@@ -64,18 +75,39 @@ class AuthenticatedRequest:
         """
         keyed, principal = self.keyed, self.principal
 
-        def whole(transaction: Transaction) -> ServiceResponse:
+        def whole(transaction: Transaction) -> tuple[ServiceResponse, T]:
             if principal is not ANONYMOUS and not is_active(transaction, principal.key_id):
                 raise RefusalError("unauthenticated", "The key is not active any more.")
-            answer = effect(transaction)
+            result, rest = effect(transaction)
+            answer = result if isinstance(result, ServiceResponse) else make_json_response(result)
             if keyed is not None:
                 keyed.record(transaction, answer)
-            return answer
+            return answer, rest
 
         return await self.context.database.write(whole)
 
 
 Handler = Callable[[AuthenticatedRequest], Awaitable[ServiceResponse]]
+
+
+def shows(look: Callable[[Transaction, AuthenticatedRequest], object]) -> Handler:
+    """Make a handler that responds with what one read of the database gives."""
+    return lambda call: call.show(lambda transaction: look(transaction, call))
+
+
+def writes(effect: Callable[[Transaction, AuthenticatedRequest], object]) -> Handler:
+    """Make a handler that applies one effect and responds with its result."""
+    return lambda call: call.write(lambda transaction: effect(transaction, call))
+
+
+def takes(model: type[Body], effect: Callable[[Transaction, AuthenticatedRequest, Body], object]) -> Handler:
+    """Make a handler that applies one effect of a body and responds with its result."""
+
+    async def handle(call: AuthenticatedRequest) -> ServiceResponse:
+        request = parse_body(model, call.content)
+        return await call.write(lambda transaction: effect(transaction, call, request))
+
+    return handle
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +117,6 @@ class Endpoint:
     Attributes:
         method: ``GET`` (which also serves ``HEAD``), ``POST``, …
         path: With parameters in braces, ``/v1/executions/{execution_id}``.
-        handle: Handles the request.
         takes_body: Whether a JSON body is required.
         needs_key: Whether an ``Idempotency-Key`` is required; every mutation honors one.
         is_open: Whether no API key is required. A key that is sent must still be valid. Without one the caller is
@@ -114,13 +145,10 @@ class Endpoint:
 
     @property
     def mutates(self) -> bool:
-        """Whether a call may change something."""
         return self.method != "GET"
 
 
 class Routes:
-    """Lookup of endpoints by method and path."""
-
     def __init__(self, endpoints: Sequence[Endpoint]) -> None:
         by_path: dict[str, dict[str, Endpoint]] = {}
         for endpoint in endpoints:

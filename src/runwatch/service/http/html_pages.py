@@ -119,10 +119,7 @@ class PageInput:
     """One input of a form.
 
     Attributes:
-        name: Name of the field as sent.
-        label: Text for the user.
         kind: The HTML type. A ``password`` is hidden, and no page ever contains its value.
-        value: Initial content.
     """
 
     name: str
@@ -136,11 +133,7 @@ class HtmlForm:
     """A page with a form.
 
     Attributes:
-        title: Purpose of the page.
         sentences: What happens when the form is sent.
-        button: Label of its button.
-        facts: Facts about the subject, by name.
-        fields: The inputs.
         action: Target of the form; empty for the page's own address.
     """
 
@@ -152,14 +145,12 @@ class HtmlForm:
     action: str = ""
 
     def show(self, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> ServiceResponse:
-        """Build the page with the empty form."""
         return _document(self.title, self._opening() + self._inputs({}, {}), status, headers)
 
     def refuse(self, typed: Mapping[str, str], problem: ServiceResponse) -> ServiceResponse:
         """Build the page again, with each error at its field and the earlier input except secrets.
 
         Args:
-            typed: The earlier input.
             problem: The Problem; without field errors, its detail is shown at the first field.
         """
         told = loads(problem.body)
@@ -185,7 +176,6 @@ class FormRefusalError(RefusalError):
     """A refusal shown in a browser as a page of its own, such as the form with its errors.
 
     Args:
-        refusal: The refusal.
         page: Makes the page from the refusal's Problem.
     """
 

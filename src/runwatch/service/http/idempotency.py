@@ -139,9 +139,7 @@ class IdempotentRequest:
     """A mutation with a key.
 
     Attributes:
-        principal: The caller.
         endpoint: Method and path, including the ids in the path.
-        key: Text of the key.
         digest: Result of :func:`hash_body` for its body.
     """
 
@@ -173,7 +171,7 @@ class IdempotentRequest:
 
     def record(self, transaction: Transaction, answer: ServiceResponse) -> None:
         """Store a 2XX response as the first one; remove expired ones."""
-        if not answer.is_success:
+        if not 200 <= answer.status < 300:
             return
         transaction.remove(idempotency, {}, until=("recorded_at", format_iso(transaction.now - KEY_LIFETIME)))
         transaction.add(

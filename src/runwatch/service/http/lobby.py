@@ -71,7 +71,6 @@ class _Guest:
     seen: int = 0
 
     def drop(self) -> None:
-        """Close at once, without a response."""
         self.leave(self)
 
 

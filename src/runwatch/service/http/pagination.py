@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -22,7 +22,7 @@ class PageParameters:
     """The requested page of a list.
 
     Attributes:
-        limit: Largest number of items.
+        limit: Number of rows to read: one more than the page may have, which shows whether the list continues.
         before: Sequence number before which the page starts; ``None`` for the first page.
         seal: Makes the cursor of a sequence number.
     """
@@ -30,6 +30,16 @@ class PageParameters:
     limit: int
     before: int | None
     seal: Callable[[int], str]
+
+    def page(self, member: str, rows: Sequence[Row], forms: Callable[[Sequence[Row]], object]) -> dict[str, object]:
+        """Build the response: the page under the name of its member, and the cursor of the next one.
+
+        Args:
+            forms: Builds the JSON of the rows that are sent.
+        """
+        most = self.limit - 1
+        cursor = self.seal(rows[most - 1]["sequence"]) if len(rows) > most else None
+        return {member: forms(rows[:most]), "next_cursor": cursor}
 
 
 def parse_page_parameters(call: AuthenticatedRequest, *names: str) -> PageParameters:
@@ -51,17 +61,7 @@ def parse_page_parameters(call: AuthenticatedRequest, *names: str) -> PageParame
         before = cursors.open(scope, cursor) if cursor else None
     except ValueError:
         raise make_validation_error(("cursor", "Must be the next_cursor of an earlier page of this list.")) from None
-    return PageParameters(int(limit or DEFAULT_LIMIT), before, partial(cursors.seal, scope))
-
-
-def next_cursor(page: Collection[Row], paging: PageParameters) -> str | None:
-    """Return the cursor of the following page, or ``None`` when there is none.
-
-    The page was read with one extra item, which shows whether the list continues and is not sent.
-    """
-    if len(page) <= paging.limit:
-        return None
-    return paging.seal(list(page)[paging.limit - 1]["sequence"])
+    return PageParameters(int(limit or DEFAULT_LIMIT) + 1, before, partial(cursors.seal, scope))
 
 
 def read_since(query: Mapping[str, str], name: str = "since") -> str | None:
@@ -81,12 +81,18 @@ def read_since(query: Mapping[str, str], name: str = "since") -> str | None:
 
 
 def read_choice(query: Mapping[str, str], name: str, choices: Collection[str]) -> str | None:
-    """Parse a filter with fixed values.
-
-    Raises:
-        RefusalError: ``validation_failed``.
-    """
+    """Parse a filter with fixed values. Refuses with ``validation_failed``."""
     value = query.get(name, "")
     if value and value not in choices:
         raise make_validation_error((name, f"Must be one of {', '.join(choices)}."))
     return value or None
+
+
+def read_filters(call: AuthenticatedRequest, **choices: Collection[str]) -> dict[str, object]:
+    """Return the condition for the organization's rows that match the filters given, each with its fixed values.
+
+    Raises:
+        RefusalError: ``validation_failed``.
+    """
+    given = {name: read_choice(call.query, name, values) for name, values in choices.items()}
+    return {"tenant_id": call.tenant_id, **{name: value for name, value in given.items() if value is not None}}

@@ -60,8 +60,6 @@ _HEADER_TOO_LARGE: Final = 431
 
 
 class _Wait(enum.Enum):
-    """What a connection is waiting for."""
-
     HEAD = enum.auto()
     BODY = enum.auto()
     ANSWER = enum.auto()
@@ -122,7 +120,6 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         self._lingering: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start serving a connection."""
         super().connection_made(cast(asyncio.Transport, _Transport(transport, self)))
         # A connection closed before it could be served has no socket.
         peer = transport.get_extra_info("socket")
@@ -131,18 +128,15 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         self._expect(_Wait.HEAD, HEAD_S)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer for asyncio's next read."""
         return _buffer[: KEYED_READ_BYTES if self._is_keyed else READ_BYTES]
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Process what asyncio has read."""
         if self._is_deaf:
             self._throw_away(nbytes)
         else:
             self.data_received(bytes(_buffer[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
-        """Process input from the caller."""
         if self._wait is _Wait.BODY:
             self._body_bytes += len(data)
         super().data_received(data)
@@ -173,7 +167,6 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Release the connection."""
         for timer in (self._lingering, self._timer):
             if timer is not None:
                 timer.cancel()
@@ -246,7 +239,6 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             self._timer = self._timers.call_later(until - self._timers.time(), self._look)
 
     def _look(self) -> None:
-        """End a wait that has exceeded its limit."""
         self._timer = None
         now = self._timers.time()
         if self._wait is None or self._is_deaf or self.transport.is_closing():

@@ -46,8 +46,6 @@ _NAMES: Final = 10_000
 
 
 class Share:
-    """The bytes held by one request."""
-
     def __init__(self, whole: BytesInFlight) -> None:
         self._whole = whole
         self.held = 0
@@ -66,14 +64,7 @@ class Share:
 
 
 class BytesInFlight:
-    """Counter of request body bytes held at once.
-
-    Args:
-        most: The limit in bytes.
-
-    Attributes:
-        held: Bytes currently held.
-    """
+    """Counter of request body bytes held at once."""
 
     def __init__(self, most: int) -> None:
         self.most: Final = most
@@ -96,7 +87,6 @@ async def read_body(request: Request, share: Share | None = None, *, most: int =
     counted as they arrive.
 
     Args:
-        share: Counts the body's bytes.
         most: The limit in bytes.
 
     Raises:
@@ -118,12 +108,7 @@ async def read_body(request: Request, share: Share | None = None, *, most: int =
 
 
 class RateWindow:
-    """Limit of events per name within a sliding time window.
-
-    Args:
-        most: The limit.
-        seconds: Length of the window.
-    """
+    """Limit of events per name within a sliding time window."""
 
     def __init__(self, most: int, seconds: float, clock: Clock) -> None:
         self._most = most
@@ -147,6 +132,12 @@ class RateWindow:
             self._recent.pop(next(iter(self._recent)))
         self._recent.setdefault(name, deque()).append(self._clock.monotonic())
 
+    def admit(self, name: str, detail: str) -> None:
+        """Count one event; refuse one too many with ``rate_limited`` and the wait, without counting it."""
+        if wait := self.wait_s(name):
+            raise RefusalError("rate_limited", detail, retry_after_s=wait)
+        self.count(name)
+
 
 class RateLimiter:
     """Limit of requests per key and minute.
@@ -166,13 +157,8 @@ class RateLimiter:
             RefusalError: ``rate_limited``, with the seconds until the oldest request leaves the window. A refused
                 request does not count.
         """
-        if self._window is None:
-            return
-        wait = self._window.wait_s(key_id)
-        if wait:
-            detail = f"This key may send {self.requests_per_minute} requests a minute."
-            raise RefusalError("rate_limited", detail, retry_after_s=wait)
-        self._window.count(key_id)
+        if self._window is not None:
+            self._window.admit(key_id, f"This key may send {self.requests_per_minute} requests a minute.")
 
 
 class AnonymousLimits:
@@ -180,9 +166,6 @@ class AnonymousLimits:
 
     Args:
         requests_per_minute: The limit of a key, which also applies here if it is lower.
-
-    Attributes:
-        bytes_in_flight: Bytes of their bodies.
     """
 
     def __init__(self, clock: Clock, requests_per_minute: int | None = None) -> None:
@@ -197,16 +180,10 @@ class AnonymousLimits:
     def admit(self, peer: str) -> None:
         """Count one request to an open endpoint.
 
-        Args:
-            peer: The address it comes from.
-
         Raises:
             RefusalError: ``rate_limited``; such a request does not count.
         """
-        if wait := self._requests.wait_s(peer):
-            detail = f"One address may send {self._most} requests a minute without a key."
-            raise RefusalError("rate_limited", detail, retry_after_s=wait)
-        self._requests.count(peer)
+        self._requests.admit(peer, f"One address may send {self._most} requests a minute without a key.")
 
     def refuse(self, peer: str, refusal: RefusalError) -> RefusalError:
         """Return the refusal for a request with an invalid key: the given one, or ``rate_limited`` after too many."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -30,14 +30,8 @@ class ServiceResponse:
     kept: bytes | None = field(default=None, repr=False)
     rest: AsyncGenerator[bytes, None] | None = field(default=None, repr=False)
 
-    @property
-    def is_success(self) -> bool:
-        """Whether the status is in the 2XX class."""
-        return 200 <= self.status < 300
-
 
 def make_json_response(value: object) -> ServiceResponse:
-    """Build a success with this value as its body."""
     return ServiceResponse(200, dumps(value).encode("ascii"))
 
 
@@ -45,9 +39,13 @@ def make_one_time_response(value: object, kept: object) -> ServiceResponse:
     """Build a success whose body holds a secret that is returned only once.
 
     Args:
-        value: The body.
         kept: The response to a repeat of the request: the body without the secret. The specification has repeats
             answered verbatim; this service does not, because a secret that could be returned again would have to be
             stored.
     """
     return replace(make_json_response(value), kept=dumps(kept).encode("ascii"))
+
+
+def make_continue_response(value: Mapping[str, object], continue_url: str | None) -> ServiceResponse:
+    """Build a success with the address of a private page, ``continue_url``, which is ``null`` in a repeat."""
+    return make_one_time_response({**value, "continue_url": continue_url}, {**value, "continue_url": None})

@@ -26,7 +26,6 @@ class SampleCheckApp:
     """The ASGI application of the sample endpoints.
 
     Args:
-        clock: Delays of a slow endpoint.
         in_flight: Bytes of bodies without a key, which include candidates.
     """
 

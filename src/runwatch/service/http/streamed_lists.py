@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from runwatch.service.http.endpoints import AuthenticatedRequest
 from runwatch.service.http.responses import ServiceResponse
@@ -35,11 +35,11 @@ async def stream_texts(call: AuthenticatedRequest, member: str, read_part: ReadP
     Errors from reading the first part are raised here. A later part that cannot be read cuts the response short, which
     the caller notices by the missing end.
     """
-    part = await call.read(partial(_read, read_part, None))
-    begun = b'{"%s":[%s' % (member.encode("ascii"), part.texts)
-    if part.edge is None:
+    texts, edge = await call.read(partial(_read, read_part, None))
+    begun = b'{"%s":[%s' % (member.encode("ascii"), texts)
+    if edge is None:
         return ServiceResponse(200, begun + b"]}")
-    return ServiceResponse(200, begun, rest=_rest(call, read_part, part.edge))
+    return ServiceResponse(200, begun, rest=_rest(call, read_part, edge))
 
 
 async def stream_parts(begun: bytes, parts: AsyncGenerator[bytes, None]) -> ServiceResponse:
@@ -56,21 +56,14 @@ async def stream_parts(begun: bytes, parts: AsyncGenerator[bytes, None]) -> Serv
 
 async def _rest(call: AuthenticatedRequest, read_part: ReadPart, edge: int | None) -> AsyncGenerator[bytes, None]:
     while edge is not None:
-        part = await call.read(partial(_read, read_part, edge))
-        if part.texts:
-            yield b"," + part.texts
-        edge = part.edge
+        texts, edge = await call.read(partial(_read, read_part, edge))
+        if texts:
+            yield b"," + texts
     yield b"]}"
 
 
-class _Part(NamedTuple):
-    """The texts of some rows joined by commas, and the sequence number after which there may be more."""
-
-    texts: bytes
-    edge: int | None
-
-
-def _read(read_part: ReadPart, edge: int | None, transaction: Transaction) -> _Part:
+def _read(read_part: ReadPart, edge: int | None, transaction: Transaction) -> tuple[bytes, int | None]:
+    """Return the texts of some rows joined by commas, and the sequence number after which there may be more."""
     rows = read_part(transaction, edge)
     texts = ",".join(row["body"] for row in rows).encode("ascii")
-    return _Part(texts, rows[-1]["sequence"] if len(rows) == PART_ROWS else None)
+    return texts, rows[-1]["sequence"] if len(rows) == PART_ROWS else None

@@ -13,7 +13,6 @@ from runwatch.base.files import PRIVATE_FILE
 
 
 def backup_of(path: Path) -> Path:
-    """Return the path of a database file's copy."""
     return path.with_name(f"{path.name}.before-migration")
 
 

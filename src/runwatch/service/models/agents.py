@@ -1,7 +1,8 @@
 """Review agents: options of kind ``agent`` bound to one repository (manual: interface, "Review agents").
 
 The specification does not define the agents' own protocol, so this service never gives an agent a job. It only tests
-whether the agent's address responds and accepts the key entered for it.
+whether the agent's address responds and accepts the key entered for it. The address is called at registration without
+a credential, and any response below 500 counts as reachable. The first run would show whether it accepts jobs.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from runwatch.records.requests.arm import AgentArmRequest, AgentLifecycle
 from runwatch.service.access.authentication import Principal
 from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.checks import bindings
+from runwatch.service.checks.probe import REFUSED_STATUSES, UNREACHABLE
 from runwatch.service.errors import RefusalError
 from runwatch.service.models import arms, github
-from runwatch.service.models.agent_preflight import TIMEOUT_S
 from runwatch.service.outbound import OutboundClient, OutboundError
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.transaction import Row, Transaction
@@ -26,7 +27,9 @@ GRANT: Final = "tenant_internal"
 
 PROTOCOL: Final = "async_job_v1"
 
-REFUSED_STATUSES: Final = frozenset({401, 403})
+TIMEOUT_S: Final = 10.0
+"""Seconds an agent has to respond."""
+
 _FIRST_SERVER_ERROR: Final = 500
 
 
@@ -97,6 +100,26 @@ def register(transaction: Transaction, principal: Principal, request: AgentReque
     )
 
 
+async def preflight(outbound: OutboundClient, url: str, reach: AddressPolicy) -> dict[str, Any]:
+    """Call an address and return ``{reachable, reason_code, http_status, detail}``."""
+    try:
+        answer = await outbound.send("HEAD", url, reach=reach, timeout_s=TIMEOUT_S)
+    except OutboundError as error:
+        if error.kind == "response_too_large":
+            return _report(reachable=True)
+        return _report(reachable=False, reason_code=UNREACHABLE[error.kind].reason_code)
+    if answer.status >= _FIRST_SERVER_ERROR:
+        return _report(reachable=False, reason_code="endpoint_unreachable", http_status=answer.status)
+    return _report(reachable=True, http_status=answer.status)
+
+
+def _report(*, reachable: bool, reason_code: str | None = None, http_status: int | None = None) -> dict[str, Any]:
+    detail = None
+    if not reachable:
+        detail = "The address answered with a server error." if http_status else "The address gave no answer."
+    return {"reachable": reachable, "reason_code": reason_code, "http_status": http_status, "detail": detail}
+
+
 async def try_key(outbound: OutboundClient, url: str, reach: AddressPolicy, key: Secret) -> str | None:
     """Call an agent's address with a key and return why the key fails, or ``None``.
 
@@ -106,8 +129,7 @@ async def try_key(outbound: OutboundClient, url: str, reach: AddressPolicy, key:
     try:
         answer = await outbound.send("HEAD", url, reach=reach, timeout_s=TIMEOUT_S, headers=headers)
     except OutboundError as error:
-        rejected = {"scheme_rejected": "egress_rejected", "private_range_rejected": "egress_rejected"}
-        return rejected.get(error.kind, "timeout" if error.kind == "timeout" else "network")
+        return "network" if error.kind == "response_too_large" else error.failure_class
     if answer.status in REFUSED_STATUSES:
         return "authentication_failed"
     return "http_error" if answer.status >= _FIRST_SERVER_ERROR else None

@@ -8,29 +8,11 @@ from typing import Any, Final
 from runwatch.service.models.availability import route_availability
 from runwatch.service.models.catalog import provider_name
 from runwatch.service.tables.models import connections, deployments
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
-_ALWAYS: Final = (
-    "arm_id",
-    "kind",
-    "display_name",
-    "status",
-    "status_reason",
-    "capability_tags",
-    "data_class_grants",
-    "created_at",
-    "updated_at",
-)
+_ALWAYS: Final = "arm_id kind display_name status status_reason capability_tags data_class_grants created_at updated_at"
 _WHERE_KNOWN: Final = (
-    "cost_class",
-    "provider",
-    "model_id",
-    "model_deployment_id",
-    "credential_ref",
-    "endpoint",
-    "lifecycle",
-    "artifact_hash",
-    "repository",
+    "cost_class provider model_id model_deployment_id credential_ref endpoint lifecycle artifact_hash repository"
 )
 
 
@@ -65,24 +47,22 @@ def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, A
 
 
 def arm_json(transaction: Transaction, row: Row) -> dict[str, Any]:
-    """Build the JSON of one option; see :func:`arms_json`."""
     return arms_json(transaction, [row])[0]
 
 
 def arm_request_json(row: Row) -> dict[str, Any]:
     """Build the body that would register an option, as the base of a partial change."""
-    names = ["kind", "display_name", "capability_tags", "data_class_grants", "cost_class"]
+    names = "kind display_name capability_tags data_class_grants cost_class "
     if row["kind"] == "agent":
-        names += ["endpoint", "lifecycle"]
+        names += "endpoint lifecycle"
     elif row["kind"] == "skill":
-        names += ["artifact"]
-    elif row["model_deployment_id"] is None:
-        names += ["provider", "model_id", "credential_ref"]
+        names += "artifact"
     else:
-        names += ["model_deployment_id", "credential_ref"]
-    return {name: row[name] for name in names}
+        names += "provider model_id" if row["model_deployment_id"] is None else "model_deployment_id"
+        names += " credential_ref"
+    return pick(row, names)
 
 
 def _own_form(row: Row) -> dict[str, Any]:
-    known = {name: row[name] for name in _WHERE_KNOWN if row[name] is not None}
-    return {name: row[name] for name in _ALWAYS} | known
+    known = {name: value for name, value in pick(row, _WHERE_KNOWN).items() if value is not None}
+    return pick(row, _ALWAYS) | known

@@ -14,6 +14,7 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmRequest, SkillArmRequest
 from runwatch.service import decision_log
+from runwatch.service.access.finder import finder
 from runwatch.service.checks import bindings
 from runwatch.service.checks.auth_refs import check_auth_ref
 from runwatch.service.errors import RefusalError, make_validation_error
@@ -32,16 +33,8 @@ OTHER_CONNECTION: Final = "The credential reference names no connection that ser
 _CLAIMS: Final = {"capability_tags": "capabilities", "data_class_grants": "data classes"}
 
 
-def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
-    """Return an option of an organization.
-
-    Raises:
-        RefusalError: ``not_found`` for an unknown id or one of another organization.
-    """
-    row = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
-    if row is None:
-        raise RefusalError("not_found", "There is no registered option with this id.")
-    return row
+find: Final = finder(arms, "arm_id", "registered option")
+"""Return the registered option with an id of an organization, or refuse with ``not_found``."""
 
 
 def register(
@@ -57,8 +50,7 @@ def register(
 
     Args:
         acted_by: Id of the key that registers it; ``None`` for the service itself.
-        preflight: For an agent, the result of :func:`runwatch.service.models.agent_preflight.preflight`.
-        repository: The repository of a review agent.
+        preflight: For an agent, the result of :func:`runwatch.service.models.agents.preflight`.
 
     Raises:
         RefusalError: ``validation_failed`` when the deployment is not ready, the option claims more than it is
@@ -73,8 +65,6 @@ def register(
         kind=request.kind,
         **columns,
         repository=repository,
-        created_at=format_iso(transaction.now),
-        updated_at=format_iso(transaction.now),
     )
     decision_log.record_decision(transaction, tenant_id, "registry_action", "registered", "arm", arm_id, acted_by)
     return find(transaction, tenant_id, arm_id)
@@ -95,7 +85,6 @@ def revise(
     Args:
         request: The whole option after the change.
         changed: Members named by the change; only these are checked against the certified model.
-        acted_by: Id of the key that changes it.
         preflight: Result for an agent's new address; ``None`` keeps the agent's status.
 
     Raises:
@@ -123,11 +112,7 @@ def changeable(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
 
 
 def disable(transaction: Transaction, tenant_id: str, arm_id: str, reason: str, *, acted_by: str | None) -> Row:
-    """Disable an option permanently; do nothing if it is already disabled.
-
-    Raises:
-        RefusalError: ``not_found``.
-    """
+    """Disable an option permanently; do nothing if it is already disabled. Refuses with ``not_found``."""
     row = find(transaction, tenant_id, arm_id)
     if row["status"] == "disabled":
         return row
@@ -203,11 +188,7 @@ def _columns(
                 columns["status"], columns["status_reason"] = before["status"], before["status_reason"]
         case SkillArmRequest():
             artifact = request.artifact
-            columns["artifact"] = {
-                "content": artifact.content,
-                "version": artifact.version,
-                "editable_regions": artifact.editable_regions,
-            }
+            columns["artifact"] = artifact.model_dump(include={"content", "version", "editable_regions"})
             columns["artifact_hash"] = artifact_hash(artifact.content)
             columns["status"], columns["status_reason"] = judge_skill(columns["artifact"])
     return columns
@@ -342,6 +323,4 @@ def _serving(
 
 
 def _connection_of(transaction: Transaction, deployment: Row) -> Row:
-    row = transaction.one(connections, {"connection_id": deployment["connection_id"]})
-    assert row is not None
-    return row
+    return transaction.get(connections, {"connection_id": deployment["connection_id"]})

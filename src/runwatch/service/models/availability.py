@@ -33,11 +33,7 @@ def is_named_by(credential_ref: str | None, connection: Row) -> bool:
 
 
 def find_status(grants: Collection[str], deployment: Row, connection: Row) -> tuple[str, str | None]:
-    """Return the status of a model option that is not disabled, and the reason if it is not ready.
-
-    Args:
-        grants: Data classes granted to the option.
-    """
+    """Return the status of a model option that is not disabled, and the reason if it is not ready."""
     if not is_usable(connection):
         return "degraded", _connection_reason(connection)
     if deployment["status"] != "listed":

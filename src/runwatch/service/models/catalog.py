@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.json import dumps
-from runwatch.service.models.providers.configured_source import ANY_ADDRESS
 from runwatch.service.models.providers.prices import find_price
+from runwatch.service.models.providers.source_definition import ANY_ADDRESS
 from runwatch.service.transaction import Row, pick
 
 LANES: Final = {True: ("millwork_pool", "millwork"), False: ("byok", "customer")}
@@ -32,51 +32,14 @@ STANDARD_USD: Final = Decimal(10)
 """Highest prices of a million output tokens for ``economy`` and ``standard``."""
 
 _ID_CHARACTERS: Final = 26
-_DEFINITION: Final = (
-    "model_key",
-    "publisher_id",
-    "family",
-    "release",
-    "capabilities",
-    "lifecycle",
-    "release_license",
-)
-_VARIANT: Final = (
-    "served_variant_id",
-    "source_id",
-    "model_key",
-    "upstream_ref",
-    "release_assurance",
-    "assurance_evidence_ref",
-)
+_DEFINITION: Final = "model_key publisher_id family release capabilities lifecycle release_license"
+_VARIANT: Final = "served_variant_id source_id model_key upstream_ref release_assurance assurance_evidence_ref"
 _DEPLOYMENT: Final = (
-    "model_deployment_id",
-    "source_id",
-    "model_key",
-    "served_variant_id",
-    "upstream_ref",
-    "release_assurance",
-    "assurance_evidence_ref",
-    "resolved_upstream_ref",
-    "resolution_evidence_ref",
-    "protocol_profile",
-    "location",
-    "route",
-    "fallback_policy",
-    "pricing_basis",
-    "last_tested_at",
-    "status",
-    "created_at",
-    "updated_at",
+    "model_deployment_id source_id model_key served_variant_id upstream_ref release_assurance "
+    "assurance_evidence_ref resolved_upstream_ref resolution_evidence_ref protocol_profile location route "
+    "fallback_policy pricing_basis last_tested_at status created_at updated_at"
 )
-_OFFERING: Final = (
-    "fallback_policy",
-    "location",
-    "route",
-    "pricing_basis",
-    "resolved_upstream_ref",
-    "resolution_evidence_ref",
-)
+_OFFERING: Final = "fallback_policy location route pricing_basis resolved_upstream_ref resolution_evidence_ref"
 
 
 def is_pool(connection: Row) -> bool:
@@ -105,12 +68,12 @@ def provider_name(connection: Row) -> str:
 
 def definition_json(deployment: Row) -> dict[str, Any]:
     """Build the ModelDefinition: a model independent of its server."""
-    return {name: deployment["definition"][name] for name in _DEFINITION}
+    return pick(deployment["definition"], _DEFINITION)
 
 
 def deployment_json(deployment: Row) -> dict[str, Any]:
     """Build the ModelDeployment: a model as one connection serves it."""
-    return {"connection_id": deployment["connection_id"], **_some(deployment, _DEPLOYMENT)}
+    return {"connection_id": deployment["connection_id"], **pick(deployment, _DEPLOYMENT)}
 
 
 def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
@@ -124,11 +87,11 @@ def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
         "model": definition_json(deployment),
         "source": {"source_id": deployment["source_id"], "source_kind": connection["endpoint"]["source_kind"]},
         "offering": {
-            "served_variant": _some(deployment, _VARIANT),
+            "served_variant": pick(deployment, _VARIANT),
             "protocol_profile": deployment["protocol_profile"],
             "auth_scheme": connection["auth_scheme"],
             "data_classes": deployment["data_classes"],
-            **_some(deployment, _OFFERING),
+            **pick(deployment, _OFFERING),
             "tested_at": deployment["last_tested_at"],
             "certification": {
                 "certification_id": _id("cert", deployment["model_deployment_id"], subject, deployment["data_classes"]),
@@ -139,7 +102,7 @@ def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
             },
         },
         "connection": lane_json(connection),
-        "deployment": _some(deployment, _DEPLOYMENT),
+        "deployment": pick(deployment, _DEPLOYMENT),
         "provenance": provenance(connection, deployment, None),
         "arm_registration_template": arm_template(connection, deployment),
     }
@@ -153,11 +116,8 @@ def provenance(connection: Row, deployment: Row, resolved: dict[str, Any] | None
     """
     requested = {
         "model_key": deployment["model_key"],
-        "publisher_id": deployment["definition"]["publisher_id"],
-        "family": deployment["definition"]["family"],
-        "release": deployment["definition"]["release"],
-        "served_variant_id": deployment["served_variant_id"],
-        "upstream_ref": deployment["upstream_ref"],
+        **pick(deployment["definition"], "publisher_id family release"),
+        **pick(deployment, "served_variant_id upstream_ref"),
     }
     source_kind = connection["endpoint"]["source_kind"]
     if source_kind == "gateway":
@@ -171,9 +131,9 @@ def provenance(connection: Row, deployment: Row, resolved: dict[str, Any] | None
             **lane_json(connection),
             "auth_scheme": connection["auth_scheme"],
         },
-        "deployment": {
-            **pick(deployment, "model_deployment_id protocol_profile location route pricing_basis fallback_policy"),
-        },
+        "deployment": pick(
+            deployment, "model_deployment_id protocol_profile location route pricing_basis fallback_policy"
+        ),
         "resolved": resolved,
     }
 
@@ -209,7 +169,3 @@ def variant_id(source_id: str, upstream_ref: str) -> str:
 
 def _id(prefix: str, *parts: Any) -> str:
     return f"{prefix}_{hashlib.sha256(dumps(list(parts)).encode('ascii')).hexdigest()[:_ID_CHARACTERS]}"
-
-
-def _some(row: Row, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: row[name] for name in names}

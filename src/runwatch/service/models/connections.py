@@ -12,6 +12,7 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.base.network.service_target import server_identity
 from runwatch.base.secrets.secret import Secret
+from runwatch.service.access.finder import finder
 from runwatch.service.access.vault import Vault
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
@@ -19,10 +20,10 @@ from runwatch.service.models import arms, handoffs
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.catalog import LANES, is_pool
 from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers, ServedModels
-from runwatch.service.models.providers.configured_source import ANY_ADDRESS
+from runwatch.service.models.providers.source_definition import ANY_ADDRESS
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.tables.models import handoffs as handoffs_table
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 __all__ = ["build_address", "is_usable"]
 
@@ -41,21 +42,8 @@ _ANSWER: Final = "test_answer"
 """Member of the ``endpoint`` column with the source's response to a failed test."""
 
 _SHOWN: Final = (
-    "connection_id",
-    "source_id",
-    "display_name",
-    "auth_scheme",
-    "auth_binding_ref",
-    "source_scope",
-    "status",
-    "binding_revision",
-    "tested_binding_revision",
-    "test_state",
-    "last_tested_at",
-    "rotated_at",
-    "revoked_at",
-    "created_at",
-    "updated_at",
+    "connection_id source_id display_name auth_scheme auth_binding_ref source_scope status binding_revision "
+    "tested_binding_revision test_state last_tested_at rotated_at revoked_at created_at updated_at"
 )
 
 
@@ -101,16 +89,8 @@ async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: S
     return await providers.find_models(address, known)
 
 
-def find(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
-    """Return a connection of an organization.
-
-    Raises:
-        RefusalError: ``not_found`` for an unknown id or one of another organization.
-    """
-    row = transaction.one(connections, {"connection_id": connection_id, "tenant_id": tenant_id})
-    if row is None:
-        raise RefusalError("not_found", "There is no source connection with this id.")
-    return row
+find: Final = finder(connections, "connection_id", "source connection")
+"""Return the source connection with an id of an organization, or refuse with ``not_found``."""
 
 
 def find_open(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
@@ -147,7 +127,6 @@ def add(
     if errors:
         raise make_validation_error(*errors)
     connection_id = new_id("conn", transaction.now)
-    now = format_iso(transaction.now)
     transaction.add(
         connections,
         connection_id=connection_id,
@@ -162,8 +141,6 @@ def add(
         status="disabled",
         binding_revision=1,
         test_state="untested",
-        created_at=now,
-        updated_at=now,
     )
     return find(transaction, tenant_id, connection_id)
 
@@ -303,12 +280,11 @@ def connection_json(row: Row) -> dict[str, Any]:
     ``test_message``, ``test_suggestions`` (names of models it serves instead) and ``test_was_sent`` (whether it
     received the request).
     """
-    form = {name: row[name] for name in _SHOWN}
     endpoint = row["endpoint"]
     answer = endpoint.get(_ANSWER, {})
     lane, owner = LANES[is_pool(row)]
     return {
-        **form,
+        **pick(row, _SHOWN),
         "test_error": row["test_error"] if row["test_error"] in TEST_ERRORS else None,
         "test_failure": row["test_error"],
         "test_http_status": answer.get("http_status"),
@@ -320,7 +296,7 @@ def connection_json(row: Row) -> dict[str, Any]:
         "commercial_owner": owner,
         "customer_ref": row["tenant_id"],
         "endpoint": {
-            **{name: endpoint[name] for name in ("base_url", "protocol_profile", "location")},
+            **pick(endpoint, "base_url protocol_profile location"),
             "models": endpoint.get("models", []),
             "prices": endpoint.get("own_prices", {}),
         },

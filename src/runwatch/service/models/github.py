@@ -8,23 +8,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.base.clock import format_iso
 from runwatch.service.ids import new_id
 from runwatch.service.tables.review import github_connections
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 ENTRY: Final = "github"
 
 
 def connection_json(row: Row) -> dict[str, Any]:
-    """Build the JSON of a recorded connection."""
-    return {
-        "connection_id": row["connection_id"],
-        "repository": row["repository"],
-        "status": "connected",
-        "verification": "unverified",
-        "created_at": row["created_at"],
-    }
+    connected = {"status": "connected", "verification": "unverified"}
+    return {**pick(row, "connection_id repository"), **connected, "created_at": row["created_at"]}
 
 
 def find(transaction: Transaction, tenant_id: str, repository: str) -> Row | None:
@@ -47,8 +40,5 @@ def record(transaction: Transaction, tenant_id: str, repository: str, connected_
         tenant_id=tenant_id,
         repository=repository,
         connected_by=connected_by,
-        created_at=format_iso(transaction.now),
     )
-    row = transaction.one(github_connections, {"connection_id": connection_id})
-    assert row is not None
-    return row
+    return transaction.get(github_connections, {"connection_id": connection_id})

@@ -14,11 +14,12 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.service.access import private_entry
 from runwatch.service.access.authentication import Principal, is_active
+from runwatch.service.access.finder import finder
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
-from runwatch.service.models.sources import KEYLESS, SourceDefinition
+from runwatch.service.models.providers.source_definition import KEYLESS, SourceDefinition
 from runwatch.service.tables.models import handoffs
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 KIND: Final = "source"
 
@@ -28,18 +29,8 @@ VALID_FOR: Final = timedelta(minutes=10)
 _OPEN: Final = ("pending", "completed")
 _SCOPE_CHARACTERS: Final = 24
 _SHOWN: Final = (
-    "handoff_intent_id",
-    "source_id",
-    "auth_scheme",
-    "state",
-    "failure_code",
-    "expires_at",
-    "completed_at",
-    "failed_at",
-    "expired_at",
-    "consumed_at",
-    "created_at",
-    "updated_at",
+    "handoff_intent_id source_id auth_scheme state failure_code expires_at completed_at failed_at expired_at "
+    "consumed_at created_at updated_at"
 )
 
 
@@ -55,9 +46,7 @@ def begin(
     """Store a new handoff and return it with the address of its page, or ``None`` if no secret is needed.
 
     Args:
-        auth_scheme: How calls authenticate at the source.
         endpoint: Result of :func:`runwatch.service.models.sources.endpoint_of`.
-        origin: Public origin of the service.
     """
     now = format_iso(transaction.now)
     handoff_id = new_id("hand", transaction.now)
@@ -74,8 +63,6 @@ def begin(
         source_scope=find_scope(endpoint["base_url"], handoff_id) if is_keyless else None,
         expires_at=format_iso(transaction.now + VALID_FOR),
         completed_at=now if is_keyless else None,
-        created_at=now,
-        updated_at=now,
     )
     address = None
     if not is_keyless:
@@ -93,16 +80,8 @@ def begin(
     return find(transaction, principal.tenant_id, handoff_id), address
 
 
-def find(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
-    """Return a handoff of an organization.
-
-    Raises:
-        RefusalError: ``not_found`` for an unknown id or one of another organization.
-    """
-    row = transaction.one(handoffs, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
-    if row is None:
-        raise RefusalError("not_found", "There is no credential handoff with this id.")
-    return row
+find: Final = finder(handoffs, "handoff_intent_id", "credential handoff")
+"""Return the credential handoff with an id of an organization, or refuse with ``not_found``."""
 
 
 def is_overdue(transaction: Transaction, row: Row) -> bool:
@@ -165,8 +144,8 @@ def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
 
 def handoff_json(row: Row) -> dict[str, Any]:
     """Build the JSON of a handoff; ``endpoint`` is not in the specification."""
-    form = {name: row[name] for name in _SHOWN}
-    form["endpoint"] = {name: row["endpoint"][name] for name in ("base_url", "protocol_profile")}
+    form = pick(row, _SHOWN)
+    form["endpoint"] = pick(row["endpoint"], "base_url protocol_profile")
     if row["source_scope"] is not None:
         form["source_scope"] = row["source_scope"]
     return form

@@ -30,7 +30,6 @@ def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: Pric
 
     Args:
         asked: The connection as it was when the source was asked.
-        found: What the source serves.
         prices: Prices to add to the connection's own.
 
     Raises:
@@ -108,5 +107,4 @@ def _keep(transaction: Transaction, connection: Row, model: ServedModel, before:
         served_variant_id=variant_id(connection["source_id"], name),
         upstream_ref=name,
         release_assurance="unknown",
-        created_at=now,
     )

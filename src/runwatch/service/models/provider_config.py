@@ -25,7 +25,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -34,9 +33,10 @@ from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.base.text import clean_line
 from runwatch.records.requests.source import clean_base_url
-from runwatch.service.models.providers.configured_source import AUTH_SCHEMES, PROTOCOLS, SOURCE_KINDS, ConfiguredSource
 from runwatch.service.models.providers.prices import amount
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
+from runwatch.service.models.providers.source_definition import AUTH_SCHEMES, PROTOCOLS, SOURCE_KINDS, SourceDefinition
+from runwatch.service.models.providers.types import DEFAULT_DATA_CLASSES
 
 FILE_BYTES: Final = 1024 * 1024
 """Largest file to read, in bytes."""
@@ -54,32 +54,17 @@ _NAMES: Final = re.compile(r'"[^"]*"|[^."]+')
 _HEADER: Final = re.compile(r"\s*\[\[\s*[\"']?source[\"']?\s*\]\]")
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderConfig:
-    """Provider configuration of a start.
-
-    Attributes:
-        sources: The sources, each id once.
-    """
-
-    sources: tuple[ConfiguredSource, ...] = ()
-
-
-def provider_config(path: Path | None, *, sample: bool) -> ProviderConfig:
-    """Build the configuration of a start from a file and the sample sources.
-
-    Args:
-        path: The file, if any.
-        sample: Whether to serve the sample sources.
+def configured_sources(path: Path | None, *, sample: bool) -> tuple[SourceDefinition, ...]:
+    """Return the sources configured at a start, each id once: the sample sources if asked for, and those of a file.
 
     Raises:
         UsageError: the file cannot be used.
     """
     told = () if path is None else read_provider_config(path)
-    return ProviderConfig((*(SAMPLE_SOURCES if sample else ()), *told))
+    return (*(SAMPLE_SOURCES if sample else ()), *told)
 
 
-def read_provider_config(path: Path) -> tuple[ConfiguredSource, ...]:
+def read_provider_config(path: Path) -> tuple[SourceDefinition, ...]:
     """Read the sources of a file.
 
     Raises:
@@ -92,7 +77,7 @@ def read_provider_config(path: Path) -> tuple[ConfiguredSource, ...]:
     tables = raw.get(_TABLE, [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         reading.fail(_TABLE, "must be written as [[source]] tables")
-    sources: list[ConfiguredSource] = []
+    sources: list[SourceDefinition] = []
     for position, table in enumerate(tables):
         source = _source(reading, table, position)
         if source.source_id in {other.source_id for other in (*SAMPLE_SOURCES, *sources)}:
@@ -188,9 +173,9 @@ def _found(lines: list[str], name: str, start: int = 1) -> int | None:
     return next((number for number, line in enumerate(lines, 1) if number >= start and pattern.match(line)), None)
 
 
-def _source(reading: _Reading, table: dict[str, Any], position: int) -> ConfiguredSource:
+def _source(reading: _Reading, table: dict[str, Any], position: int) -> SourceDefinition:
     prefix = f"{_TABLE}[{position}]."
-    reading.expect_members(table, (item.name for item in fields(ConfiguredSource)), prefix)
+    reading.expect_members(table, (*_READERS, "prices"), prefix)
     for name in ("source_id", "source_kind", "base_url", "protocol_profile"):
         if name not in table:
             reading.fail(prefix + name, "is required")
@@ -200,7 +185,9 @@ def _source(reading: _Reading, table: dict[str, Any], position: int) -> Configur
             read[name] = _prices(reading, value, prefix) if name == "prices" else _READERS[name](value)
         except ValueError as error:
             reading.fail(prefix + name, str(error))
-    return ConfiguredSource(**read)
+    protocol = read.pop("protocol_profile")
+    usual = {"display_name": read["source_id"], "data_classes": DEFAULT_DATA_CLASSES}
+    return SourceDefinition(**usual | read, protocol_profiles=(protocol,))
 
 
 def _prices(reading: _Reading, value: Any, prefix: str) -> dict[str, dict[str, str]]:

@@ -46,7 +46,6 @@ class FoundServer:
     """A model server on this machine.
 
     Attributes:
-        base_url: Address for connecting it.
         name: The server that usually has this port; its identity is not proved.
         models: Names of its models; empty if it does not list them without a key.
     """
@@ -57,7 +56,6 @@ class FoundServer:
     needs_key: bool
 
     def read_form(self) -> dict[str, Any]:
-        """Build the JSON of the server."""
         return {
             "base_url": self.base_url,
             "name": self.name,
@@ -73,10 +71,6 @@ async def find_servers(
     """Return the model servers that respond on the given ports of this machine, in the order of the ports.
 
     A port is left out when it is closed, too slow, or used by something else.
-
-    Args:
-        tenant_id: The organization that asks.
-        limit_s: Seconds until the last byte of a response.
     """
     found = await asyncio.gather(*(_ask(providers, port, tenant_id, limit_s) for port in ports))
     return [server for server in found if server is not None]

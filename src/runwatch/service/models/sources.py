@@ -7,7 +7,6 @@ interface, "Sources, connections and credential handoffs"). The addresses are th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -15,78 +14,16 @@ from runwatch.base.network.service_target import may_be_loopback
 from runwatch.records.requests.run import KNOWN_DATA_CLASSES
 from runwatch.records.requests.source import EndpointRequest, PriceRequest, is_private_host
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.models.providers.configured_source import (
+from runwatch.service.models.providers.source_definition import (
     ANTHROPIC_COMPATIBLE,
+    KEYLESS,
     OPENAI_COMPATIBLE,
     PROTOCOLS,
-    ConfiguredSource,
+    SourceDefinition,
 )
-from runwatch.service.models.providers.prices import PriceTable
 
 SCHEMA_VERSION: Final = "1"
 """Format version of profiles, definitions and provenance."""
-
-KEYLESS: Final = "none"
-"""Authentication scheme of a server that needs no key. Not in the specification."""
-
-_SCHEME_VERSION: Final = "1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceDefinition:
-    """Definition of one source.
-
-    Attributes:
-        display_name: Its name for users.
-        source_kind: ``publisher_direct``, ``gateway``, ``cloud``, ``fixture`` or one outside the specification.
-        protocol_profiles: Protocols it speaks, default first.
-        base_url: Its address; ``None`` if each connection gives one.
-        auth_schemes: Authentication schemes it accepts, default first.
-        location: Where it computes; ``unknown`` if not stated.
-        route: ``direct``, or ``gateway`` if it forwards calls.
-        fallback_policy: ``source_controlled`` if another model than the requested one may answer.
-        data_classes: Data classes its models may receive; ``None`` to use each model's own.
-    """
-
-    source_id: str
-    display_name: str
-    source_kind: str
-    protocol_profiles: tuple[str, ...]
-    base_url: str | None
-    auth_schemes: tuple[str, ...] = ("api_key",)
-    location: str = "unknown"
-    route: str = "direct"
-    fallback_policy: str = "none"
-    data_classes: tuple[str, ...] | None = None
-    prices: PriceTable = field(default_factory=dict)
-
-    @property
-    def is_served(self) -> bool:
-        """Whether this service speaks a protocol of the source."""
-        return any(name in PROTOCOLS for name in self.protocol_profiles)
-
-    def read_form(self) -> dict[str, Any]:
-        """Build the JSON of the profile.
-
-        ``display_name``, ``base_url``, ``served`` and ``needs_endpoint`` are not in the specification.
-        """
-        return {
-            "source_id": self.source_id,
-            "display_name": self.display_name,
-            "source_kind": self.source_kind,
-            "protocol_profiles": [{"id": name, "version": _SCHEME_VERSION} for name in self.protocol_profiles],
-            "auth_schemes": [{"id": name, "version": _SCHEME_VERSION} for name in self.auth_schemes],
-            "endpoint_policy": {
-                "https_required": self.base_url is not None and self.base_url.startswith("https:"),
-                "redirects_allowed": False,
-            },
-            "access_lane": "byok",
-            "credential_owner": "customer",
-            "commercial_owner": "customer",
-            "base_url": self.base_url,
-            "served": self.is_served,
-            "needs_endpoint": self.base_url is None,
-        }
 
 
 def _publisher(source_id: str, name: str, base_url: str, *protocols: str) -> SourceDefinition:
@@ -155,30 +92,10 @@ KNOWN: Final = (
 """The sources of the specification, and two of this service that accept any address."""
 
 
-def profile_of(source: ConfiguredSource) -> SourceDefinition:
-    """Build the profile of a source configured at start.
-
-    Each model of a sample source states its own data classes.
-    """
-    is_fixture = source.source_kind == "fixture"
-    return SourceDefinition(
-        source_id=source.source_id,
-        display_name=source.display_name or source.source_id,
-        source_kind=source.source_kind,
-        protocol_profiles=(source.protocol_profile,),
-        base_url=source.base_url,
-        auth_schemes=source.auth_schemes,
-        location=source.location,
-        route=source.route,
-        data_classes=None if is_fixture else source.data_classes,
-        prices=source.prices,
-    )
-
-
-def profiles(told: Iterable[ConfiguredSource]) -> dict[str, SourceDefinition]:
+def profiles(told: Iterable[SourceDefinition]) -> dict[str, SourceDefinition]:
     """Return all sources by id; a configured source replaces a built-in one with the same id."""
     known = {profile.source_id: profile for profile in KNOWN}
-    return known | {source.source_id: profile_of(source) for source in told}
+    return known | {source.source_id: source for source in told}
 
 
 def find(known: Mapping[str, SourceDefinition], source_id: str, auth_scheme: str) -> SourceDefinition:

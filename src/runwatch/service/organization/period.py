@@ -8,6 +8,7 @@ and ``to`` are inclusive dates in UTC, and a report with neither covers the curr
 from __future__ import annotations
 
 import calendar
+import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from typing import Final
 from runwatch.service.errors import make_validation_error
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
-_MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,6 @@ class ServicePeriod:
 
     @property
     def read_form(self) -> dict[str, str | None]:
-        """Build the JSON of the period."""
         return {
             "from": None if self.first is None else self.first.isoformat(),
             "to": None if self.last is None else self.last.isoformat(),
@@ -82,11 +81,7 @@ def read_period(query: Mapping[str, str], now: datetime) -> ServicePeriod:
 
 
 def read_window(query: Mapping[str, str]) -> ServicePeriod:
-    """Parse ``from`` and ``to`` of a report, each optional.
-
-    Raises:
-        RefusalError: ``validation_failed``.
-    """
+    """Parse ``from`` and ``to`` of a report, each optional. Refuses with ``validation_failed``."""
     window = ServicePeriod(_day(query, "from"), _day(query, "to"))
     if window.first is not None and window.last is not None and window.first > window.last:
         raise make_validation_error(("to", "Must not be before from."))
@@ -94,22 +89,18 @@ def read_window(query: Mapping[str, str]) -> ServicePeriod:
 
 
 def _month(text: str) -> ServicePeriod:
-    try:
-        if not _MONTH.fullmatch(text):
-            raise ValueError
-        first = date.fromisoformat(f"{text}-01")
-    except ValueError:
-        raise make_validation_error(("period", "Must be a month, such as 2026-11.")) from None
+    first = _date(f"{text}-01", "period", "Must be a month, such as 2026-11.")
     return ServicePeriod(first, first.replace(day=calendar.monthrange(first.year, first.month)[1]))
 
 
 def _day(query: Mapping[str, str], name: str) -> date | None:
     text = query.get(name, "")
-    if not text:
-        return None
-    try:
-        if not _DATE.fullmatch(text):
-            raise ValueError
-        return date.fromisoformat(text)
-    except ValueError:
-        raise make_validation_error((name, "Must be a date, such as 2026-11-20.")) from None
+    return _date(text, name, "Must be a date, such as 2026-11-20.") if text else None
+
+
+def _date(text: str, name: str, message: str) -> date:
+    # Python also reads other forms of ISO 8601.
+    if _DATE.fullmatch(text):
+        with contextlib.suppress(ValueError):
+            return date.fromisoformat(text)
+    raise make_validation_error((name, message))

@@ -12,19 +12,21 @@ export both use :func:`visible_form`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.service import decision_log
 from runwatch.service.access.authentication import Principal
+from runwatch.service.access.finder import finder
 from runwatch.service.access.roles import MANAGE, permits
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash, judge_skill
 from runwatch.service.tables.models import arms
 from runwatch.service.tables.organization import proposal_artifacts, proposals
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 OPEN_FOR: Final = timedelta(days=30)
 """How long a proposal waits for its decision."""
@@ -33,32 +35,13 @@ STATES: Final = ("pending", "approved", "rejected", "expired")
 """States of a proposal; all but ``pending`` are final."""
 
 _SHORT: Final = (
-    "proposal_id",
-    "status",
-    "execution_id",
-    "slice_id",
-    "arm_id",
-    "parent_artifact_id",
-    "parent_score",
-    "candidate_score",
-    "decided_by",
-    "decided_at",
-    "reason",
-    "created_at",
-    "expires_at",
+    "proposal_id status execution_id slice_id arm_id parent_artifact_id parent_score candidate_score decided_by "
+    "decided_at reason created_at expires_at"
 )
-_CONTENT: Final = ("diff", "verifier_evidence")
+_CONTENT: Final = " diff verifier_evidence"
 _HISTORY: Final = (
-    "proposal_id",
-    "execution_id",
-    "slice_id",
-    "arm_id",
-    "parent_artifact_id",
-    "parent_score",
-    "candidate_score",
-    "status",
-    "decided_at",
-    "created_at",
+    "proposal_id execution_id slice_id arm_id parent_artifact_id parent_score candidate_score status decided_at "
+    "created_at"
 )
 
 
@@ -79,13 +62,9 @@ def add(
     """Store a new proposal and return its id.
 
     Args:
-        transaction: The transaction of the run's step that creates it.
-        execution_id: The run it comes from.
-        arm_id: The arm it would change.
         diff: The change of the editable regions, as text.
         verifier_evidence: The output check's statement on the candidate; no task output.
         candidate: The whole text that would replace the skill's; without it the proposal cannot be approved.
-        parent_artifact_id: The artifact it would replace.
         parent_score: Score of that artifact, 0 to 1.
         candidate_score: Score of the candidate, 0 to 1.
     """
@@ -103,7 +82,6 @@ def add(
         candidate_score=candidate_score,
         diff=diff,
         verifier_evidence=verifier_evidence,
-        created_at=format_iso(transaction.now),
         expires_at=format_iso(transaction.now + OPEN_FOR),
     )
     if candidate is not None:
@@ -116,16 +94,8 @@ def add(
     return proposal_id
 
 
-def find(transaction: Transaction, tenant_id: str, proposal_id: str) -> Row:
-    """Return a proposal of an organization.
-
-    Raises:
-        RefusalError: ``not_found`` for an unknown id or one of another organization.
-    """
-    row = transaction.one(proposals, {"proposal_id": proposal_id, "tenant_id": tenant_id})
-    if row is None:
-        raise RefusalError("not_found", "There is no proposal with this id.")
-    return row
+find: Final = finder(proposals, "proposal_id", "proposal")
+"""Return the proposal with an id of an organization, or refuse with ``not_found``."""
 
 
 def page(
@@ -136,14 +106,11 @@ def page(
     arm_id: str | None,
     before: int | None,
     limit: int,
-) -> list[Row]:
+) -> Sequence[Row]:
     """Return a page of proposals of an organization, newest first.
 
     Args:
         status: One of :data:`STATES`; ``None`` for all.
-        arm_id: The arm they would change; ``None`` for any.
-        before: Sequence number before which the page starts.
-        limit: Largest number of proposals.
     """
     where: dict[str, object] = {"tenant_id": tenant_id}
     if arm_id is not None:
@@ -151,15 +118,13 @@ def page(
     if status is not None:
         where["status"] = "pending" if status == "expired" else status
     edge = ("expires_at", format_iso(transaction.now))
-    return list(
-        transaction.newest(
-            proposals,
-            where,
-            since=edge if status == "pending" else None,
-            until=edge if status == "expired" else None,
-            before=before,
-            limit=limit,
-        )
+    return transaction.newest(
+        proposals,
+        where,
+        since=edge if status == "pending" else None,
+        until=edge if status == "expired" else None,
+        before=before,
+        limit=limit,
     )
 
 
@@ -169,9 +134,7 @@ def decide(
     """Approve or reject a proposal, record who did, and return the updated row.
 
     Args:
-        proposal_id: The proposal, of the principal's organization.
         decision: ``approved`` or ``rejected``.
-        reason: The user's reason.
 
     Raises:
         RefusalError: ``not_found``; ``invalid_state`` when it is not pending, or for an approval when the skill has
@@ -198,11 +161,7 @@ def decide(
 
 
 def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
-    """Replace the skill's artifact by a proposal's candidate.
-
-    Raises:
-        RefusalError: ``invalid_state``.
-    """
+    """Replace the skill's artifact by a proposal's candidate. Refuses with ``invalid_state``."""
     artifact = transaction.one(proposal_artifacts, {"proposal_id": row["proposal_id"]})
     if artifact is None:
         raise RefusalError(
@@ -249,7 +208,6 @@ def artifact_of(transaction: Transaction, proposal_id: str) -> str | None:
 
 
 def status_of(row: Row, now: str) -> str:
-    """Return the state of a proposal at a time."""
     status: str = row["status"]
     return "expired" if status == "pending" and row["expires_at"] < now else status
 
@@ -264,7 +222,7 @@ def visible_form(transaction: Transaction, row: Row, role: str) -> dict[str, Any
 
     ``candidate_artifact_id``, the hash of the text that an approval installs, is not in the specification.
     """
-    members = (*_SHORT, *_CONTENT) if permits(role, MANAGE) else _SHORT
+    members = _SHORT + _CONTENT if permits(role, MANAGE) else _SHORT
     form = _form(row, members, format_iso(transaction.now))
     return {**form, "candidate_artifact_id": artifact_of(transaction, row["proposal_id"])}
 
@@ -274,16 +232,13 @@ def history_form(row: Row, now: str) -> dict[str, Any]:
     return _form(row, _HISTORY, now)
 
 
-def within(transaction: Transaction, tenant_id: str, since: str, before: str) -> list[Row]:
+def within(transaction: Transaction, tenant_id: str, since: str, before: str) -> Sequence[Row]:
     """Return proposals of an organization created from ``since`` until before ``before``, newest first."""
-    return list(
-        transaction.newest(
-            proposals, {"tenant_id": tenant_id}, since=("created_at", since), until=("created_at", before)
-        )
-    )
+    mine = {"tenant_id": tenant_id}
+    return transaction.newest(proposals, mine, since=("created_at", since), until=("created_at", before))
 
 
-def _form(row: Row, members: tuple[str, ...], now: str) -> dict[str, Any]:
+def _form(row: Row, members: str, now: str) -> dict[str, Any]:
     # Without a decision this is null, as for an expired proposal.
     decision = None if row["decided_at"] is None else row["status"]
-    return {**{name: row[name] for name in members}, "status": status_of(row, now), "decision": decision}
+    return {**pick(row, members), "status": status_of(row, now), "decision": decision}

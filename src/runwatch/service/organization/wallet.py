@@ -30,7 +30,6 @@ def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
     """Check that an organization may submit a run now.
 
     Args:
-        transaction: The transaction that accepts the run.
         mode: The run's mode; only ``live`` runs cost anything.
 
     Raises:
@@ -53,10 +52,6 @@ def charge(transaction: Transaction, tenant_id: str, usd: Decimal, execution_id:
 
     A run is charged once; a second charge does nothing. The balance may become negative, because a call that costs more
     than the remaining balance is not undone.
-
-    Args:
-        transaction: The transaction that ends the run.
-        usd: Total cost of the run in US dollars.
     """
     wallet = transaction.one(wallets, {"tenant_id": tenant_id})
     if wallet is None or not usd or transaction.one(wallet_charges, {"execution_id": execution_id}) is not None:
@@ -91,7 +86,6 @@ def set_limits(
     Args:
         balance_usd: The new balance in US dollars; the difference is recorded as a manual adjustment.
         is_frozen: Whether to refuse live runs whatever the balance; creates a balance of zero if none is kept.
-        executions_per_month: Number of runs it may submit in a month.
         concurrency: Number of its runs that may be worked on at once.
     """
     if balance_usd is not None or is_frozen is not None:
@@ -115,24 +109,9 @@ def spendable(transaction: Transaction, tenant_id: str) -> Decimal | None:
 
 
 def top_up(transaction: Transaction, tenant_id: str, usd: Decimal, description: str) -> None:
-    """Add to an organization's balance, starting one if none is kept.
-
-    Args:
-        usd: Amount in US dollars.
-        description: Text for the list of changes.
-    """
-    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
-    if wallet is None:
-        transaction.add(wallets, tenant_id=tenant_id, balance_usd="0", is_frozen=False)
-    before = Decimal(0) if wallet is None else Decimal(wallet["balance_usd"])
-    _set_balance(transaction, tenant_id, amounts.sum_amounts((before, usd)))
-    transaction.add(
-        wallet_activity,
-        tenant_id=tenant_id,
-        at=format_iso(transaction.now),
-        amount_usd=str(usd),
-        description=description,
-    )
+    """Add to an organization's balance, starting one if none is kept."""
+    before = _start_balance(transaction, tenant_id)
+    _change_balance(transaction, tenant_id, amounts.sum_amounts((before, usd)), usd, description)
 
 
 def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | None) -> dict[str, Any]:
@@ -222,21 +201,32 @@ def _funded_state(wallet: Row | None) -> str:
 
 
 def _set_wallet(transaction: Transaction, tenant_id: str, balance: Decimal | None, is_frozen: bool | None) -> None:
+    before = _start_balance(transaction, tenant_id)
+    if is_frozen is not None:
+        transaction.change(wallets, {"tenant_id": tenant_id}, is_frozen=is_frozen)
+    if balance is not None and balance != before:
+        change = amounts.less(balance, before)
+        _change_balance(transaction, tenant_id, balance, change, "Balance set where the service runs")
+
+
+def _start_balance(transaction: Transaction, tenant_id: str) -> Decimal:
+    """Return the balance, starting one of zero if none is kept."""
     wallet = transaction.one(wallets, {"tenant_id": tenant_id})
     if wallet is None:
         transaction.add(wallets, tenant_id=tenant_id, balance_usd="0", is_frozen=False)
-    if is_frozen is not None:
-        transaction.change(wallets, {"tenant_id": tenant_id}, is_frozen=is_frozen)
-    before = Decimal(0) if wallet is None else Decimal(wallet["balance_usd"])
-    if balance is None or balance == before:
-        return
+    return Decimal(0) if wallet is None else Decimal(wallet["balance_usd"])
+
+
+def _change_balance(
+    transaction: Transaction, tenant_id: str, balance: Decimal, change: Decimal, description: str
+) -> None:
     _set_balance(transaction, tenant_id, balance)
     transaction.add(
         wallet_activity,
         tenant_id=tenant_id,
         at=format_iso(transaction.now),
-        amount_usd=str(amounts.less(balance, before)),
-        description="Balance set where the service runs",
+        amount_usd=str(change),
+        description=description,
     )
 
 

@@ -33,6 +33,7 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps
 from runwatch.base.secrets.secret import Secret
+from runwatch.service.access.finder import finder
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.tables.organization import webhook_deliveries, webhooks
@@ -53,19 +54,8 @@ QUEUE_FULL: Final = "queue_full"
 _SECRET_PREFIX: Final = "whsec_"  # noqa: S105
 _SECRET_BYTES: Final = 32
 _DELIVERY: Final = (
-    "delivery_id",
-    "webhook_id",
-    "event_id",
-    "event_type",
-    "execution_id",
-    "status",
-    "attempts",
-    "next_attempt_at",
-    "status_code",
-    "error",
-    "replay_of",
-    "created_at",
-    "delivered_at",
+    "delivery_id webhook_id event_id event_type execution_id status attempts next_attempt_at status_code error "
+    "replay_of created_at delivered_at"
 )
 
 
@@ -108,21 +98,15 @@ def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[st
         url=url,
         event_types=event_types,
         secret_handle=secret_handle,
-        created_at=format_iso(transaction.now),
     )
     return find(transaction, tenant_id, webhook_id)
 
 
-def find(transaction: Transaction, tenant_id: str, webhook_id: str) -> Row:
-    """Return a webhook of an organization.
+find: Final = finder(webhooks, "webhook_id", "webhook")
+"""Return the webhook with an id of an organization, or refuse with ``not_found``."""
 
-    Raises:
-        RefusalError: ``not_found`` for an unknown id or one of another organization.
-    """
-    row = transaction.one(webhooks, {"webhook_id": webhook_id, "tenant_id": tenant_id})
-    if row is None:
-        raise RefusalError("not_found", "There is no webhook with this id.")
-    return row
+
+_find_delivery: Final = finder(webhook_deliveries, "delivery_id", "delivery")
 
 
 def every(transaction: Transaction, tenant_id: str) -> list[Row]:
@@ -202,15 +186,13 @@ def replay(transaction: Transaction, tenant_id: str, delivery_id: str) -> Row:
     Raises:
         RefusalError: ``not_found``, or ``invalid_state`` while the delivery is still being tried or the queue is full.
     """
-    row = transaction.one(webhook_deliveries, {"delivery_id": delivery_id, "tenant_id": tenant_id})
-    if row is None:
-        raise RefusalError("not_found", "There is no delivery with this id.")
+    row = _find_delivery(transaction, tenant_id, delivery_id)
     if row["status"] == "pending":
         raise RefusalError("invalid_state", "The delivery is still being tried.")
     if not _has_room(transaction, row["webhook_id"]):
         raise RefusalError("invalid_state", f"{MAX_QUEUED} deliveries wait for this webhook; replay this one later.")
-    copied = ("tenant_id", "webhook_id", "event_id", "event_type", "execution_id", "body")
-    return _add_delivery(transaction, **{name: row[name] for name in copied}, replay_of=delivery_id)
+    copied = pick(row, "tenant_id webhook_id event_id event_type execution_id body")
+    return _add_delivery(transaction, **copied, replay_of=delivery_id)
 
 
 def deliveries(
@@ -234,12 +216,7 @@ def due(transaction: Transaction, limit: int) -> list[tuple[Row, Row]]:
         until=("next_attempt_at", _later(transaction)),
         limit=limit,
     )
-    found = []
-    for row in rows:
-        webhook = transaction.one(webhooks, {"webhook_id": row["webhook_id"]})
-        assert webhook is not None
-        found.append((row, webhook))
-    return found
+    return [(row, transaction.get(webhooks, {"webhook_id": row["webhook_id"]})) for row in rows]
 
 
 def next_attempt_at(transaction: Transaction) -> str | None:
@@ -290,7 +267,7 @@ def delivery_form(row: Row) -> dict[str, Any]:
     ``credential_unavailable``, ``queue_full`` (never tried), or a kind of
     :class:`runwatch.service.outbound.OutboundError`.
     """
-    return {name: row[name] for name in _DELIVERY}
+    return pick(row, _DELIVERY)
 
 
 def _later(transaction: Transaction) -> str:
@@ -313,9 +290,6 @@ def _add_delivery(transaction: Transaction, **values: object) -> Row:
         attempts=0,
         next_attempt_at=format_iso(transaction.now) if has_room else None,
         error=None if has_room else QUEUE_FULL,
-        created_at=format_iso(transaction.now),
         **values,
     )
-    row = transaction.one(webhook_deliveries, {"delivery_id": delivery_id})
-    assert row is not None
-    return row
+    return transaction.get(webhook_deliveries, {"delivery_id": delivery_id})

@@ -13,7 +13,6 @@ from runwatch.service.routes import (
     credentials,
     executions,
     github,
-    github_page,
     key_page,
     keys,
     model_catalog,
@@ -38,7 +37,7 @@ from runwatch.service.routes import (
 ENTRIES: Final[private_pages.Entries] = {
     **key_page.ENTRIES,
     **source_handoffs.ENTRIES,
-    **github_page.ENTRIES,
+    **github.ENTRIES,
     **top_ups.ENTRIES,
 }
 """What users enter on private pages."""

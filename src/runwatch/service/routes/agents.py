@@ -11,24 +11,18 @@ from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
-from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
+from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import agents
-from runwatch.service.models.agent_preflight import preflight
-from runwatch.service.routes.key_page import ask_for_key
-from runwatch.service.transaction import Row, Transaction
-
-_SHOWN: Final = ("status", "handle", "origin", "generation", "stop_at", "days_remaining", "pending_key")
+from runwatch.service.models.agents import preflight
+from runwatch.service.routes.key_page import ask_for_key, conclude_test, moved_refusal, promotion, write_and_destroy
+from runwatch.service.transaction import Row, Transaction, pick
 
 
-async def list_agents(call: AuthenticatedRequest) -> ServiceResponse:
+def list_agents(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return all agents, newest first. The list has no pages."""
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        rows = agents.list_all(transaction, call.principal.tenant_id)
-        return make_json_response({"agents": [agents.agent_json(transaction, row) for row in rows]})
-
-    return await call.read(read)
+    rows = agents.list_all(transaction, call.tenant_id)
+    return {"agents": [agents.agent_json(transaction, row) for row in rows]}
 
 
 async def register(call: AuthenticatedRequest) -> ServiceResponse:
@@ -36,21 +30,16 @@ async def register(call: AuthenticatedRequest) -> ServiceResponse:
     request = parse_body(AgentRequest, call.content)
     found = await preflight(call.context.outbound, request.endpoint.url, _reach(call))
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> dict[str, Any]:
         form = agents.agent_json(transaction, agents.register(transaction, call.principal, request, found))
-        return make_json_response(form | {"status_reason": form["status_reason"] or None})
+        return form | {"status_reason": form["status_reason"] or None}
 
     return await call.write(effect)
 
 
-async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Return the protected connection of an agent."""
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        view = bindings.view(transaction, _find(transaction, call)["arm_id"])
-        return make_json_response({name: view[name] for name in _SHOWN})
-
-    return await call.read(read)
+def read_connection(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+    view = bindings.view(transaction, _find(transaction, call)["arm_id"])
+    return pick(view, "status handle origin generation stop_at days_remaining pending_key")
 
 
 async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
@@ -68,46 +57,31 @@ async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
 
     row, staged = await call.read(find)
     failure = None if staged is None else await _try(call, row["endpoint"]["url"], staged.handle)
+    promote = promotion(row["arm_id"], request, failure)
 
-    def settle(transaction: Transaction) -> ServiceResponse:
-        if failure is None and _usable(transaction, call)["endpoint"] != row["endpoint"]:
-            raise RefusalError("invalid_state", "The endpoint was changed during the test. Test the key again.")
+    def take(transaction: Transaction) -> dict[str, Any]:
+        if _usable(transaction, call)["endpoint"] != row["endpoint"]:
+            raise moved_refusal()
         if staged is not None:
-            bindings.promote(
-                transaction,
-                row["arm_id"],
-                handle=request.handle,
-                captured_generation=request.captured_generation,
-                operation_key=request.operation_key,
-                failure=failure,
-            )
-        return make_json_response({"status": "active", "handle": request.handle, "arm_id": row["arm_id"]})
+            promote(transaction)
+        return {"status": "active", "handle": request.handle, "arm_id": row["arm_id"]}
 
-    try:
-        if failure is None:
-            return await call.write(settle)
-        await call.context.database.write(settle)
-    finally:
-        await _destroy(call)
-    raise RefusalError("invalid_state", f"The new key failed its test ({failure}); the previous key stays in use.")
+    return await conclude_test(call, row["arm_id"], failure, promote, take)
 
 
 async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Stop using the key."""
     request = parse_body(ConnectionRevokeRequest, call.content)
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> dict[str, Any]:
         arm_id = _find(transaction, call)["arm_id"]
         bindings.revoke(transaction, arm_id, request.operation_key)
-        return make_json_response({"status": "revoked", "arm_id": arm_id})
+        return {"status": "revoked", "arm_id": arm_id}
 
-    answer = await call.write(effect)
-    await _destroy(call)
-    return answer
+    return await write_and_destroy(call, call.ids["arm_id"], effect)
 
 
 def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
-    return agents.find(transaction, call.principal.tenant_id, call.ids["arm_id"])
+    return agents.find(transaction, call.tenant_id, call.ids["arm_id"])
 
 
 def _usable(transaction: Transaction, call: AuthenticatedRequest) -> Row:
@@ -125,11 +99,7 @@ async def _try(call: AuthenticatedRequest, url: str, handle: str) -> str | None:
 
 
 def _reach(call: AuthenticatedRequest) -> AddressPolicy:
-    return call.context.reach_policy.endpoints(call.principal.tenant_id)
-
-
-async def _destroy(call: AuthenticatedRequest) -> None:
-    await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["arm_id"])
+    return call.context.reach_policy.endpoints(call.tenant_id)
 
 
 _AGENTS: Final = "/v1/review-composer/agents"
@@ -141,9 +111,9 @@ def _writes(path: str, handle: Any, *, needs_key: bool = False) -> Endpoint:
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", _AGENTS, list_agents),
+    Endpoint("GET", _AGENTS, shows(list_agents)),
     _writes(_AGENTS, register, needs_key=True),
-    Endpoint("GET", _CONNECTION, read_connection),
+    Endpoint("GET", _CONNECTION, shows(read_connection)),
     _writes(f"{_CONNECTION}/intents", begin_connection),
     _writes(f"{_CONNECTION}/test", test_connection),
     _writes(f"{_CONNECTION}/revoke", revoke_connection),

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from runwatch.base.json import loads
 from runwatch.records.requests.template import TEMPLATES, ApplicationRequest, ResumeRequest
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.execution.state_machine import RunState
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.pagination import read_choice
 from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
 from runwatch.service.setup import application_steps, applications
 from runwatch.service.setup.application_json import application_json
-from runwatch.service.setup.applications import Advance
 from runwatch.service.setup.templates import POOLED
 from runwatch.service.transaction import Row, Transaction
 
@@ -31,14 +32,13 @@ async def apply(call: AuthenticatedRequest) -> ServiceResponse:
     assert call.keyed is not None
     key = request.application_key or call.keyed.key
     begin_handoff = application_steps.handoff_beginner(call.context, call.principal)
-    moved: list[Advance] = []
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> tuple[ServiceResponse, list[RunState]]:
         row = applications.begin(transaction, call.principal, request, key)
-        moved.append(applications.advance(transaction, row, begin_handoff))
-        return _told(transaction, call, row["application_id"], moved[-1].continue_url)
+        moved = applications.advance(transaction, row, begin_handoff)
+        return _told(transaction, call, row["application_id"], moved.continue_url), moved.accepted
 
-    return await _carried_out(call, await call.write(effect), moved)
+    return await _write(call, effect)
 
 
 async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
@@ -48,7 +48,7 @@ async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
     missing = [(name, "Required.") for name in ("template_id", "idempotency_key") if not call.query.get(name)]
     if missing or template_id is None:
         raise make_validation_error(*missing)
-    tenant_id = call.principal.tenant_id
+    tenant_id = call.tenant_id
     row = await call.read(lambda transaction: applications.find_by_key(transaction, tenant_id, template_id, key))
     if row is None:
         return make_json_response({"application": None})
@@ -71,17 +71,16 @@ async def resume(call: AuthenticatedRequest) -> ServiceResponse:
     """
     request = parse_body(ResumeRequest, call.content)
     begin_handoff = application_steps.handoff_beginner(call.context, call.principal)
-    moved: list[Advance] = []
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> tuple[ServiceResponse, list[RunState]]:
         row = _find(transaction, call)
-        began = Advance()
+        accepted: list[RunState] = []
         match request.action:
             case "poll_consent":
                 if row["state"] != "consent_pending":
                     raise RefusalError("invalid_state", f"The application is {row['state']}; it waits for no consent.")
             case "authorize_live_proof":
-                applications.authorize(transaction, row, request.live_proof_digest, began)
+                accepted.append(applications.authorize(transaction, row, request.live_proof_digest))
             case "refresh_byok_readiness" | "refresh_pool_readiness":
                 if (row["template_id"] == POOLED) != (request.action == "refresh_pool_readiness"):
                     raise RefusalError("invalid_state", "The application is one of another lane.")
@@ -92,18 +91,19 @@ async def resume(call: AuthenticatedRequest) -> ServiceResponse:
                         "invalid_state", f"The application is {row['state']}; there is nothing to try again."
                     )
                 applications.change(transaction, row, state="applying", failure_code=None)
-        went = applications.advance(transaction, _find(transaction, call), begin_handoff)
-        went.accepted = [*began.accepted, *went.accepted]
-        moved.append(went)
-        return _told(transaction, call, row["application_id"], went.continue_url)
+        moved = applications.advance(transaction, _find(transaction, call), begin_handoff)
+        return _told(transaction, call, row["application_id"], moved.continue_url), [*accepted, *moved.accepted]
 
-    return await _carried_out(call, await call.write(effect), moved)
+    return await _write(call, effect)
 
 
-async def _carried_out(call: AuthenticatedRequest, answer: ServiceResponse, moved: list[Advance]) -> ServiceResponse:
-    for each in moved:
-        for run in each.accepted:
-            call.context.engine.drive(run)
+async def _write(
+    call: AuthenticatedRequest, effect: Callable[[Transaction], tuple[ServiceResponse, list[RunState]]]
+) -> ServiceResponse:
+    """Apply an effect, and drive the runs that it submitted."""
+    answer, accepted = await call.write_with(effect)
+    for run in accepted:
+        call.context.engine.drive(run)
     return answer
 
 
@@ -115,12 +115,12 @@ async def _up_to_date(call: AuthenticatedRequest, application_id: str) -> Servic
 def _told(
     transaction: Transaction, call: AuthenticatedRequest, application_id: str, continue_url: str | None
 ) -> ServiceResponse:
-    row = applications.find(transaction, call.principal.tenant_id, application_id)
+    row = applications.find(transaction, call.tenant_id, application_id)
     return make_one_time_response(application_json(transaction, row, continue_url), application_json(transaction, row))
 
 
 def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
-    return applications.find(transaction, call.principal.tenant_id, call.ids["application_id"])
+    return applications.find(transaction, call.tenant_id, call.ids["application_id"])
 
 
 _APPLICATIONS: Final = "/v1/tenant-template-applications"

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest, arm_model
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.checks import bindings
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
-from runwatch.service.http.pagination import next_cursor, parse_page_parameters, read_choice
-from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
+from runwatch.service.http.pagination import parse_page_parameters, read_filters
+from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import arm_json, arms
-from runwatch.service.models.agent_preflight import preflight
+from runwatch.service.models.agents import preflight
+from runwatch.service.routes.key_page import write_and_destroy
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.transaction import Row, Transaction
 
 STATUSES: Final = ("ready", "degraded", "disabled")
 
 
-async def list_arms(call: AuthenticatedRequest) -> ServiceResponse:
+def list_arms(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, object]:
     """Return a page of options, newest first, optionally by kind and status."""
     paging = parse_page_parameters(call, "arms")
-    where: dict[str, object] = {"tenant_id": call.principal.tenant_id}
-    for name, choices in (("kind", ARM_KINDS), ("status", STATUSES)):
-        choice = read_choice(call.query, name, choices)
-        if choice is not None:
-            where[name] = choice
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        page = transaction.newest(arms_table, where, before=paging.before, limit=paging.limit + 1)
-        forms = arm_json.arms_json(transaction, page[: paging.limit])
-        return make_json_response({"arms": forms, "next_cursor": next_cursor(page, paging)})
-
-    return await call.read(read)
+    where = read_filters(call, kind=ARM_KINDS, status=STATUSES)
+    rows = transaction.newest(arms_table, where, before=paging.before, limit=paging.limit)
+    return paging.page("arms", rows, lambda shown: arm_json.arms_json(transaction, shown))
 
 
-async def read_arm(call: AuthenticatedRequest) -> ServiceResponse:
-    """Return one option."""
-    return await call.read(
-        lambda transaction: make_json_response(arm_json.arm_json(transaction, _find(transaction, call)))
-    )
+def read_arm(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+    return arm_json.arm_json(transaction, arms.find(transaction, call.tenant_id, call.ids["arm_id"]))
 
 
 async def register(call: AuthenticatedRequest) -> ServiceResponse:
@@ -49,11 +37,9 @@ async def register(call: AuthenticatedRequest) -> ServiceResponse:
     request = parse_body(arm_model(call.content), call.content)
     found = await _preflight(call, request)
 
-    def effect(transaction: Transaction) -> ServiceResponse:
-        row = arms.register(
-            transaction, call.principal.tenant_id, request, acted_by=call.principal.key_id, preflight=found
-        )
-        return make_json_response(arm_json.outcome_json(transaction, row, found))
+    def effect(transaction: Transaction) -> dict[str, Any]:
+        row = arms.register(transaction, call.tenant_id, request, acted_by=call.principal.key_id, preflight=found)
+        return arm_json.outcome_json(transaction, row, found)
 
     return await call.write(effect)
 
@@ -63,13 +49,13 @@ async def change(call: AuthenticatedRequest) -> ServiceResponse:
     content = call.content
     if not isinstance(content, Mapping):
         raise make_validation_error(("body", "Must be an object."))
-    arm_id, tenant_id = call.ids["arm_id"], call.principal.tenant_id
+    arm_id, tenant_id = call.ids["arm_id"], call.tenant_id
     row = await call.read(lambda transaction: arms.changeable(transaction, tenant_id, arm_id))
     if content.get("kind", row["kind"]) != row["kind"]:
         raise make_validation_error(("kind", "Cannot be changed; register a new option."))
     found = await _preflight(call, _changed(row, content)) if "endpoint" in content else None
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> dict[str, Any]:
         request = _changed(arms.changeable(transaction, tenant_id, arm_id), content)
         changed = arms.revise(
             transaction,
@@ -80,32 +66,20 @@ async def change(call: AuthenticatedRequest) -> ServiceResponse:
             acted_by=call.principal.key_id,
             preflight=found,
         )
-        return make_json_response(arm_json.arm_json(transaction, changed))
+        return arm_json.arm_json(transaction, changed)
 
-    return await _write(call, effect)
+    return await write_and_destroy(call, arm_id, effect)
 
 
 async def disable(call: AuthenticatedRequest) -> ServiceResponse:
     """Disable an option permanently and return it; runs already using it are not stopped."""
+    arm_id, key_id = call.ids["arm_id"], call.principal.key_id
 
-    def effect(transaction: Transaction) -> ServiceResponse:
-        row = arms.disable(
-            transaction,
-            call.principal.tenant_id,
-            call.ids["arm_id"],
-            arms.DISABLED_BY_OWNER,
-            acted_by=call.principal.key_id,
-        )
-        return make_json_response(arm_json.arm_json(transaction, row))
+    def effect(transaction: Transaction) -> dict[str, Any]:
+        row = arms.disable(transaction, call.tenant_id, arm_id, arms.DISABLED_BY_OWNER, acted_by=key_id)
+        return arm_json.arm_json(transaction, row)
 
-    return await _write(call, effect)
-
-
-async def _write(call: AuthenticatedRequest, effect: Callable[[Transaction], ServiceResponse]) -> ServiceResponse:
-    """Change an option, and remove the keys that an agent loses by it."""
-    answer = await call.write(effect)
-    await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["arm_id"])
-    return answer
+    return await write_and_destroy(call, arm_id, effect)
 
 
 def _changed(row: Row, content: Mapping[str, Any]) -> ArmRequest:
@@ -124,20 +98,16 @@ def _changed(row: Row, content: Mapping[str, Any]) -> ArmRequest:
 async def _preflight(call: AuthenticatedRequest, request: ArmRequest) -> dict[str, Any] | None:
     if not isinstance(request, AgentArmRequest):
         return None
-    reach = call.context.reach_policy.endpoints(call.principal.tenant_id)
+    reach = call.context.reach_policy.endpoints(call.tenant_id)
     return await preflight(call.context.outbound, request.endpoint.url, reach)
-
-
-def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
-    return arms.find(transaction, call.principal.tenant_id, call.ids["arm_id"])
 
 
 _ARM: Final = "/v1/arms/{arm_id}"
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/v1/arms", list_arms),
+    Endpoint("GET", "/v1/arms", shows(list_arms)),
     Endpoint("POST", "/v1/arms", register, takes_body=True, permission=ARMS_MANAGE),
-    Endpoint("GET", _ARM, read_arm),
+    Endpoint("GET", _ARM, shows(read_arm)),
     Endpoint("PATCH", _ARM, change, takes_body=True, permission=ARMS_MANAGE),
     Endpoint("DELETE", _ARM, disable, permission=ARMS_MANAGE),
 )

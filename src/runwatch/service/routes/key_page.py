@@ -7,28 +7,27 @@ interface, "Verifiers"; manual: interface, "Review agents").
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from runwatch.base.secrets.secret import Secret
-from runwatch.records.requests.binding import ConnectionIntentRequest
+from runwatch.records.requests.binding import ConnectionIntentRequest, ConnectionTestRequest
 from runwatch.service.access import private_entry
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import StagedKey
+from runwatch.service.checks.stop_date import parse_stop
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, parse_body
 from runwatch.service.http.html_pages import PageInput
-from runwatch.service.http.responses import ServiceResponse, make_one_time_response
-from runwatch.service.routes.private_pages import read_secret
+from runwatch.service.http.responses import ServiceResponse, make_continue_response
+from runwatch.service.routes.private_pages import EntryPage, read_secret
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Row, Transaction
 
 OWN_KEYS: Final = "solverapi_"
 """Prefix of this API's keys; such a key is never an endpoint's key (manual: interface, "Authentication and keys")."""
-
-FindUrl = Callable[[Transaction, EntryIntent], str | None]
-"""Finds the current endpoint of an intent's subject; ``None`` if the subject no longer accepts a key."""
 
 
 def url_of_verifier(transaction: Transaction, intent: EntryIntent) -> str | None:
@@ -50,67 +49,98 @@ async def ask_for_key(
 
     Args:
         call: The request; its body is a :class:`ConnectionIntentRequest`.
-        kind: ``verifier`` or ``agent``.
         find: Finds the subject, whose row has an ``endpoint`` and a ``display_name``.
-        id_column: The column of its id.
     """
     request = parse_body(ConnectionIntentRequest, call.content)
 
     def effect(transaction: Transaction) -> ServiceResponse:
         row = find(transaction)
-        intent = bindings.begin_intent(
+        origin = bindings.find_origin(row["endpoint"]["url"])
+        intent, continue_url = private_entry.begin(
             transaction,
             call.principal,
             kind,
             row[id_column],
+            origin=call.context.origin,
             display_name=row["display_name"],
-            url=row["endpoint"]["url"],
-            stop_choice=request.stop_choice,
-            service_origin=call.context.origin,
+            endpoint_origin=origin,
+            stop=list(parse_stop(request.stop_choice, transaction.now)),
         )
-        return make_one_time_response(intent, intent | {"continue_url": None})
+        told = {
+            "intent_id": intent.intent_id,
+            "continue_url": None,
+            "intake_origin": call.context.origin,
+            "origin": origin,
+            "expires_at": intent.expires_at,
+            "stop_choice": request.stop_choice.model_dump(exclude_unset=True),
+        }
+        return make_continue_response(told, continue_url)
 
     return await call.write(effect)
 
 
-class KeyPage:
-    """The page of one kind of endpoint.
+def promotion(subject_id: str, request: ConnectionTestRequest, failure: str | None) -> Callable[[Transaction], object]:
+    """Return the write that puts a tested key into use, or discards it for a failure."""
+    return partial(
+        bindings.promote,
+        subject_id=subject_id,
+        handle=request.handle,
+        captured_generation=request.captured_generation,
+        operation_key=request.operation_key,
+        failure=failure,
+    )
+
+
+async def conclude_test(
+    call: AuthenticatedRequest,
+    subject_id: str,
+    failure: str | None,
+    promote: Callable[[Transaction], object],
+    take: Callable[[Transaction], object],
+) -> ServiceResponse:
+    """Respond to the test of a staged key, and remove the secrets that are no longer used.
+
+    Args:
+        failure: Why the test failed; ``None`` when it passed.
+        promote: Records a failed test; see :func:`promotion`.
+        take: Records a passed test, and returns the response.
+
+    Raises:
+        RefusalError: ``invalid_state`` for a failed test, or as ``take`` does.
+    """
+    try:
+        if failure is None:
+            return await call.write(take)
+        await call.context.database.write(promote)
+    finally:
+        await bindings.destroy_retired(call.context.database, call.context.vault, subject_id)
+    raise RefusalError("invalid_state", f"The new key failed its test ({failure}); the previous key stays in use.")
+
+
+async def write_and_destroy(
+    call: AuthenticatedRequest, subject_id: str, effect: Callable[[Transaction], object]
+) -> ServiceResponse:
+    """Change a check or an agent, and remove the keys that it loses by it."""
+    answer = await call.write(effect)
+    await bindings.destroy_retired(call.context.database, call.context.vault, subject_id)
+    return answer
+
+
+def moved_refusal() -> RefusalError:
+    """Build the refusal of a test whose endpoint was replaced meanwhile."""
+    return RefusalError("invalid_state", "The endpoint was changed during the test. Test the key again.")
+
+
+def key_page(what: str, find_url: Callable[[Transaction, EntryIntent], str | None]) -> EntryPage:
+    """Declare the page of one kind of endpoint.
 
     Args:
         what: The user's word for the kind.
-        find_url: Finds the endpoint.
+        find_url: Finds the current endpoint of an intent's subject; ``None`` if the subject no longer accepts a key.
     """
 
-    button = "Keep this key"
-
-    def __init__(self, what: str, find_url: FindUrl) -> None:
-        self.title = f"Key of an {what}" if what[0] in "aeiou" else f"Key of a {what}"
-        self._what = what
-        self._find_url = find_url
-
-    def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
-        """Return whose key it is, where it is sent, and for how long."""
-        stop_at = intent.details["stop"][0]
-        return [
-            (self._what.capitalize(), intent.details["display_name"]),
-            ("Sent to", intent.details["endpoint_origin"]),
-            ("Used until", stop_at or "you disconnect it"),
-        ]
-
-    def sentences(self, intent: EntryIntent) -> list[str]:
-        """Return what happens with the key."""
-        return [
-            f"Enter the key that {intent.details['endpoint_origin']} expects. It is kept on the machine where this "
-            "service runs and is sent to that origin only.",
-            "It is tested before it is used. A key that is in use now stays in use until the test has passed.",
-        ]
-
-    def fields(self, intent: EntryIntent) -> list[PageInput]:
-        """Return the single input."""
-        return [PageInput("secret", "Endpoint key", kind="password")]
-
     async def complete(
-        self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
+        call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
     ) -> dict[str, Any]:
         """Stage the key.
 
@@ -119,44 +149,49 @@ class KeyPage:
                 has moved to another origin or no longer accepts a key.
         """
         secret = read_secret(fields)
-        assert secret is not None
         refuse_own_key(secret)
         vault, database = call.context.vault, call.context.database
-        handle = await vault.put(secret)
+        async with vault.stored(secret) as handle:
 
-        def keep(transaction: Transaction) -> StagedKey:
-            used = private_entry.use(transaction, intent.kind, token)
-            url = self._find_url(transaction, used)
-            if url is None:
-                raise RefusalError("invalid_state", f"The {self._what} is not in use any more.")
-            if bindings.find_origin(url) != used.details["endpoint_origin"]:
-                raise RefusalError("invalid_state", "The endpoint has moved to another origin. Ask for a new address.")
-            return bindings.stage(transaction, used, handle)
+            def keep(transaction: Transaction) -> StagedKey:
+                used = private_entry.use(transaction, intent.kind, token)
+                url = find_url(transaction, used)
+                if url is None:
+                    raise RefusalError("invalid_state", f"The {what} is not in use any more.")
+                if bindings.find_origin(url) != used.details["endpoint_origin"]:
+                    detail = "The endpoint has moved to another origin. Ask for a new address."
+                    raise RefusalError("invalid_state", detail)
+                return bindings.stage(transaction, used, handle)
 
-        try:
             staged = await database.write(keep)
-        except Exception:
-            # Not on cancellation: the row that names the secret may be on disk nevertheless.
-            await vault.remove(handle)
-            raise
         await bindings.destroy_retired(database, vault, intent.subject_id)
         return {"handle": staged.handle, "captured_generation": staged.captured_generation}
 
-    def done(self, intent: EntryIntent) -> list[str]:
-        """Return what happens next."""
-        return [
+    return EntryPage(
+        title=f"Key of a{'n' * (what[0] in 'aeiou')} {what}",
+        button="Keep this key",
+        facts=lambda intent: [
+            (what.capitalize(), intent.details["display_name"]),
+            ("Sent to", intent.details["endpoint_origin"]),
+            ("Used until", intent.details["stop"][0] or "you disconnect it"),
+        ],
+        sentences=lambda intent: [
+            f"Enter the key that {intent.details['endpoint_origin']} expects. It is kept on the machine where this "
+            "service runs and is sent to that origin only.",
+            "It is tested before it is used. A key that is in use now stays in use until the test has passed.",
+        ],
+        fields=[PageInput("secret", "Endpoint key", kind="password")],
+        complete=complete,
+        done=lambda intent: [
             "The key is kept and waits for its test.",
             "Go back to the console, or to the command that printed this address: it tests the key, and uses it once "
             "the test has passed.",
-        ]
+        ],
+    )
 
 
 def refuse_own_key(secret: Secret) -> None:
-    """Refuse a key of this API in place of an endpoint's own key.
-
-    Raises:
-        RefusalError: ``validation_failed``.
-    """
+    """Refuse a key of this API in place of an endpoint's own key. Refuses with ``validation_failed``."""
     if secret.reveal().startswith(OWN_KEYS):
         raise make_validation_error(
             ("secret", "This is an API key of the service. Enter the key that the endpoint itself expects.")
@@ -164,7 +199,7 @@ def refuse_own_key(secret: Secret) -> None:
 
 
 ENTRIES: Final = {
-    "verifier": KeyPage("output check", url_of_verifier),
-    "agent": KeyPage("review agent", url_of_agent),
+    "verifier": key_page("output check", url_of_verifier),
+    "agent": key_page("review agent", url_of_agent),
 }
 """The kinds of entry that this page serves."""

@@ -3,84 +3,73 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from runwatch.base.log import keep_secret
 from runwatch.records.requests.keys import KeyLabel, KeyMint
 from runwatch.service.access import api_keys, browser_sessions
 from runwatch.service.access.authentication import Principal, add_key, hash_key, new_key
 from runwatch.service.checks import bindings
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
-from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows, takes
+from runwatch.service.http.responses import ServiceResponse, make_one_time_response
 from runwatch.service.models import handoffs
 from runwatch.service.transaction import Transaction
 
 _KEY: Final = "/v1/api-keys/{api_key_id}"
 
 
-async def list_keys(call: AuthenticatedRequest) -> ServiceResponse:
+def list_keys(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return every key of the organization, newest first, by prefix and never in full. The list has no pages."""
-    rows = await call.read(lambda transaction: api_keys.list_all(transaction, call.principal.tenant_id))
-    return make_json_response({"api_keys": [api_keys.key_json(row, call.context.key_uses) for row in rows]})
+    rows = api_keys.list_all(transaction, call.tenant_id)
+    return {"api_keys": [api_keys.key_json(row, call.context.key_uses) for row in rows]}
 
 
 async def mint_key(call: AuthenticatedRequest) -> ServiceResponse:
     """Mint a key, returned only here."""
     request = parse_body(KeyMint, call.content)
-    tenant_id, key = call.principal.tenant_id, new_key()
+    tenant_id, key = call.tenant_id, new_key()
     keep_secret(key)
     expires_in = None if request.expires_in_s is None else timedelta(seconds=request.expires_in_s)
-    made: list[api_keys.KeyRow] = []
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> tuple[ServiceResponse, api_keys.KeyRow]:
         key_id = add_key(
             transaction, tenant_id, key, role=request.role, display_name=request.display_name, expires_in=expires_in
         )
         row = api_keys.find(transaction, tenant_id, key_id)
-        made.append(row)
-        return make_one_time_response(api_keys.created_json(row, key), api_keys.withheld_json(row))
+        withheld = {**api_keys.key_json(row), "key_withheld": True}
+        return make_one_time_response(api_keys.created_json(row, key), withheld), row
 
-    answer = await call.write(effect)
-    (row,) = made
+    answer, row = await call.write_with(effect)
     call.context.keys.add(
         hash_key(key.reveal()), Principal(tenant_id, row["api_key_id"], request.role), row["expires_at"]
     )
     return answer
 
 
-async def label_key(call: AuthenticatedRequest) -> ServiceResponse:
-    """Relabel a key."""
-    request = parse_body(KeyLabel, call.content)
-
-    def effect(transaction: Transaction) -> ServiceResponse:
-        row = api_keys.rename(transaction, call.principal.tenant_id, call.ids["api_key_id"], request.display_name)
-        return make_json_response(api_keys.key_json(row, call.context.key_uses))
-
-    return await call.write(effect)
+def label_key(transaction: Transaction, call: AuthenticatedRequest, request: KeyLabel) -> dict[str, Any]:
+    row = api_keys.rename(transaction, call.tenant_id, call.ids["api_key_id"], request.display_name)
+    return api_keys.key_json(row, call.context.key_uses)
 
 
 async def revoke_key(call: AuthenticatedRequest) -> ServiceResponse:
     """Revoke a key, effective from this response, and cancel what it started and did not finish."""
-    key_id, tenant_id = call.ids["api_key_id"], call.principal.tenant_id
-    unused: list[str] = []
+    key_id, tenant_id = call.ids["api_key_id"], call.tenant_id
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> tuple[dict[str, Any], list[str]]:
         row = api_keys.revoke(transaction, call.principal, key_id)
         browser_sessions.end_all(transaction, key_id)
-        unused.extend(handoffs.expire(transaction, tenant_id))
-        return make_json_response(api_keys.key_json(row, call.context.key_uses))
+        return api_keys.key_json(row, call.context.key_uses), handoffs.expire(transaction, tenant_id)
 
-    answer = await call.write(effect)
+    answer, unused = await call.write_with(effect)
     call.context.keys.revoke(key_id)
-    for handle in unused:
-        await call.context.vault.remove(handle)
+    await call.context.vault.remove_all(unused)
     await bindings.destroy_all_retired(call.context.database, call.context.vault, tenant_id)
     return answer
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/v1/api-keys", list_keys),
+    Endpoint("GET", "/v1/api-keys", shows(list_keys)),
     Endpoint("POST", "/v1/api-keys", mint_key),
-    Endpoint("PATCH", _KEY, label_key, takes_body=True),
+    Endpoint("PATCH", _KEY, takes(KeyLabel, label_key), takes_body=True),
     Endpoint("POST", f"{_KEY}/revoke", revoke_key),
 )

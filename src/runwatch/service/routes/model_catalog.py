@@ -4,14 +4,14 @@ definitions and deployments").
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from runwatch.records.requests.source import QuoteRequest
 from runwatch.service.access.roles import READ
 from runwatch.service.amounts import numeral
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
-from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
+from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import catalog
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.providers.prices import quote
@@ -19,19 +19,15 @@ from runwatch.service.tables.models import connections, deployments
 from runwatch.service.transaction import Transaction
 
 
-async def read_catalog(call: AuthenticatedRequest) -> ServiceResponse:
+def read_catalog(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return every listed deployment of a usable connection, newest first. The list has no pages."""
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        mine = {"tenant_id": call.principal.tenant_id}
-        usable = {row["connection_id"]: row for row in transaction.list_all(connections, mine) if is_usable(row)}
-        listed = transaction.newest(deployments, {**mine, "status": "listed"})
-        models = [
-            catalog.catalog_entry(usable[row["connection_id"]], row) for row in listed if row["connection_id"] in usable
-        ]
-        return make_json_response({"catalog_policy": catalog.CATALOG_POLICY, "models": models})
-
-    return await call.read(read)
+    mine = {"tenant_id": call.tenant_id}
+    usable = {row["connection_id"]: row for row in transaction.list_all(connections, mine) if is_usable(row)}
+    listed = transaction.newest(deployments, {**mine, "status": "listed"})
+    models = [
+        catalog.catalog_entry(usable[row["connection_id"]], row) for row in listed if row["connection_id"] in usable
+    ]
+    return {"catalog_policy": catalog.CATALOG_POLICY, "models": models}
 
 
 async def quote_call(call: AuthenticatedRequest) -> ServiceResponse:
@@ -42,25 +38,22 @@ async def quote_call(call: AuthenticatedRequest) -> ServiceResponse:
     """
     request = parse_body(QuoteRequest, call.content)
 
-    def read(transaction: Transaction) -> ServiceResponse:
-        where = {"model_deployment_id": request.model_deployment_id, "tenant_id": call.principal.tenant_id}
+    def look(transaction: Transaction) -> dict[str, Any]:
+        where = {"model_deployment_id": request.model_deployment_id, "tenant_id": call.tenant_id}
         row = transaction.one(deployments, where)
         if row is None:
             raise make_validation_error(("model_deployment_id", "There is no such deployment."))
-        connection = transaction.one(connections, {"connection_id": row["connection_id"]})
-        assert connection is not None
+        connection = transaction.get(connections, {"connection_id": row["connection_id"]})
         prices = connection["endpoint"]["prices"]
         is_keyless = connection["auth_scheme"] == "none"
         quoted = quote(prices, row["upstream_ref"], request.input_tokens, request.output_tokens, is_keyless=is_keyless)
         usd, basis = (None, None) if quoted is None else (numeral(quoted[0]), quoted[1])
-        return make_json_response(
-            {"model_deployment_id": request.model_deployment_id, "usd": usd, "pricing_basis": basis}
-        )
+        return {"model_deployment_id": request.model_deployment_id, "usd": usd, "pricing_basis": basis}
 
-    return await call.read(read)
+    return await call.show(look)
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/v1/model-catalog", read_catalog),
+    Endpoint("GET", "/v1/model-catalog", shows(read_catalog)),
     Endpoint("POST", "/v1/model-catalog/quote", quote_call, takes_body=True, permission=READ),
 )

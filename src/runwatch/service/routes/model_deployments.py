@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
-from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
-from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.access.finder import finder
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows
 from runwatch.service.models import catalog, sources
 from runwatch.service.tables.models import deployments
 from runwatch.service.transaction import Row, Transaction
 
 
-async def list_deployments(call: AuthenticatedRequest) -> ServiceResponse:
+def list_deployments(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return every deployment of the organization, newest first, including disabled ones. The list has no pages."""
-    return make_json_response({"deployments": [catalog.deployment_json(row) for row in await call.read(_all_of(call))]})
+    return {"deployments": [catalog.deployment_json(row) for row in _all_of(transaction, call)]}
 
 
-async def read_deployment(call: AuthenticatedRequest) -> ServiceResponse:
-    """Return one deployment."""
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        where = {"model_deployment_id": call.ids["model_deployment_id"], "tenant_id": call.principal.tenant_id}
-        row = transaction.one(deployments, where)
-        if row is None:
-            raise RefusalError("not_found", "There is no model deployment with this id.")
-        return make_json_response(catalog.deployment_json(row))
-
-    return await call.read(read)
+def read_deployment(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+    return catalog.deployment_json(_find(transaction, call.tenant_id, call.ids["model_deployment_id"]))
 
 
-async def list_definitions(call: AuthenticatedRequest) -> ServiceResponse:
+def list_definitions(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return each model that a connection of the organization serves or has served, as in the newest list."""
-    definitions = {row["model_key"]: catalog.definition_json(row) for row in reversed(await call.read(_all_of(call)))}
-    newest_first = list(definitions.values())[::-1]
-    return make_json_response({"schema_version": sources.SCHEMA_VERSION, "models": newest_first})
+    oldest_first = reversed(_all_of(transaction, call))
+    definitions = {row["model_key"]: catalog.definition_json(row) for row in oldest_first}
+    return {"schema_version": sources.SCHEMA_VERSION, "models": list(definitions.values())[::-1]}
 
 
-def _all_of(call: AuthenticatedRequest) -> Callable[[Transaction], Sequence[Row]]:
-    return lambda transaction: transaction.newest(deployments, {"tenant_id": call.principal.tenant_id})
+def _all_of(transaction: Transaction, call: AuthenticatedRequest) -> Sequence[Row]:
+    return transaction.newest(deployments, {"tenant_id": call.tenant_id})
 
+
+_find: Final = finder(deployments, "model_deployment_id", "model deployment")
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/v1/model-definitions", list_definitions),
-    Endpoint("GET", "/v1/model-deployments", list_deployments),
-    Endpoint("GET", "/v1/model-deployments/{model_deployment_id}", read_deployment),
+    Endpoint("GET", "/v1/model-definitions", shows(list_definitions)),
+    Endpoint("GET", "/v1/model-deployments", shows(list_deployments)),
+    Endpoint("GET", "/v1/model-deployments/{model_deployment_id}", shows(read_deployment)),
 )

@@ -7,7 +7,8 @@ the same address with ``done=yes``, which can be reloaded without sending anythi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, Protocol
@@ -26,26 +27,11 @@ SECRET_CHARACTERS: Final = 4096
 """Longest secret, in characters."""
 
 
-class EntryPage(Protocol):
-    """The content of one kind of page."""
+class CompleteEntry(Protocol):
+    """Accepts the input of a page."""
 
-    title: str
-    button: str
-
-    def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
-        """Return the facts about the subject, by name."""
-        ...
-
-    def sentences(self, intent: EntryIntent) -> list[str]:
-        """Return sentences on what happens with the input."""
-        ...
-
-    def fields(self, intent: EntryIntent) -> list[PageInput]:
-        """Return the inputs; a secret one is named ``secret``."""
-        ...
-
-    async def complete(
-        self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
+    async def __call__(
+        self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str], /
     ) -> dict[str, Any]:
         """Accept the input, use the intent up (:func:`runwatch.service.access.private_entry.use`) and return the
         result.
@@ -55,16 +41,32 @@ class EntryPage(Protocol):
         """
         ...
 
-    def done(self, intent: EntryIntent) -> list[str]:
-        """Return sentences on what happened and what to do next."""
-        ...
+
+@dataclass(frozen=True, slots=True)
+class EntryPage:
+    """The content of one kind of page.
+
+    Attributes:
+        facts: Returns the facts about the subject, by name.
+        sentences: Returns sentences on what happens with the input.
+        done: Returns sentences on what happened and what to do next.
+        fields: The inputs; a secret one is named ``secret``.
+    """
+
+    title: str
+    button: str
+    facts: Callable[[EntryIntent], list[tuple[str, str]]]
+    sentences: Callable[[EntryIntent], list[str]]
+    complete: CompleteEntry
+    done: Callable[[EntryIntent], list[str]]
+    fields: Sequence[PageInput] = ()
 
 
 Entries = Mapping[str, EntryPage]
 """Kinds of entry, by the word in their address."""
 
 
-def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secret | None:
+def read_secret(fields: Mapping[str, str]) -> Secret:
     """Return the secret among the inputs.
 
     Raises:
@@ -72,9 +74,7 @@ def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secre
     """
     value = fields.get("secret", "").strip()
     if not value:
-        if is_required:
-            raise make_validation_error(("secret", "Required."))
-        return None
+        raise make_validation_error(("secret", "Required."))
     if len(value) > SECRET_CHARACTERS:
         raise make_validation_error(("secret", f"Must be at most {SECRET_CHARACTERS} characters."))
     if not value.isascii() or not value.isprintable() or " " in value:
@@ -83,7 +83,6 @@ def read_secret(fields: Mapping[str, str], *, is_required: bool = True) -> Secre
 
 
 async def show(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
-    """Show the form, or its result."""
     kind, token = _entry_of(entries, call)
     if call.query.get("done"):
         used = await call.read(lambda transaction: private_entry.find_used(transaction, call.ids["kind"], token))
@@ -120,7 +119,7 @@ async def take(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
 def _form(kind: EntryPage, intent: EntryIntent) -> HtmlForm:
     until = datetime.fromisoformat(intent.expires_at)
     facts = [*kind.facts(intent), ("This page works", f"once, until {until:%H:%M} UTC")]
-    return HtmlForm(kind.title, kind.sentences(intent), kind.button, facts, kind.fields(intent))
+    return HtmlForm(kind.title, kind.sentences(intent), kind.button, facts, kind.fields)
 
 
 def _entry_of(entries: Entries, call: AuthenticatedRequest) -> tuple[EntryPage, str]:
@@ -131,7 +130,6 @@ def _entry_of(entries: Entries, call: AuthenticatedRequest) -> tuple[EntryPage, 
 
 
 def endpoints(entries: Entries) -> tuple[Endpoint, ...]:
-    """Return the endpoints for these kinds of entry."""
     return (
         Endpoint("GET", "/connect/{kind}", partial(show, entries), is_open=True, is_page=True),
         Endpoint("POST", "/connect/{kind}", partial(take, entries), takes_body=True, is_open=True, is_page=True),

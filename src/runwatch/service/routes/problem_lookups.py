@@ -17,7 +17,7 @@ from runwatch.service.http.pagination import read_since
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.tables import problems
 from runwatch.service.tables.organization import local_owner
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 MOST: Final = 1_000
 """Most Problems in one response; the newest are kept."""
@@ -82,8 +82,7 @@ def _behind(moment: str) -> str:
 
 
 def _read_form(row: Row) -> dict[str, Any]:
-    names = ("instance", "at", "code", "method", "path", "principal_id", "cause")
-    return {**{name: row[name] for name in names}, "problem": loads(row["body"])}
+    return {**pick(row, "instance at code method path principal_id cause"), "problem": loads(row["body"])}
 
 
 ENDPOINTS: Final = (Endpoint("GET", "/v1/problem-lookups", look_up, permission=MANAGE),)

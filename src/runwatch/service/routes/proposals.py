@@ -2,70 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.records.requests.proposals import ProposalRejection
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
-from runwatch.service.http.pagination import next_cursor, parse_page_parameters, read_choice
-from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows, takes, writes
+from runwatch.service.http.pagination import parse_page_parameters, read_choice
 from runwatch.service.organization import proposals
 from runwatch.service.transaction import Transaction
 
 _PROPOSAL: Final = "/v1/proposals/{proposal_id}"
 
 
-async def list_proposals(call: AuthenticatedRequest) -> ServiceResponse:
+def list_proposals(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, object]:
     """Return a page of proposals, newest first, without their changes and evidence."""
     paging = parse_page_parameters(call, "proposals")
     status = read_choice(call.query, "status", proposals.STATES)
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        page = proposals.page(
-            transaction,
-            call.principal.tenant_id,
-            status=status,
-            arm_id=call.query.get("arm_id") or None,
-            before=paging.before,
-            limit=paging.limit + 1,
-        )
-        items = [proposals.short_form(row, format_iso(transaction.now)) for row in page[: paging.limit]]
-        return make_json_response({"proposals": items, "next_cursor": next_cursor(page, paging)})
-
-    return await call.read(read)
+    rows = proposals.page(
+        transaction,
+        call.tenant_id,
+        status=status,
+        arm_id=call.query.get("arm_id") or None,
+        before=paging.before,
+        limit=paging.limit,
+    )
+    now = format_iso(transaction.now)
+    return paging.page("proposals", rows, lambda shown: [proposals.short_form(row, now) for row in shown])
 
 
-async def read_proposal(call: AuthenticatedRequest) -> ServiceResponse:
+def read_proposal(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return one proposal, with change and evidence if the caller may decide it."""
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        row = proposals.find(transaction, call.principal.tenant_id, call.ids["proposal_id"])
-        return make_json_response(proposals.visible_form(transaction, row, call.principal.role))
-
-    return await call.read(read)
+    row = proposals.find(transaction, call.tenant_id, call.ids["proposal_id"])
+    return proposals.visible_form(transaction, row, call.principal.role)
 
 
-async def approve(call: AuthenticatedRequest) -> ServiceResponse:
+def approve(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Approve a pending proposal, which installs the repaired text in the skill."""
-    return await _decide(call, "approved", None)
+    return _decide(transaction, call, "approved", None)
 
 
-async def reject(call: AuthenticatedRequest) -> ServiceResponse:
+def reject(transaction: Transaction, call: AuthenticatedRequest, request: ProposalRejection) -> dict[str, Any]:
     """Reject a pending proposal."""
-    return await _decide(call, "rejected", parse_body(ProposalRejection, call.content).reason)
+    return _decide(transaction, call, "rejected", request.reason)
 
 
-async def _decide(call: AuthenticatedRequest, decision: str, reason: str | None) -> ServiceResponse:
-    def effect(transaction: Transaction) -> ServiceResponse:
-        row = proposals.decide(transaction, call.principal, call.ids["proposal_id"], decision, reason)
-        return make_json_response(proposals.visible_form(transaction, row, call.principal.role))
-
-    return await call.write(effect)
+def _decide(transaction: Transaction, call: AuthenticatedRequest, decision: str, reason: str | None) -> dict[str, Any]:
+    row = proposals.decide(transaction, call.principal, call.ids["proposal_id"], decision, reason)
+    return proposals.visible_form(transaction, row, call.principal.role)
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/v1/proposals", list_proposals),
-    Endpoint("GET", _PROPOSAL, read_proposal),
-    Endpoint("POST", f"{_PROPOSAL}/approve", approve),
-    Endpoint("POST", f"{_PROPOSAL}/reject", reject),
+    Endpoint("GET", "/v1/proposals", shows(list_proposals)),
+    Endpoint("GET", _PROPOSAL, shows(read_proposal)),
+    Endpoint("POST", f"{_PROPOSAL}/approve", writes(approve)),
+    Endpoint("POST", f"{_PROPOSAL}/reject", takes(ProposalRejection, reject)),
 )

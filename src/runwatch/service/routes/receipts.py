@@ -8,7 +8,7 @@ from typing import Final
 from runwatch.records.states import FINAL_STATES
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
-from runwatch.service.http.pagination import read_choice, read_since
+from runwatch.service.http.pagination import read_filters, read_since
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.tables import receipt_arms, receipts
@@ -21,11 +21,8 @@ async def list_receipts(call: AuthenticatedRequest) -> ServiceResponse:
     The list has no pages, and so no ``next_cursor`` (manual: interface, "Paging").
     """
     since = read_since(call.query)
-    status = read_choice(call.query, "status", sorted(FINAL_STATES))
+    where = read_filters(call, status=sorted(FINAL_STATES))
     arm_id = call.query.get("arm_id", "")
-    where: dict[str, object] = {"tenant_id": call.principal.tenant_id}
-    if status is not None:
-        where["status"] = status
 
     def read_part(transaction: Transaction, edge: int | None) -> Sequence[Row]:
         return transaction.newest(
@@ -41,8 +38,7 @@ async def list_receipts(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def read_receipt(call: AuthenticatedRequest) -> ServiceResponse:
-    """Return the receipt of one final run."""
-    where = {"tenant_id": call.principal.tenant_id, "execution_id": call.ids["execution_id"]}
+    where = {"tenant_id": call.tenant_id, "execution_id": call.ids["execution_id"]}
     row = await call.read(lambda transaction: transaction.one(receipts, where))
     if row is None:
         raise RefusalError("not_found", "There is no receipt with this id; a run has one when it is final.")

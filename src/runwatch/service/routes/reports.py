@@ -16,8 +16,8 @@ from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps, loads
 from runwatch.service import decision_log
 from runwatch.service.execution import run_owners
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
-from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows
+from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.streamed_lists import PART_ROWS, stream_parts
 from runwatch.service.organization import eval_summary, proposals, usage
 from runwatch.service.organization.period import ServicePeriod, read_period, read_window
@@ -28,33 +28,22 @@ EXPORT_VERSION: Final = "aud2.v1"
 """Format version of the compliance export."""
 
 
-async def read_usage(call: AuthenticatedRequest) -> ServiceResponse:
+def read_usage(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return the usage of the organization's final runs of a period: in total, by arm, by day and by key."""
-    tenant_id, period = call.principal.tenant_id, read_period(call.query, call.context.clock.now())
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        found = run_owners.with_owners(transaction, _receipts(transaction, tenant_id, period))
-        return make_json_response({"period": period.read_form, **usage.report(found)})
-
-    return await call.read(read)
+    period = read_period(call.query, transaction.now)
+    found = run_owners.with_owners(transaction, _receipts(transaction, call.tenant_id, period))
+    return {"period": period.read_form, **usage.report(found)}
 
 
-async def read_eval_summary(call: AuthenticatedRequest) -> ServiceResponse:
+def read_eval_summary(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return check verdicts and proposed repairs; all of them without ``from`` and ``to``."""
-    tenant_id, window = call.principal.tenant_id, read_window(call.query)
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        found = _receipts(transaction, tenant_id, window)
-        repairs = proposals.within(transaction, tenant_id, window.since, window.before)
-        return make_json_response(
-            {
-                "window": window.read_form,
-                "pass_rate_trend": eval_summary.trend(found),
-                "repair_history": [proposals.history_form(row, format_iso(transaction.now)) for row in repairs],
-            }
-        )
-
-    return await call.read(read)
+    tenant_id, window = call.tenant_id, read_window(call.query)
+    repairs = proposals.within(transaction, tenant_id, window.since, window.before)
+    return {
+        "window": window.read_form,
+        "pass_rate_trend": eval_summary.trend(_receipts(transaction, tenant_id, window)),
+        "repair_history": [proposals.history_form(row, format_iso(transaction.now)) for row in repairs],
+    }
 
 
 async def read_compliance_export(call: AuthenticatedRequest) -> ServiceResponse:
@@ -133,7 +122,7 @@ def _decision(transaction: Transaction, row: Row, role: str) -> dict[str, Any]:
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/v1/usage", read_usage),
-    Endpoint("GET", "/v1/eval-summary", read_eval_summary),
+    Endpoint("GET", "/v1/usage", shows(read_usage)),
+    Endpoint("GET", "/v1/eval-summary", shows(read_eval_summary)),
     Endpoint("GET", "/v1/compliance-export", read_compliance_export),
 )

@@ -4,15 +4,15 @@ credential handoffs").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
 from runwatch.records.source import describe_test_failure
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
-from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows, takes
+from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import catalog, connections, model_sync, sources
 from runwatch.service.models.providers import ProviderError
 from runwatch.service.tables.models import connections as connections_table
@@ -25,38 +25,28 @@ REFUSALS: Final = ("authentication", "permission", "provider_insufficient_funds"
 """Failures that last until the source or the credential is changed."""
 
 
-async def list_connections(call: AuthenticatedRequest) -> ServiceResponse:
+def list_connections(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return every connection of the organization, newest first, including disconnected ones. The list has no pages."""
-    rows = await call.read(
-        lambda transaction: transaction.newest(connections_table, {"tenant_id": call.principal.tenant_id})
-    )
-    return make_json_response({"connections": [connections.connection_json(row) for row in rows]})
+    rows = transaction.newest(connections_table, {"tenant_id": call.tenant_id})
+    return {"connections": [connections.connection_json(row) for row in rows]}
 
 
-async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Return one connection."""
-    return await call.read(
-        lambda transaction: make_json_response(connections.connection_json(_find(transaction, call)))
-    )
+def read_connection(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+    return connections.connection_json(connections.find(transaction, call.tenant_id, call.ids["connection_id"]))
 
 
-async def connect(call: AuthenticatedRequest) -> ServiceResponse:
+def connect(transaction: Transaction, call: AuthenticatedRequest, request: ConnectionRequest) -> dict[str, Any]:
     """Connect a source with the credential of a completed handoff."""
-    request = parse_body(ConnectionRequest, call.content)
-
-    def effect(transaction: Transaction) -> ServiceResponse:
-        row = connections.add(
-            transaction,
-            call.principal.tenant_id,
-            display_name=request.display_name,
-            source_id=request.source_id,
-            auth_scheme=request.auth_scheme,
-            handoff_id=request.handoff_intent_id,
-            source_scope=request.source_scope,
-        )
-        return make_json_response(connections.connection_json(row))
-
-    return await call.write(effect)
+    row = connections.add(
+        transaction,
+        call.tenant_id,
+        display_name=request.display_name,
+        source_id=request.source_id,
+        auth_scheme=request.auth_scheme,
+        handoff_id=request.handoff_intent_id,
+        source_scope=request.source_scope,
+    )
+    return connections.connection_json(row)
 
 
 async def test(call: AuthenticatedRequest) -> ServiceResponse:
@@ -68,15 +58,10 @@ async def test(call: AuthenticatedRequest) -> ServiceResponse:
     try:
         found = await connections.test(call.context.vault, call.context.providers, row)
     except ProviderError as error:
-        failed = partial(connections.record_failure, tested=row, error=error)
-        return await call.write(
-            lambda transaction: make_json_response(connections.connection_json(failed(transaction)))
-        )
-    return await call.write(
-        lambda transaction: make_json_response(
-            connections.connection_json(connections.record_pass(transaction, row, found))
-        )
-    )
+        record = partial(connections.record_failure, tested=row, error=error)
+    else:
+        record = partial(connections.record_pass, tested=row, found=found)
+    return await call.write(lambda transaction: connections.connection_json(record(transaction)))
 
 
 async def sync(call: AuthenticatedRequest) -> ServiceResponse:
@@ -87,7 +72,7 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
     because the failure says nothing about the other models. Without new names, a source that refuses the credential
     fails the connection's test, because no run could use it.
     """
-    request = parse_body(SyncRequest, {} if call.content is None else call.content)
+    request = parse_body(SyncRequest, call.content)
     row = await call.read(lambda transaction: _find_open(transaction, call))
     if not connections.is_usable(row):
         raise RefusalError("invalid_state", "The connection has to pass a test first.")
@@ -107,9 +92,9 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
         status = "" if error.http_status is None else f" (HTTP {error.http_status})"
         raise RefusalError("invalid_state", f"The source refused: {error.kind}{status}. Test the connection.") from None
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> dict[str, Any]:
         served = model_sync.sync(transaction, row, found, sources.price_table(request.prices))
-        return make_json_response({"deployments": [catalog.deployment_json(deployment) for deployment in served]})
+        return {"deployments": [catalog.deployment_json(deployment) for deployment in served]}
 
     return await call.write(effect)
 
@@ -117,33 +102,30 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
 async def rotate(call: AuthenticatedRequest) -> ServiceResponse:
     """Replace the secret; the connection is not used until a test has passed."""
     request = parse_body(RotateRequest, call.content)
-    old: list[str | None] = []
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> tuple[dict[str, Any], str | None]:
         row, handle = connections.rotate(
-            transaction, call.principal.tenant_id, call.ids["connection_id"], request.handoff_intent_id
+            transaction, call.tenant_id, call.ids["connection_id"], request.handoff_intent_id
         )
-        old.append(handle)
-        return make_json_response(connections.connection_json(row))
+        return connections.connection_json(row), handle
 
-    answer = await call.write(effect)
-    await _forget(call, old)
-    return answer
+    return await _write(call, effect)
 
 
 async def disconnect(call: AuthenticatedRequest) -> ServiceResponse:
     """Disconnect the source, disable what uses it, and remove the secret from this machine."""
-    old: list[str | None] = []
+    connection_id, key_id = call.ids["connection_id"], call.principal.key_id
+    return await _write(
+        call, lambda transaction: connections.revoke(transaction, call.tenant_id, connection_id, acted_by=key_id)
+    )
 
-    def effect(transaction: Transaction) -> ServiceResponse:
-        form, handle = connections.revoke(
-            transaction, call.principal.tenant_id, call.ids["connection_id"], acted_by=call.principal.key_id
-        )
-        old.append(handle)
-        return make_json_response(form)
 
-    answer = await call.write(effect)
-    await _forget(call, old)
+async def _write(
+    call: AuthenticatedRequest, effect: Callable[[Transaction], tuple[dict[str, Any], str | None]]
+) -> ServiceResponse:
+    """Change a connection, and remove the secret that it no longer uses."""
+    answer, old = await call.write_with(effect)
+    await call.context.vault.remove_all([old])
     return answer
 
 
@@ -158,27 +140,17 @@ def _has_answered(error: ProviderError) -> bool:
     return error.http_status is not None or error.kind not in NO_ANSWER
 
 
-async def _forget(call: AuthenticatedRequest, handles: list[str | None]) -> None:
-    for handle in handles:
-        if handle is not None:
-            await call.context.vault.remove(handle)
-
-
-def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
-    return connections.find(transaction, call.principal.tenant_id, call.ids["connection_id"])
-
-
 def _find_open(transaction: Transaction, call: AuthenticatedRequest) -> Row:
-    return connections.find_open(transaction, call.principal.tenant_id, call.ids["connection_id"])
+    return connections.find_open(transaction, call.tenant_id, call.ids["connection_id"])
 
 
 _CONNECTIONS: Final = "/v1/source-connections"
 _CONNECTION: Final = f"{_CONNECTIONS}/{{connection_id}}"
 
 ENDPOINTS: Final = (
-    Endpoint("GET", _CONNECTIONS, list_connections),
-    Endpoint("POST", _CONNECTIONS, connect, takes_body=True),
-    Endpoint("GET", _CONNECTION, read_connection),
+    Endpoint("GET", _CONNECTIONS, shows(list_connections)),
+    Endpoint("POST", _CONNECTIONS, takes(ConnectionRequest, connect), takes_body=True),
+    Endpoint("GET", _CONNECTION, shows(read_connection)),
     Endpoint("POST", f"{_CONNECTION}/test", test),
     Endpoint("POST", f"{_CONNECTION}/deployments/sync", sync),
     Endpoint("POST", f"{_CONNECTION}/rotate", rotate, takes_body=True),

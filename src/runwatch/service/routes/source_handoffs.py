@@ -15,10 +15,10 @@ from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.errors import make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.html_pages import PageInput
-from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
+from runwatch.service.http.responses import ServiceResponse, make_continue_response, make_json_response
 from runwatch.service.models import handoffs, sources
-from runwatch.service.routes.private_pages import read_secret
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.routes.private_pages import EntryPage, read_secret
+from runwatch.service.transaction import Row, Transaction, pick
 
 _CREATED: Final = 201
 
@@ -26,11 +26,9 @@ _CREATED: Final = 201
 async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
     """Start the setup of a credential; one without a secret is completed at once."""
     request = parse_body(HandoffRequest, call.content)
-    profile = sources.find(
-        sources.profiles(call.context.provider_config.sources), request.source_id, request.auth_scheme
-    )
+    profile = sources.find(sources.profiles(call.context.configured_sources), request.source_id, request.auth_scheme)
     endpoint = sources.endpoint_of(profile, request.auth_scheme, request.endpoint)
-    if endpoint["base_url"].startswith("http:") and not call.context.reach_policy.is_owner(call.principal.tenant_id):
+    if endpoint["base_url"].startswith("http:") and not call.context.reach_policy.is_owner(call.tenant_id):
         raise make_validation_error(
             (
                 "endpoint.base_url",
@@ -38,19 +36,16 @@ async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
                 "network. Give the public https address of the model server.",
             )
         )
-    over: list[str] = []
 
-    def effect(transaction: Transaction) -> ServiceResponse:
-        over.extend(handoffs.expire(transaction, call.principal.tenant_id))
+    def effect(transaction: Transaction) -> tuple[ServiceResponse, list[str]]:
+        over = handoffs.expire(transaction, call.tenant_id)
         row, address = handoffs.begin(
             transaction, call.principal, profile, request.auth_scheme, endpoint, origin=call.context.origin
         )
-        form = handoffs.handoff_json(row)
-        told = make_one_time_response({**form, "continue_url": address}, {**form, "continue_url": None})
-        return replace(told, status=_CREATED)
+        return replace(make_continue_response(handoffs.handoff_json(row), address), status=_CREATED), over
 
-    answer = await call.write(effect)
-    await _forget(call, over)
+    answer, over = await call.write_with(effect)
+    await call.context.vault.remove_all(over)
     return answer
 
 
@@ -58,75 +53,48 @@ async def read_handoff(call: AuthenticatedRequest) -> ServiceResponse:
     """Return one handoff, without the address of its page."""
 
     def look(transaction: Transaction) -> tuple[Row, bool]:
-        row = handoffs.find(transaction, call.principal.tenant_id, call.ids["handoff_intent_id"])
+        row = handoffs.find(transaction, call.tenant_id, call.ids["handoff_intent_id"])
         return row, handoffs.is_overdue(transaction, row)
 
     row, is_overdue = await call.read(look)
     if is_overdue:
-        tenant_id = call.principal.tenant_id
-        await _forget(
-            call, await call.context.database.write(lambda transaction: handoffs.expire(transaction, tenant_id))
-        )
+        over = await call.context.database.write(lambda transaction: handoffs.expire(transaction, call.tenant_id))
+        await call.context.vault.remove_all(over)
         row, _ = await call.read(look)
     return make_json_response(handoffs.handoff_json(row))
 
 
-class SourceEntry:
-    """The page on which the secret of a source is entered."""
+async def _complete(
+    call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
+) -> dict[str, Any]:
+    """Store the secret and complete the handoff.
 
-    title = "Connect a model source"
-    button = "Keep this key"
+    Raises:
+        RefusalError: ``validation_failed`` for an invalid key, ``invalid_state`` when the handoff has expired.
+    """
+    async with call.context.vault.stored(read_secret(fields)) as handle:
+        row = await call.context.database.write(lambda transaction: handoffs.complete(transaction, token, handle))
+    return pick(row, "handoff_intent_id state")
 
-    def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
-        """Return the source and its address."""
-        return [("Source", intent.details["source"]), ("Sent to", intent.details["base_url"])]
 
-    def sentences(self, intent: EntryIntent) -> list[str]:
-        """Return what happens with the key."""
-        return [
+ENTRIES: Final = {
+    handoffs.KIND: EntryPage(
+        title="Connect a model source",
+        button="Keep this key",
+        facts=lambda intent: [("Source", intent.details["source"]), ("Sent to", intent.details["base_url"])],
+        sentences=lambda intent: [
             "Enter the API key that this source gave you. It is kept on the machine where this service runs and is "
             "sent to that address only.",
             "The console, or the command that printed this address, then tests the key and connects the source.",
-        ]
-
-    def fields(self, intent: EntryIntent) -> list[PageInput]:
-        """Return the single input."""
-        return [PageInput("secret", "API key", kind="password")]
-
-    async def complete(
-        self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
-    ) -> dict[str, Any]:
-        """Store the secret and complete the handoff.
-
-        Raises:
-            RefusalError: ``validation_failed`` for an invalid key, ``invalid_state`` when the handoff has expired.
-        """
-        secret = read_secret(fields)
-        assert secret is not None
-        vault = call.context.vault
-        handle = await vault.put(secret)
-        try:
-            row = await call.context.database.write(lambda transaction: handoffs.complete(transaction, token, handle))
-        except Exception:
-            # Not on cancellation: the row that names the secret may be on disk nevertheless.
-            await vault.remove(handle)
-            raise
-        return {"handoff_intent_id": row["handoff_intent_id"], "state": row["state"]}
-
-    def done(self, intent: EntryIntent) -> list[str]:
-        """Return what to do next."""
-        return [
+        ],
+        fields=[PageInput("secret", "API key", kind="password")],
+        complete=_complete,
+        done=lambda intent: [
             "The key is kept.",
             "Go back to the console, or to the command that printed this address, to finish the connection.",
-        ]
-
-
-async def _forget(call: AuthenticatedRequest, handles: list[str]) -> None:
-    for handle in handles:
-        await call.context.vault.remove(handle)
-
-
-ENTRIES: Final = {handoffs.KIND: SourceEntry()}
+        ],
+    )
+}
 
 _HANDOFFS: Final = "/v1/source-credential-handoffs"
 

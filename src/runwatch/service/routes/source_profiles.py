@@ -11,7 +11,7 @@ from runwatch.service.models import sources
 
 async def list_profiles(call: AuthenticatedRequest) -> ServiceResponse:
     """Return every source, including unsupported ones; ``served`` tells them apart."""
-    known = sources.profiles(call.context.provider_config.sources)
+    known = sources.profiles(call.context.configured_sources)
     forms = [profile.read_form() for profile in known.values()]
     return make_json_response({"schema_version": sources.SCHEMA_VERSION, "sources": forms})
 

@@ -9,16 +9,18 @@ from runwatch.records.requests.tenants import TenantName
 from runwatch.service.access import api_keys
 from runwatch.service.access.authentication import Principal, add_key, add_tenant, hash_key, new_key
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, takes
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.tables import tenants
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 TENANTS: Final = 1_000
 """Number of organizations at which a service stops accepting sign-ups."""
 
 FULL_S: Final = 86_400
 """Seconds a caller is then asked to wait."""
+
+_SHOWN: Final = "tenant_id display_name created_at"
 
 
 async def sign_up(call: AuthenticatedRequest) -> ServiceResponse:
@@ -46,38 +48,23 @@ async def sign_up(call: AuthenticatedRequest) -> ServiceResponse:
             raise RefusalError("quota_exceeded", detail, retry_after_s=FULL_S)
         tenant_id = add_tenant(transaction, request.display_name)
         key_id = add_key(transaction, tenant_id, key, role="owner", display_name="owner")
-        return _load(transaction, tenant_id), api_keys.find(transaction, tenant_id, key_id)
+        return transaction.get(tenants, {"tenant_id": tenant_id}), api_keys.find(transaction, tenant_id, key_id)
 
     tenant, row = await call.context.database.write(effect)
     call.context.keys.add(hash_key(key.reveal()), Principal(tenant["tenant_id"], row["api_key_id"], row["role"]))
-    return make_json_response({**_read_form(tenant), "api_key": api_keys.created_json(row, key)})
+    return make_json_response({**pick(tenant, _SHOWN), "api_key": api_keys.created_json(row, key)})
 
 
-async def rename(call: AuthenticatedRequest) -> ServiceResponse:
+def rename(transaction: Transaction, call: AuthenticatedRequest, request: TenantName) -> dict[str, Any]:
     """Rename the caller's organization; any other organization does not exist for the caller."""
-    request = parse_body(TenantName, call.content)
-    tenant_id = call.ids["tenant_id"]
-    if tenant_id != call.principal.tenant_id:
+    if call.ids["tenant_id"] != call.tenant_id:
         raise RefusalError("not_found", "There is no organization with this id.")
-
-    def effect(transaction: Transaction) -> ServiceResponse:
-        transaction.change(tenants, {"tenant_id": tenant_id}, display_name=request.display_name)
-        return make_json_response(_read_form(_load(transaction, tenant_id)))
-
-    return await call.write(effect)
-
-
-def _load(transaction: Transaction, tenant_id: str) -> Row:
-    row = transaction.one(tenants, {"tenant_id": tenant_id})
-    assert row is not None
-    return row
-
-
-def _read_form(row: Row) -> dict[str, Any]:
-    return {"tenant_id": row["tenant_id"], "display_name": row["display_name"], "created_at": row["created_at"]}
+    mine = {"tenant_id": call.tenant_id}
+    transaction.change(tenants, mine, display_name=request.display_name)
+    return pick(transaction.get(tenants, mine), _SHOWN)
 
 
 ENDPOINTS: Final = (
     Endpoint("POST", "/v1/tenants", sign_up, takes_body=True, is_open=True),
-    Endpoint("PATCH", "/v1/tenants/{tenant_id}", rename, takes_body=True),
+    Endpoint("PATCH", "/v1/tenants/{tenant_id}", takes(TenantName, rename), takes_body=True),
 )

@@ -16,10 +16,10 @@ from runwatch.service import amounts
 from runwatch.service.access import private_entry
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
-from runwatch.service.http.html_pages import PageInput
-from runwatch.service.http.responses import ServiceResponse, make_one_time_response
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, takes
+from runwatch.service.http.responses import ServiceResponse, make_continue_response
 from runwatch.service.organization import wallet
+from runwatch.service.routes.private_pages import EntryPage
 from runwatch.service.setup.templates import OrganizationState
 from runwatch.service.transaction import Transaction
 
@@ -28,74 +28,51 @@ KIND: Final = "top-up"
 DESCRIPTION: Final = "Sample credit"
 
 
-async def begin(call: AuthenticatedRequest) -> ServiceResponse:
+def begin(transaction: Transaction, call: AuthenticatedRequest, request: TopUpRequest) -> ServiceResponse:
     """Request sample credit; the response names the page that grants it, which is a secret.
 
     Raises:
         RefusalError: ``invalid_state`` when the organization uses no sample sources.
     """
-    parse_body(TopUpRequest, call.content)
-    amount = amounts.amount_of(call.content["amount_usd"])
-
-    def effect(transaction: Transaction) -> ServiceResponse:
-        tenant_id = call.principal.tenant_id
-        if not OrganizationState.of(transaction, tenant_id).has_pool:
-            raise RefusalError(
-                "invalid_state", "This organization uses no sample sources; there is nothing to pay for."
-            )
-        intent, continue_url = private_entry.begin(
-            transaction, call.principal, KIND, tenant_id, origin=call.context.origin, amount_usd=str(amount)
-        )
-        told = {"intent_id": intent.intent_id, "expires_at": intent.expires_at}
-        return make_one_time_response({**told, "continue_url": continue_url}, {**told, "continue_url": None})
-
-    return await call.write(effect)
+    if not OrganizationState.of(transaction, call.tenant_id).has_pool:
+        raise RefusalError("invalid_state", "This organization uses no sample sources; there is nothing to pay for.")
+    # The body as decoded has the exact digits.
+    amount = str(amounts.amount_of(call.content["amount_usd"]))
+    intent, continue_url = private_entry.begin(
+        transaction, call.principal, KIND, call.tenant_id, origin=call.context.origin, amount_usd=amount
+    )
+    return make_continue_response({"intent_id": intent.intent_id, "expires_at": intent.expires_at}, continue_url)
 
 
-class TopUpEntry:
-    """The page on which the user grants sample credit."""
+async def _complete(
+    call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
+) -> dict[str, Any]:
+    def effect(transaction: Transaction) -> dict[str, Any]:
+        used = private_entry.use(transaction, KIND, token)
+        wallet.top_up(transaction, used.tenant_id, Decimal(used.details["amount_usd"]), DESCRIPTION)
+        balance = wallet.spendable(transaction, used.tenant_id)
+        assert balance is not None
+        return {"intent_id": used.intent_id, "balance_usd": amounts.numeral(balance)}
 
-    title = "Sample credit"
-    button = "Add sample credit"
+    return await call.context.database.write(effect)
 
-    def facts(self, intent: EntryIntent) -> list[tuple[str, str]]:
-        """Return the amount."""
-        return [("Amount", f"{intent.details['amount_usd']} US dollars")]
 
-    def sentences(self, intent: EntryIntent) -> list[str]:
-        """Return what sample credit is and is not."""
-        return [
+ENTRIES: Final = {
+    KIND: EntryPage(
+        title="Sample credit",
+        button="Add sample credit",
+        facts=lambda intent: [("Amount", f"{intent.details['amount_usd']} US dollars")],
+        sentences=lambda intent: [
             f"This adds {intent.details['amount_usd']} US dollars of sample credit to your organization's balance. "
             "No money moves.",
             "From then on the organization has a balance, and live runs are paid from it.",
-        ]
-
-    def fields(self, intent: EntryIntent) -> list[PageInput]:
-        """Return no inputs."""
-        return []
-
-    async def complete(
-        self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
-    ) -> dict[str, Any]:
-        """Add to the balance."""
-
-        def effect(transaction: Transaction) -> dict[str, Any]:
-            used = private_entry.use(transaction, KIND, token)
-            wallet.top_up(transaction, used.tenant_id, Decimal(used.details["amount_usd"]), DESCRIPTION)
-            balance = wallet.spendable(transaction, used.tenant_id)
-            assert balance is not None
-            return {"intent_id": used.intent_id, "balance_usd": amounts.numeral(balance)}
-
-        return await call.context.database.write(effect)
-
-    def done(self, intent: EntryIntent) -> list[str]:
-        """Return what happened."""
-        return [
+        ],
+        complete=_complete,
+        done=lambda intent: [
             f"{intent.details['amount_usd']} US dollars of sample credit were added to the balance. No money moved.",
             "Go back to the console: the account shows the balance.",
-        ]
+        ],
+    )
+}
 
-
-ENTRIES: Final = {KIND: TopUpEntry()}
-
-ENDPOINTS: Final = (Endpoint("POST", "/v1/account/top-up-intents", begin, takes_body=True),)
+ENDPOINTS: Final = (Endpoint("POST", "/v1/account/top-up-intents", takes(TopUpRequest, begin), takes_body=True),)

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from runwatch.base.secrets.secret import Secret
-from runwatch.records.requests.binding import (
-    ConnectionRevokeRequest,
-    ConnectionTestRequest,
-)
+from runwatch.records.requests.binding import ConnectionRevokeRequest, ConnectionTestRequest
 from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings, verifiers
 from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.checks.probe import ProbeReport, probe
-from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Handler, parse_body
-from runwatch.service.http.pagination import next_cursor, parse_page_parameters
-from runwatch.service.http.responses import ServiceResponse, make_json_response
-from runwatch.service.routes.key_page import ask_for_key
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Handler, parse_body, shows
+from runwatch.service.http.pagination import parse_page_parameters
+from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.routes.key_page import ask_for_key, conclude_test, moved_refusal, promotion, write_and_destroy
 from runwatch.service.tables.checks import verifiers as verifiers_table
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 
-async def list_verifiers(call: AuthenticatedRequest) -> ServiceResponse:
+def list_verifiers(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, object]:
     """Return a page of the output checks that are not retired, newest first."""
     paging = parse_page_parameters(call, "verifiers")
-    where = {"tenant_id": call.principal.tenant_id, "retired_at": None}
-
-    def read(transaction: Transaction) -> ServiceResponse:
-        page = transaction.newest(verifiers_table, where, before=paging.before, limit=paging.limit + 1)
-        items = [verifiers.verifier_json(transaction, row) for row in page[: paging.limit]]
-        return make_json_response({"verifiers": items, "next_cursor": next_cursor(page, paging)})
-
-    return await call.read(read)
+    where = {"tenant_id": call.tenant_id, "retired_at": None}
+    rows = transaction.newest(verifiers_table, where, before=paging.before, limit=paging.limit)
+    return paging.page("verifiers", rows, lambda shown: [verifiers.verifier_json(transaction, row) for row in shown])
 
 
 async def register(call: AuthenticatedRequest) -> ServiceResponse:
@@ -44,18 +35,16 @@ async def register(call: AuthenticatedRequest) -> ServiceResponse:
     request = parse_body(VerifierRequest, call.content)
     report = await _probe(call, request.endpoint.url, None)
 
-    def keep(transaction: Transaction) -> ServiceResponse:
+    def keep(transaction: Transaction) -> dict[str, Any]:
         row = verifiers.register(transaction, call.principal, request, report)
-        return make_json_response(verifiers.verifier_json(transaction, row) | {"preflight": report.form()})
+        return verifiers.verifier_json(transaction, row) | {"preflight": report.form()}
 
     return await call.write(keep)
 
 
-async def read_verifier(call: AuthenticatedRequest) -> ServiceResponse:
+def read_verifier(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return one output check that is not retired."""
-    return await call.read(
-        lambda transaction: make_json_response(verifiers.verifier_json(transaction, _find(transaction, call)))
-    )
+    return verifiers.verifier_json(transaction, _find(transaction, call))
 
 
 async def change(call: AuthenticatedRequest) -> ServiceResponse:
@@ -68,13 +57,11 @@ async def change(call: AuthenticatedRequest) -> ServiceResponse:
         is_same_origin = bindings.find_origin(url) == bindings.find_origin(row["endpoint"]["url"])
         report = await _probe(call, url, await _key_in_use(call) if is_same_origin else None)
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> dict[str, Any]:
         changed = verifiers.change(transaction, call.principal, row["verifier_id"], patch, report)
-        return make_json_response(verifiers.verifier_json(transaction, changed))
+        return verifiers.verifier_json(transaction, changed)
 
-    answer = await call.write(effect)
-    await _destroy(call)
-    return answer
+    return await write_and_destroy(call, row["verifier_id"], effect)
 
 
 async def retire(call: AuthenticatedRequest) -> ServiceResponse:
@@ -84,9 +71,7 @@ async def retire(call: AuthenticatedRequest) -> ServiceResponse:
         verifiers.retire(transaction, call.principal, call.ids["verifier_id"])
         return ServiceResponse(204)
 
-    answer = await call.write(effect)
-    await _destroy(call)
-    return answer
+    return await write_and_destroy(call, call.ids["verifier_id"], effect)
 
 
 async def test(call: AuthenticatedRequest) -> ServiceResponse:
@@ -94,11 +79,9 @@ async def test(call: AuthenticatedRequest) -> ServiceResponse:
     row = await call.read(lambda transaction: _find(transaction, call))
     report = await _probe(call, row["endpoint"]["url"], await _key_in_use(call))
 
-    def effect(transaction: Transaction) -> ServiceResponse:
-        tested = verifiers.note_health(transaction, row, report)
-        form = verifiers.verifier_json(transaction, tested)
-        kept = ("verifier_id", "status", "status_reason", "correctness_declaration")
-        return make_json_response({name: form[name] for name in kept} | {"probe": report.form()})
+    def effect(transaction: Transaction) -> dict[str, Any]:
+        form = verifiers.verifier_json(transaction, verifiers.note_health(transaction, row, report))
+        return pick(form, "verifier_id status status_reason correctness_declaration") | {"probe": report.form()}
 
     return await call.write(effect)
 
@@ -109,9 +92,7 @@ async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
     await call.read(lambda transaction: _find(transaction, call))
     # The first read after a key's stop date destroys the key.
     await _destroy(call)
-    return await call.read(
-        lambda transaction: make_json_response(bindings.view(transaction, call.ids["verifier_id"], operation_key))
-    )
+    return await call.show(lambda transaction: bindings.view(transaction, call.ids["verifier_id"], operation_key))
 
 
 async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
@@ -136,63 +117,45 @@ async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
     secret = await call.context.vault.get(staged.handle)
     report = None if secret is None else await _probe(call, row["endpoint"]["url"], secret)
     failure = "credential_unavailable" if report is None else report.failure
+    promote = promotion(row["verifier_id"], request, failure)
 
-    def settle(transaction: Transaction) -> None:
-        bindings.promote(
-            transaction,
-            row["verifier_id"],
-            handle=request.handle,
-            captured_generation=request.captured_generation,
-            operation_key=request.operation_key,
-            failure=failure,
-        )
-
-    def take(transaction: Transaction) -> ServiceResponse:
-        settle(transaction)
+    def take(transaction: Transaction) -> dict[str, Any]:
+        promote(transaction)
         if _find(transaction, call)["endpoint"] != row["endpoint"]:
-            raise RefusalError("invalid_state", "The endpoint was changed during the test. Test the key again.")
+            raise moved_refusal()
         assert report is not None
         verifiers.note_health(transaction, row, report)
         verifiers.note(transaction, call.principal, "key_connected", row["verifier_id"])
         return _in_use(transaction, row["verifier_id"])
 
-    try:
-        if failure is None:
-            return await call.write(take)
-        await call.context.database.write(settle)
-    finally:
-        await _destroy(call)
-    raise RefusalError("invalid_state", f"The new key failed its test ({failure}); the previous key stays in use.")
+    return await conclude_test(call, row["verifier_id"], failure, promote, take)
 
 
 async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
-    """Stop using the key."""
     request = parse_body(ConnectionRevokeRequest, call.content)
 
-    def effect(transaction: Transaction) -> ServiceResponse:
+    def effect(transaction: Transaction) -> dict[str, Any]:
         row = _find(transaction, call)
         before = bindings.load(transaction, row["verifier_id"])
         after = bindings.revoke(transaction, row["verifier_id"], request.operation_key)
         if after.status != before.status:
             verifiers.note(transaction, call.principal, "key_revoked", row["verifier_id"])
-        return make_json_response({"generation": after.generation})
+        return {"generation": after.generation}
 
-    answer = await call.write(effect)
-    await _destroy(call)
-    return answer
+    return await write_and_destroy(call, call.ids["verifier_id"], effect)
 
 
 def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
-    return verifiers.find(transaction, call.principal.tenant_id, call.ids["verifier_id"])
+    return verifiers.find(transaction, call.tenant_id, call.ids["verifier_id"])
 
 
-def _in_use(transaction: Transaction, verifier_id: str) -> ServiceResponse:
+def _in_use(transaction: Transaction, verifier_id: str) -> dict[str, Any]:
     binding = bindings.load(transaction, verifier_id)
-    return make_json_response({"generation": binding.generation, "handle": binding.handle})
+    return {"generation": binding.generation, "handle": binding.handle}
 
 
 async def _probe(call: AuthenticatedRequest, url: str, key: Secret | None) -> ProbeReport:
-    reach = call.context.reach_policy.check(call.principal.tenant_id, url)
+    reach = call.context.reach_policy.check(call.tenant_id, url)
     return await probe(call.context.outbound, reach, call.context.clock, url, key)
 
 
@@ -217,9 +180,9 @@ def _writes(method: str, path: str, handle: Handler, *, takes_body: bool = False
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", _VERIFIERS, list_verifiers),
+    Endpoint("GET", _VERIFIERS, shows(list_verifiers)),
     _writes("POST", _VERIFIERS, register, takes_body=True),
-    Endpoint("GET", _VERIFIER, read_verifier),
+    Endpoint("GET", _VERIFIER, shows(read_verifier)),
     _writes("PATCH", _VERIFIER, change, takes_body=True),
     _writes("DELETE", _VERIFIER, retire),
     _writes("POST", f"{_VERIFIER}/test", test),

@@ -6,7 +6,7 @@ answered with ``secret_withheld`` instead; users who lost the response rotate th
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from runwatch.base.network.addresses import AddressKind, classify_address, parse_address
@@ -14,19 +14,18 @@ from runwatch.base.network.service_target import may_be_loopback
 from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.webhooks import WebhookRequest
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
-from runwatch.service.http.pagination import next_cursor, parse_page_parameters
-from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows, writes
+from runwatch.service.http.pagination import parse_page_parameters
+from runwatch.service.http.responses import ServiceResponse, make_one_time_response
 from runwatch.service.organization import webhooks
 from runwatch.service.transaction import Row, Transaction
 
 _WEBHOOK: Final = "/v1/webhooks/{webhook_id}"
 
 
-async def list_webhooks(call: AuthenticatedRequest) -> ServiceResponse:
+def list_webhooks(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return every webhook of the organization, newest first. The list has no pages."""
-    rows = await call.read(lambda transaction: webhooks.every(transaction, call.principal.tenant_id))
-    return make_json_response({"webhooks": [webhooks.read_form(row) for row in rows]})
+    return {"webhooks": [webhooks.read_form(row) for row in webhooks.every(transaction, call.tenant_id)]}
 
 
 async def add_webhook(call: AuthenticatedRequest) -> ServiceResponse:
@@ -34,17 +33,13 @@ async def add_webhook(call: AuthenticatedRequest) -> ServiceResponse:
     request = parse_body(WebhookRequest, call.content)
     _check_scheme(call, request.url)
     secret = webhooks.new_secret()
-    handle = await call.context.vault.put(secret)
-
-    def effect(transaction: Transaction) -> ServiceResponse:
-        event_types = [str(event_type) for event_type in request.event_types]
-        return _told(webhooks.add(transaction, call.principal.tenant_id, request.url, event_types, handle), secret)
-
-    try:
-        return await call.write(effect)
-    except Exception:
-        await call.context.vault.remove(handle)
-        raise
+    event_types = [str(event_type) for event_type in request.event_types]
+    async with call.context.vault.stored(secret) as handle:
+        return await call.write(
+            lambda transaction: _told(
+                webhooks.add(transaction, call.tenant_id, request.url, event_types, handle), secret
+            )
+        )
 
 
 async def remove_webhook(call: AuthenticatedRequest) -> ServiceResponse:
@@ -52,74 +47,46 @@ async def remove_webhook(call: AuthenticatedRequest) -> ServiceResponse:
 
     A try in progress may still arrive; nothing is sent afterwards.
     """
-    secrets: list[str] = []
-
-    def effect(transaction: Transaction) -> ServiceResponse:
-        form, handle = webhooks.remove(transaction, call.principal.tenant_id, call.ids["webhook_id"])
-        secrets.append(handle)
-        return make_json_response(form)
-
-    answer = await call.write(effect)
-    for handle in secrets:
-        await call.context.vault.remove(handle)
+    answer, handle = await call.write_with(
+        lambda transaction: webhooks.remove(transaction, call.tenant_id, call.ids["webhook_id"])
+    )
+    await call.context.vault.remove(handle)
     return answer
 
 
-async def list_deliveries(call: AuthenticatedRequest) -> ServiceResponse:
+def list_deliveries(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, object]:
     """Return a page of a webhook's deliveries, newest first."""
-    paging = parse_page_parameters(call, "deliveries", call.ids["webhook_id"])
-    page = await call.read(
-        lambda transaction: webhooks.deliveries(
-            transaction,
-            call.principal.tenant_id,
-            call.ids["webhook_id"],
-            before=paging.before,
-            limit=paging.limit + 1,
-        )
-    )
-    items = [webhooks.delivery_form(row) for row in page[: paging.limit]]
-    return make_json_response({"deliveries": items, "next_cursor": next_cursor(page, paging)})
+    webhook_id = call.ids["webhook_id"]
+    paging = parse_page_parameters(call, "deliveries", webhook_id)
+    rows = webhooks.deliveries(transaction, call.tenant_id, webhook_id, before=paging.before, limit=paging.limit)
+    return paging.page("deliveries", rows, lambda shown: [webhooks.delivery_form(row) for row in shown])
 
 
 async def rotate_secret(call: AuthenticatedRequest) -> ServiceResponse:
     """Create a new signing secret; the old one ends at once, also for deliveries still being tried."""
-    tenant_id, webhook_id = call.principal.tenant_id, call.ids["webhook_id"]
+    tenant_id, webhook_id = call.tenant_id, call.ids["webhook_id"]
     secret = webhooks.new_secret()
-    handle = await call.context.vault.put(secret)
-    earlier: list[str] = []
+    async with call.context.vault.stored(secret) as handle:
 
-    def effect(transaction: Transaction) -> ServiceResponse:
-        earlier.append(webhooks.find(transaction, tenant_id, webhook_id)["secret_handle"])
-        webhooks.set_secret(transaction, webhook_id, handle)
-        return _told(webhooks.find(transaction, tenant_id, webhook_id), secret)
+        def effect(transaction: Transaction) -> tuple[ServiceResponse, str]:
+            earlier = webhooks.find(transaction, tenant_id, webhook_id)["secret_handle"]
+            webhooks.set_secret(transaction, webhook_id, handle)
+            return _told(webhooks.find(transaction, tenant_id, webhook_id), secret), earlier
 
-    try:
-        answer = await call.write(effect)
-    except Exception:
-        await call.context.vault.remove(handle)
-        raise
-    await call.context.vault.remove(earlier[0])
+        answer, earlier = await call.write_with(effect)
+    await call.context.vault.remove(earlier)
     return answer
 
 
-async def replay(call: AuthenticatedRequest) -> ServiceResponse:
+def replay(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Queue the same event again as a new delivery."""
-
-    def effect(transaction: Transaction) -> ServiceResponse:
-        row = webhooks.replay(transaction, call.principal.tenant_id, call.ids["delivery_id"])
-        return make_json_response(webhooks.delivery_form(row))
-
-    return await call.write(effect)
+    return webhooks.delivery_form(webhooks.replay(transaction, call.tenant_id, call.ids["delivery_id"]))
 
 
 def _check_scheme(call: AuthenticatedRequest, url: str) -> None:
-    """Refuse an address that no delivery can reach, as far as is known without resolving its name.
-
-    Raises:
-        RefusalError: ``validation_failed``.
-    """
+    """Refuse an address that no delivery can reach, as far as is known without resolving its name."""
     parts = urlsplit(url)
-    reach = call.context.reach_policy.endpoints(call.principal.tenant_id)
+    reach = call.context.reach_policy.endpoints(call.tenant_id)
     is_loopback = may_be_loopback(parts.hostname or "")
     named = parse_address(parts.hostname or "")
     if named is not None and classify_address(named) not in {AddressKind.PUBLIC, AddressKind.LOOPBACK}:
@@ -138,10 +105,10 @@ def _told(row: Row, secret: Secret) -> ServiceResponse:
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/v1/webhooks", list_webhooks),
+    Endpoint("GET", "/v1/webhooks", shows(list_webhooks)),
     Endpoint("POST", "/v1/webhooks", add_webhook, takes_body=True),
     Endpoint("DELETE", _WEBHOOK, remove_webhook),
-    Endpoint("GET", f"{_WEBHOOK}/deliveries", list_deliveries),
+    Endpoint("GET", f"{_WEBHOOK}/deliveries", shows(list_deliveries)),
     Endpoint("POST", f"{_WEBHOOK}/rotate-secret", rotate_secret),
-    Endpoint("POST", "/v1/webhooks/deliveries/{delivery_id}/replay", replay),
+    Endpoint("POST", "/v1/webhooks/deliveries/{delivery_id}/replay", writes(replay)),
 )

@@ -38,9 +38,6 @@ class BackgroundRuns:
 
     It does nothing in a database without a sample organization. It is not a caller, so it does not keep an unused
     service from stopping.
-
-    Args:
-        chance: Chooses the runs and the pauses.
     """
 
     def __init__(self, context: ServiceContext, chance: Random) -> None:
@@ -50,7 +47,6 @@ class BackgroundRuns:
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Run until cancelled."""
         try:
             while True:
                 await self._until_watched()

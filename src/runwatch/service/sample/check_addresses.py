@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from runwatch.base.clock import format_iso
 from runwatch.service.address_policy import DOCKS_PATH
-from runwatch.service.checks import binding_json, bindings, verifiers
-from runwatch.service.tables.checks import bindings as bindings_table
+from runwatch.service.checks import bindings, verifiers
 from runwatch.service.tables.checks import verifiers as verifiers_table
 from runwatch.service.tables.sample import sample_organizations
 from runwatch.service.transaction import Row, Transaction
@@ -18,9 +17,6 @@ def update_check_addresses(transaction: Transaction, origin: str) -> None:
 
     The check stays the same check at the same service, so a key entered for it moves too. The new address is
     nevertheless a change of the check, which its hash and revision show.
-
-    Args:
-        origin: Current scheme, host and port of the service.
     """
     for sample in transaction.list_all(sample_organizations, {}):
         if sample["origin"] == origin:
@@ -42,13 +38,6 @@ def _move(transaction: Transaction, row: Row, url: str) -> None:
         revision=row["revision"] + 1,
         updated_at=format_iso(transaction.now),
     )
-    if transaction.one(bindings_table, {"subject_id": verifier_id}) is not None:
-        binding = bindings.load(transaction, verifier_id)
-        if binding.origin is not None:
-            moved = replace(binding, origin=bindings.find_origin(url))
-            transaction.change(
-                bindings_table,
-                {"subject_id": verifier_id},
-                generation=moved.generation,
-                state=binding_json.to_json(moved),
-            )
+    binding = bindings.load(transaction, verifier_id)
+    if binding.origin is not None:
+        bindings.save(transaction, verifier_id, replace(binding, origin=bindings.find_origin(url)))

@@ -20,11 +20,7 @@ _NOT_ALLOWED: Final = 405
 
 
 class SampleCheckClient(OutboundClient):
-    """Client that calls the sample checks of this process in place of the network, and simulates the sample agents.
-
-    Args:
-        clock: Measures the checks' delays and the callers' limits.
-    """
+    """Client that calls the sample checks of this process in place of the network, and simulates the sample agents."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__()

@@ -33,7 +33,6 @@ from runwatch.service.database import SingleWriterDatabase
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live_runs import LiveRuns
-from runwatch.service.execution.review_composer import ReviewComposer
 from runwatch.service.ids import seeded_ids
 from runwatch.service.models import arm_json, arms
 from runwatch.service.models.providers import Providers
@@ -62,8 +61,6 @@ _HOURS: Final = (6.0, 21.0, 13.0)
 
 
 class PlannedRun(NamedTuple):
-    """A run of the past."""
-
     at: datetime
     work: RunKind
 
@@ -74,9 +71,7 @@ def plan_runs(works: Sequence[RunKind], count: int, now: datetime, chance: Rando
     If ``count`` is below the sum of the minimums, the last kinds are left out.
 
     Args:
-        works: The kinds.
         now: End of the past.
-        chance: Source of random choices.
     """
     needed = [work for work in works for _ in range(work.least)][:count]
     others = chance.choices(works, [work.weight for work in works], k=count - len(needed))
@@ -91,7 +86,6 @@ def plan_incident(works: Sequence[RunKind], count: int, now: datetime) -> list[P
 
     Args:
         works: The kinds whose minimums must fit as well.
-        count: Total number of runs.
         now: End of the past.
     """
     if count < len(INCIDENT) + sum(work.least for work in works):
@@ -155,12 +149,7 @@ async def make_history(
     The caller holds the data directory's lock, and has checked that no database exists.
 
     Args:
-        path: Path of the database.
-        keys: The master keys.
-        owner_key: The owner's key as far as it is known.
-        origin: Future public origin of the service.
         count: Number of finished runs of the owner's organization, at least one.
-        seed: Seed of every choice.
 
     Raises:
         DataError: the data directory is unusable, or a past run does not end.
@@ -205,7 +194,6 @@ class _History:
             tools.vault,
             tools.providers,
             partial(evaluate, tools.calls, tools.vault, tools.database, policy),
-            ReviewComposer(tools.database),
         )
         self._tools = tools
         self._chance = chance
@@ -317,7 +305,6 @@ class _History:
         ]
 
     async def _work(self, who: Organization, planned: PlannedRun) -> str:
-        """Submit a run and wait for its end; return its id."""
         clock, work = self._tools.clock, planned.work
         clock.move_to(planned.at)
         content = build_request(work, self._chance, who.arms, who.checks)

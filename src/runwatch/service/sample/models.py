@@ -13,6 +13,7 @@ from runwatch.service.models.providers import ProviderError
 from runwatch.service.models.providers.sample_provider import REFUSED_KEY
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
 from runwatch.service.models.providers.sample_text import BULLETS_WANTED
+from runwatch.service.models.providers.source_definition import KEYLESS
 from runwatch.service.sample.tools import Organization, Tools, read_token
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.models import connections as connections_table
@@ -46,16 +47,17 @@ _REGION: Final = "form"
 async def connect(tools: Tools, who: Organization, source_id: str, name: str, key: Secret | None = None) -> Row:
     """Connect a source, with a key if given, without testing it."""
     handoff = await _handoff(tools, who, source_id, key)
-    add = partial(
-        connections.add,
-        tenant_id=who.tenant_id,
-        display_name=name,
-        source_id=source_id,
-        auth_scheme=handoff["auth_scheme"],
-        handoff_id=handoff["handoff_intent_id"],
-        source_scope=handoff["source_scope"],
+    return await tools.database.write(
+        lambda transaction: connections.add(
+            transaction,
+            who.tenant_id,
+            display_name=name,
+            source_id=source_id,
+            auth_scheme=handoff["auth_scheme"],
+            handoff_id=handoff["handoff_intent_id"],
+            source_scope=handoff["source_scope"],
+        )
     )
-    return await tools.database.write(add)
 
 
 async def take_over(tools: Tools, connection: Row) -> None:
@@ -79,15 +81,10 @@ async def serve(tools: Tools, who: Organization, source_id: str) -> None:
 async def spoil(tools: Tools, who: Organization, source_id: str, connection_id: str) -> None:
     """Replace a connection's key by one that the source refuses, and test it."""
     handoff = await _handoff(tools, who, source_id, REFUSED_KEY)
-    rotate = partial(
-        connections.rotate,
-        tenant_id=who.tenant_id,
-        connection_id=connection_id,
-        handoff_id=handoff["handoff_intent_id"],
+    rotated, handle = await tools.database.write(
+        lambda transaction: connections.rotate(transaction, who.tenant_id, connection_id, handoff["handoff_intent_id"])
     )
-    rotated, handle = await tools.database.write(rotate)
-    if handle is not None:
-        await tools.vault.remove(handle)
+    await tools.vault.remove_all([handle])
     try:
         await connections.ask(tools.vault, tools.providers, rotated)
     except ProviderError as error:
@@ -95,16 +92,11 @@ async def spoil(tools: Tools, who: Organization, source_id: str, connection_id: 
 
 
 async def disconnect(tools: Tools, who: Organization, connection_id: str) -> None:
-    """Disconnect a source."""
-    revoke = partial(
-        connections.revoke,
-        tenant_id=who.tenant_id,
-        connection_id=connection_id,
-        acted_by=who.principal.key_id,
+    key_id = who.principal.key_id
+    _, handle = await tools.database.write(
+        lambda transaction: connections.revoke(transaction, who.tenant_id, connection_id, acted_by=key_id)
     )
-    _, handle = await tools.database.write(revoke)
-    if handle is not None:
-        await tools.vault.remove(handle)
+    await tools.vault.remove_all([handle])
 
 
 async def save(tools: Tools, who: Organization, name: str, connection_id: str | None = None) -> str:
@@ -113,10 +105,8 @@ async def save(tools: Tools, who: Organization, name: str, connection_id: str | 
     through = connection_id or who.connections[source_id]
 
     def effect(transaction: Transaction) -> str:
-        connection = transaction.one(connections_table, {"connection_id": through})
-        served = transaction.one(deployments, {"connection_id": through, "upstream_ref": upstream_ref})
-        assert connection is not None
-        assert served is not None
+        connection = transaction.get(connections_table, {"connection_id": through})
+        served = transaction.get(deployments, {"connection_id": through, "upstream_ref": upstream_ref})
         body = catalog.arm_template(connection, served) | {"data_class_grants": list(grants)}
         request = ModelArmRequest.model_validate(body)
         return str(arms.register(transaction, who.tenant_id, request, acted_by=who.principal.key_id)["arm_id"])
@@ -159,19 +149,14 @@ async def save_skills(tools: Tools, who: Organization) -> None:
 
 
 async def disable(tools: Tools, who: Organization, arm_id: str) -> None:
-    """Disable an arm."""
-    disable = partial(
-        arms.disable,
-        tenant_id=who.tenant_id,
-        arm_id=arm_id,
-        reason=arms.DISABLED_BY_OWNER,
-        acted_by=who.principal.key_id,
+    key_id = who.principal.key_id
+    await tools.database.write(
+        lambda transaction: arms.disable(transaction, who.tenant_id, arm_id, arms.DISABLED_BY_OWNER, acted_by=key_id)
     )
-    await tools.database.write(disable)
 
 
 async def _handoff(tools: Tools, who: Organization, source_id: str, key: Secret | None) -> Row:
-    scheme = sources.KEYLESS if key is None else "api_key"
+    scheme = KEYLESS if key is None else "api_key"
     profile = sources.find(sources.profiles(SAMPLE_SOURCES), source_id, scheme)
     endpoint: dict[str, Any] = sources.endpoint_of(profile, scheme, None)
     handle = None if key is None else await tools.vault.put(key)

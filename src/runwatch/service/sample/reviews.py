@@ -19,7 +19,7 @@ from runwatch.service.checks.sample_checks import SAMPLE_CHECKS, SAMPLE_KEY
 from runwatch.service.checks.stop_date import NEVER, StopDate
 from runwatch.service.ids import new_id
 from runwatch.service.models import agents, github
-from runwatch.service.models.agent_preflight import preflight
+from runwatch.service.models.agents import preflight
 from runwatch.service.sample.check_calls import AGENT_URL
 from runwatch.service.sample.models import disable
 from runwatch.service.sample.run_kinds import WIDGETS
@@ -114,7 +114,6 @@ async def bind(
 
 
 async def unbind(tools: Tools, subject_id: str) -> None:
-    """Stop using a key."""
     await tools.database.write(partial(bindings.revoke, subject_id=subject_id))
     await bindings.destroy_retired(tools.database, tools.vault, subject_id)
 
@@ -131,7 +130,6 @@ async def add_references(tools: Tools, who: Organization) -> None:
                 credential_ref=new_id("cred_ref", transaction.now),
                 tenant_id=who.tenant_id,
                 display_name=name,
-                created_at=format_iso(transaction.now),
             )
 
     await tools.database.write(effect)

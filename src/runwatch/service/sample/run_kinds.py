@@ -41,19 +41,10 @@ class RunKind:
     """A kind of run.
 
     Attributes:
-        name: Its name, for tests.
-        status: The final status.
-        reason: The reason, if any.
         end: Ending of the objective.
-        mode: ``live`` or ``echo``.
         check: The output check, by the name of its endpoint; see :mod:`runwatch.service.checks.sample_checks`.
-        on_eval: Reactions to its verdict.
         arm: The required model, by its name in :data:`runwatch.service.sample.models.MODELS`, or the agent.
-        is_review: Whether it reviews an agent's work.
-        cost_coefficient: Weight of cost, if the run states one.
         cancel_after_s: Seconds after which it is cancelled.
-        least: Minimum number of such runs.
-        weight: Relative frequency.
     """
 
     name: str
@@ -78,9 +69,7 @@ def build_request(work: RunKind, chance: Random, arms: Mapping[str, str], checks
     """Build the body that submits a run of this kind.
 
     Args:
-        chance: Chooses the subject.
         arms: Ids of saved models and agents, by name.
-        checks: Ids of output checks, by the name of their endpoint.
     """
     policy: dict[str, Any] = {
         "data_classes": list(work.data_classes),

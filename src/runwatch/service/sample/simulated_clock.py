@@ -12,9 +12,6 @@ Act = Callable[[], Awaitable[object]]
 class SimulatedClock:
     """A :class:`runwatch.base.clock.Clock` whose sleeps advance the time at once.
 
-    Args:
-        start: The initial wall time.
-
     Attributes:
         until: The latest time a sleep may reach, so that endless retries end.
     """
@@ -26,11 +23,9 @@ class SimulatedClock:
         self._due: tuple[datetime, Act] | None = None
 
     def now(self) -> datetime:
-        """Return the wall time, aware, in UTC."""
         return self._now
 
     def monotonic(self) -> float:
-        """Return the seconds since the clock was made."""
         return (self._now - self._start).total_seconds()
 
     def chance(self) -> float:

@@ -18,8 +18,6 @@ class Tools:
     """The service of the past.
 
     Attributes:
-        providers: Calls model sources.
-        calls: Calls checks and agents.
         origin: Future public origin of the service and its sample checks.
     """
 
@@ -37,12 +35,10 @@ class Organization:
     """An organization in the making.
 
     Attributes:
-        principal: Its owner.
         runner_id: Id of the key that submits most of its runs.
         connections: Ids of connections, by source.
         arms: Ids of saved models by the names in :data:`runwatch.service.sample.models.MODELS`, and of agents by the
             ends of their addresses.
-        checks: Ids of output checks, by the name of their endpoint.
     """
 
     principal: Principal
@@ -53,7 +49,6 @@ class Organization:
 
     @property
     def tenant_id(self) -> str:
-        """Return its id."""
         return self.principal.tenant_id
 
 

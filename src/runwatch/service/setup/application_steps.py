@@ -22,7 +22,7 @@ MAX_ROUNDS: Final = 4
 
 def handoff_beginner(context: ServiceContext, principal: Principal) -> BeginHandoff:
     """Return a function that starts the handoff of an offering's source for a caller."""
-    profiles = sources.profiles(context.provider_config.sources)
+    profiles = sources.profiles(context.configured_sources)
 
     def begin(transaction: Transaction, offering: ByokOffering) -> tuple[Row, str | None]:
         profile = sources.find(profiles, offering.source_id, offering.auth_scheme)

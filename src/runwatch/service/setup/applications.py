@@ -16,6 +16,7 @@ from runwatch.records.requests import RunRequest
 from runwatch.records.requests.arm import ModelArmRequest
 from runwatch.records.requests.template import ApplicationRequest, ByokOffering
 from runwatch.service.access.authentication import Principal
+from runwatch.service.access.finder import finder
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.state_machine import RunState
@@ -26,7 +27,7 @@ from runwatch.service.setup import plans
 from runwatch.service.setup.templates import OrganizationState
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.templates import applications
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 ENDED: Final = frozenset({"ready", "failed_safe"})
 """Final states of an application."""
@@ -58,16 +59,8 @@ class Advance:
     sync: Row | None = None
 
 
-def find(transaction: Transaction, tenant_id: str, application_id: str) -> Row:
-    """Return an application of an organization.
-
-    Raises:
-        RefusalError: ``not_found`` for an unknown id or one of another organization.
-    """
-    row = transaction.one(applications, {"application_id": application_id, "tenant_id": tenant_id})
-    if row is None:
-        raise RefusalError("not_found", "There is no application with this id.")
-    return row
+find: Final = finder(applications, "application_id", "application")
+"""Return the application with an id of an organization, or refuse with ``not_found``."""
 
 
 def find_by_key(transaction: Transaction, tenant_id: str, template_id: str, application_key: str) -> Row | None:
@@ -105,8 +98,6 @@ def begin(transaction: Transaction, principal: Principal, request: ApplicationRe
         byok_offering=offering,
         state="applying",
         completed_effects=[],
-        created_at=format_iso(transaction.now),
-        updated_at=format_iso(transaction.now),
     )
     return find(transaction, principal.tenant_id, application_id)
 
@@ -242,8 +233,8 @@ def _look_at_live_run(transaction: Transaction, row: Row) -> None:
         change(transaction, row, state="live_running")
 
 
-def authorize(transaction: Transaction, row: Row, digest: str | None, moved: Advance) -> None:
-    """Submit the authorized live proof.
+def authorize(transaction: Transaction, row: Row, digest: str | None) -> RunState:
+    """Submit the authorized live proof, and return its run.
 
     Raises:
         RefusalError: ``invalid_state`` when no proof is waiting, ``validation_failed`` when the digest differs or has
@@ -259,14 +250,9 @@ def authorize(transaction: Transaction, row: Row, digest: str | None, moved: Adv
             ("live_proof_digest", "This is not the proof that waits now. Refresh, and look at it again.")
         )
     run = _submit(transaction, row, plans.request_policy(row["template_id"]))
-    moved.accepted.append(run)
-    change(
-        transaction,
-        row,
-        state="live_queued",
-        live_execution_id=run.execution_id,
-        completed_effects=_with_effect(row, "submit_bounded_live_proof", transaction.now),
-    )
+    done = _with_effect(row, "submit_bounded_live_proof", transaction.now)
+    change(transaction, row, state="live_queued", live_execution_id=run.execution_id, completed_effects=done)
+    return run
 
 
 def refresh(transaction: Transaction, row: Row) -> None:
@@ -283,7 +269,6 @@ def refresh(transaction: Transaction, row: Row) -> None:
 
 
 def change(transaction: Transaction, row: Row, **values: object) -> None:
-    """Set columns of an application."""
     where = {"application_id": row["application_id"]}
     transaction.change(applications, where, **values, updated_at=format_iso(transaction.now))
 
@@ -308,11 +293,7 @@ def _proof(row: Row, now: datetime) -> dict[str, str]:
         "expires_at": format_iso(now + PROOF_VALID_FOR),
         "policy": plans.request_policy(row["template_id"]),
     }
-    return {
-        "digest": plans.compute_plan_digest(proof),
-        "issued_at": proof["issued_at"],
-        "expires_at": proof["expires_at"],
-    }
+    return {"digest": plans.compute_plan_digest(proof), **pick(proof, "issued_at expires_at")}
 
 
 def _with_effect(row: Row, effect_id: str, now: datetime) -> list[dict[str, str]]:

@@ -26,10 +26,10 @@ from runwatch.service.setup.templates import (
     STARTER,
     VERSION,
     OrganizationState,
-    find_blockers,
+    find_blocker,
     is_open_model,
 )
-from runwatch.service.transaction import Row
+from runwatch.service.transaction import Row, pick
 
 VALID_FOR: Final = timedelta(minutes=15)
 """How long a plan can be approved."""
@@ -49,22 +49,14 @@ ECHO_RUNTIME_S: Final = 60
 
 
 def request_policy(template_id: str) -> dict[str, Any]:
-    """Build the policy of an application's runs."""
-    if template_id == "starter":
-        budget = {"max_cost_usd": ExactNumber(str(ECHO_BUDGET_USD)), "max_runtime_s": ECHO_RUNTIME_S}
-        return {
-            "mode": "echo",
-            "data_classes": [OPEN_CLASS, "sandbox"],
-            "budget": budget,
-            "fallback_policy": "none",
-            "verifier": "platform.echo",
-        }
+    is_echo = template_id == STARTER
+    usd, runtime_s = (ECHO_BUDGET_USD, ECHO_RUNTIME_S) if is_echo else (LIVE_BUDGET_USD, LIVE_RUNTIME_S)
     return {
-        "mode": "live",
-        "data_classes": [OPEN_CLASS],
-        "budget": {"max_cost_usd": ExactNumber(str(LIVE_BUDGET_USD)), "max_runtime_s": LIVE_RUNTIME_S},
+        "mode": "echo" if is_echo else "live",
+        "data_classes": [OPEN_CLASS, "sandbox"] if is_echo else [OPEN_CLASS],
+        "budget": {"max_cost_usd": ExactNumber(str(usd)), "max_runtime_s": runtime_s},
         "fallback_policy": "none",
-        "verifier": "platform.output_presence",
+        "verifier": "platform.echo" if is_echo else "platform.output_presence",
     }
 
 
@@ -94,7 +86,6 @@ def choose(request: PlanRequest, estate: OrganizationState) -> Row | None:
 
 
 def is_offered(deployment: Row, connection: Row, offering: ByokOffering) -> bool:
-    """Whether an offering names this deployment."""
     return (
         is_open_model(deployment)
         and deployment["source_id"] == offering.source_id
@@ -106,20 +97,17 @@ def is_offered(deployment: Row, connection: Row, offering: ByokOffering) -> bool
 def build_plan(request: PlanRequest, estate: OrganizationState, issued_at: datetime) -> dict[str, Any]:
     """Build the plan.
 
-    Args:
-        estate: What the organization has.
-        issued_at: Time of the plan.
-
     Raises:
         RefusalError: as :func:`choose` does.
     """
     template_id = request.template
     chosen = choose(request, estate)
-    blockers = find_blockers(template_id, estate)
+    blocker = find_blocker(template_id, estate)
     # The application itself connects an offering that is not connected yet.
-    is_supported = not blockers or request.byok_offering is not None
-    approve = {"type": "approve_plan", "detail": "Look at what it would do, then apply it with its digest."}
-    next_action = approve if is_supported else blockers[0].form()["next_action"]
+    is_supported = blocker is None or request.byok_offering is not None
+    next_action = {"type": "approve_plan", "detail": "Look at what it would do, then apply it with its digest."}
+    if blocker is not None and not is_supported:
+        next_action = blocker.form()["next_action"]
     live = template_id != STARTER
     plan: dict[str, Any] = {
         "template_id": template_id,
@@ -133,7 +121,7 @@ def build_plan(request: PlanRequest, estate: OrganizationState, issued_at: datet
         "qualification": {"state": "approved", "next_action": next_action},
         "byok_source": _source(chosen, estate.connection_of(chosen)) if chosen and template_id == BYOK else None,
         "byok_offerings": [
-            {name: value for name, value in _source(row, estate.connection_of(row)).items() if name in _OFFERED}
+            pick(_source(row, estate.connection_of(row)), "source_id auth_scheme model_key served_variant_id")
             for row in (estate.ready(BYOK) if template_id == BYOK else ())
         ],
         "model_deployment_id": None if chosen is None else chosen["model_deployment_id"],
@@ -146,11 +134,7 @@ def build_plan(request: PlanRequest, estate: OrganizationState, issued_at: datet
     return {**plan, "digest": compute_plan_digest(plan)}
 
 
-_OFFERED: Final = ("source_id", "auth_scheme", "served_variant_id", "model_key")
-
-
 def compute_plan_digest(plan: dict[str, Any]) -> str:
-    """Return the digest of everything that a plan says."""
     return f"sha256:{hashlib.sha256(dumps(plan).encode('ascii')).hexdigest()}"
 
 

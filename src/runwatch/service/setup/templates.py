@@ -48,8 +48,6 @@ class TemplateBlocker:
     """An obstacle to a template.
 
     Attributes:
-        code: A stable code.
-        detail: The problem.
         action: Type of the next action.
         how: What the user should do.
     """
@@ -60,7 +58,6 @@ class TemplateBlocker:
     how: str
 
     def form(self) -> dict[str, Any]:
-        """Build the JSON of the blocker."""
         return {"code": self.code, "detail": self.detail, "next_action": {"type": self.action, "detail": self.how}}
 
 
@@ -80,7 +77,6 @@ class OrganizationState:
 
     @classmethod
     def of(cls, transaction: Transaction, tenant_id: str) -> OrganizationState:
-        """Read an organization's current state."""
         mine = {"tenant_id": tenant_id}
         known = transaction.newest(connections, {**mine, "revoked_at": None})
         ids = tuple(row["connection_id"] for row in known)
@@ -99,7 +95,6 @@ class OrganizationState:
         return any(is_pool(row) for row in self.connections)
 
     def connection_of(self, deployment: Row) -> Row:
-        """Return the connection that serves a deployment."""
         return next(row for row in self.connections if row["connection_id"] == deployment["connection_id"])
 
     def ready(self, template_id: str) -> list[Row]:
@@ -119,72 +114,57 @@ def is_open_model(deployment: Row) -> bool:
     return deployment["status"] == "listed" and OPEN_CLASS in deployment["data_classes"]
 
 
-def find_blockers(template_id: str, estate: OrganizationState) -> list[TemplateBlocker]:
-    """Return what blocks a template, first obstacle first; nothing when it is eligible."""
-    if template_id == BYOK:
-        return _byok_blockers(estate)
-    return _pool_blockers(estate) if template_id == POOLED else []
+def find_blocker(template_id: str, estate: OrganizationState) -> TemplateBlocker | None:
+    """Return the first obstacle to a template; ``None`` when it is eligible."""
+    if template_id == STARTER or estate.ready(template_id):
+        return None
+    return _byok_blocker(estate) if template_id == BYOK else _pool_blocker(estate)
 
 
-def _pool_blockers(estate: OrganizationState) -> list[TemplateBlocker]:
-    if estate.ready(POOLED):
-        return []
+def _pool_blocker(estate: OrganizationState) -> TemplateBlocker:
     if estate.has_pool and not estate.is_funded:
-        return [
-            TemplateBlocker(
-                "pool_not_entitled",
-                f"The organization keeps no balance that covers {POOL_SPEND_USD} US dollars.",
-                "top_up_in_billing",
-                "Add sample credit (not real money): runwatch account --top-up 5",
-            )
-        ]
-    return [
-        TemplateBlocker(
+        return TemplateBlocker(
             "pool_not_entitled",
-            "This service has no pool of models that it pays for.",
-            "approve_plan",
-            "Plan byok-open-model instead: it runs a model over a connection of your own.",
+            f"The organization keeps no balance that covers {POOL_SPEND_USD} US dollars.",
+            "top_up_in_billing",
+            "Add sample credit (not real money): runwatch account --top-up 5",
         )
-    ]
+    return TemplateBlocker(
+        "pool_not_entitled",
+        "This service has no pool of models that it pays for.",
+        "approve_plan",
+        "Plan byok-open-model instead: it runs a model over a connection of your own.",
+    )
 
 
-def _byok_blockers(estate: OrganizationState) -> list[TemplateBlocker]:
-    if estate.ready(BYOK):
-        return []
+def _byok_blocker(estate: OrganizationState) -> TemplateBlocker:
     if not estate.own:
-        return [
-            TemplateBlocker(
-                "connection_required",
-                "The organization has no connection of its own to a source of models.",
-                "connect_source",
-                "Connect a source, for example with: runwatch sources connect --openai-compatible URL",
-            )
-        ]
+        return TemplateBlocker(
+            "connection_required",
+            "The organization has no connection of its own to a source of models.",
+            "connect_source",
+            "Connect a source, for example with: runwatch sources connect --openai-compatible URL",
+        )
     usable = [row for row in estate.own if is_usable(row)]
     if not usable:
         row = estate.own[0]
         reason = f"failed its last test ({row['test_error']})" if row["test_state"] == "failed" else "is not tested"
-        return [
-            TemplateBlocker(
-                "connection_test_required",
-                f"The connection {row['connection_id']} {reason}.",
-                "test_source_connection",
-                f"Test it: {runwatch_command('sources test', row['connection_id'])}",
-            )
-        ]
-    return [
-        TemplateBlocker(
-            "deployment_required",
-            f"The connection {usable[0]['connection_id']} lists no model that is certified for {OPEN_CLASS} data.",
-            "sync_source_deployments",
-            f"Read its list of models: {runwatch_command('sources sync', usable[0]['connection_id'])}",
+        return TemplateBlocker(
+            "connection_test_required",
+            f"The connection {row['connection_id']} {reason}.",
+            "test_source_connection",
+            f"Test it: {runwatch_command('sources test', row['connection_id'])}",
         )
-    ]
+    return TemplateBlocker(
+        "deployment_required",
+        f"The connection {usable[0]['connection_id']} lists no model that is certified for {OPEN_CLASS} data.",
+        "sync_source_deployments",
+        f"Read its list of models: {runwatch_command('sources sync', usable[0]['connection_id'])}",
+    )
 
 
 def template_json(template_id: str, estate: OrganizationState) -> dict[str, Any]:
-    """Build the JSON of a listed template."""
-    blockers = find_blockers(template_id, estate)
+    blocker = find_blocker(template_id, estate)
     row = next(iter(estate.ready(template_id)), None)
     alternatives = []
     if template_id == POOLED:
@@ -201,8 +181,8 @@ def template_json(template_id: str, estate: OrganizationState) -> dict[str, Any]
         "template_id": template_id,
         "template_version": VERSION,
         "access_lane": LANES[template_id],
-        "eligible": not blockers,
-        "blockers": [blocker.form() for blocker in blockers],
+        "eligible": blocker is None,
+        "blockers": [] if blocker is None else [blocker.form()],
         "alternative_plans": alternatives,
         "catalog_row": None if row is None else catalog_entry(estate.connection_of(row), row),
     }

@@ -22,7 +22,6 @@ def table(name: str, words: str, *items: SchemaItem) -> Table:
     every insert and gives lists their order and cursors.
 
     Args:
-        name: Name of the table in the database.
         words: Columns in order, with spaces between them.
         items: Indexes and constraints over several columns.
 

@@ -10,13 +10,12 @@ from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.service.checks.evaluation import Evaluation
+from runwatch.service.checks.verifiers import declaration_json
 from runwatch.service.execution.live.state import BASELINE_ID, Attempt, FinishedCheck
 from runwatch.service.ids import new_id
 from runwatch.service.transaction import Row, pick
 
 BASELINE_HASH: Final = f"sha256:{hashlib.sha256(BASELINE_ID.encode()).hexdigest()}"
-
-_DECLARED: Final = "Tenant declared deterministic correctness; not independently verified"
 
 
 def customer_check(verifier: Row, attempt: Attempt, evaluation: Evaluation, now: datetime) -> FinishedCheck:
@@ -31,15 +30,7 @@ def customer_check(verifier: Row, attempt: Attempt, evaluation: Evaluation, now:
         "is_correct": evaluation.is_correct,
         "quality_score": evaluation.quality_score,
     }
-    declared = verifier["declared_at"]
-    declaration = {
-        **(
-            {"status": "not_declared", "statement": "Not declared"}
-            if declared is None
-            else {"status": "declared", "method": "deterministic", "declared_at": declared, "statement": _DECLARED}
-        ),
-        "verifier_revision": verifier["revision"],
-    }
+    declaration = {**declaration_json(verifier["declared_at"]), "verifier_revision": verifier["revision"]}
     return FinishedCheck(form, evaluation.anchor_results, declaration, format_iso(now))
 
 

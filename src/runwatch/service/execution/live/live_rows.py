@@ -50,8 +50,7 @@ def add(
 
 def load(transaction: Transaction, run: RunState) -> LiveRun:
     """Load everything recorded of a live run."""
-    row = transaction.one(live_runs, {"execution_id": run.execution_id})
-    assert row is not None
+    row = transaction.get(live_runs, {"execution_id": run.execution_id})
     policy = loads(run.policy)
     where = {"execution_id": run.execution_id}
     statuses = {one["number"]: one["http_status"] for one in transaction.list_all(attempt_statuses, where)}
@@ -101,9 +100,7 @@ def keep_reaction(transaction: Transaction, execution_id: str, acted_on_eval: di
 
 def find_task(transaction: Transaction, execution_id: str) -> dict[str, Any]:
     """Return the task of a live run that is not final."""
-    row = transaction.one(tasks, {"execution_id": execution_id})
-    assert row is not None
-    task: dict[str, Any] = loads(row["body"])
+    task: dict[str, Any] = loads(transaction.get(tasks, {"execution_id": execution_id})["body"])
     return task
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
-from runwatch.service.models.providers import Generation, ProviderAddress, ProviderError, compute_cost
+from runwatch.service.models.providers import Generation, Prompt, ProviderAddress, ProviderError, compute_cost
 from runwatch.service.models.providers.error_kinds import REFUSALS
 from runwatch.service.transaction import Row
 
@@ -42,16 +42,7 @@ _log: Final = logging.getLogger("runwatch.service.execution.live")
 class ModelCaller(Protocol):
     """Calls models; see :class:`runwatch.service.models.providers.Providers`."""
 
-    async def generate(
-        self,
-        address: ProviderAddress,
-        model: str,
-        objective: str,
-        inputs: Any,
-        *,
-        max_output_tokens: int | None,
-        timeout_s: float,
-    ) -> Generation:
+    async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Have a model answer one message."""
         ...
 
@@ -117,9 +108,8 @@ async def call_provider(
     try:
         # The adapter has its own limit; this one guards against an adapter that does not keep it.
         async with asyncio.timeout(limit) as scope:
-            generation = await providers.generate(
-                address, order.upstream_ref, order.objective, order.inputs, max_output_tokens=None, timeout_s=limit
-            )
+            prompt = Prompt(order.upstream_ref, order.objective, limit, order.inputs)
+            generation = await providers.generate(address, prompt)
     except TimeoutError:
         return _failed("timeout", was_sent=True, ran_out=scope.expired() and limit >= left_s)
     except ProviderError as error:

@@ -6,7 +6,7 @@ A call is sent once, without streaming or retry, and only what a run needs is re
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from runwatch.base.clock import Clock
 from runwatch.service.address_policy import AddressPolicy
@@ -17,6 +17,7 @@ from runwatch.service.models.providers.sample_provider import SampleProvider, is
 from runwatch.service.models.providers.types import (
     KINDS,
     Generation,
+    Prompt,
     ProviderAddress,
     ProviderError,
     ServedModel,
@@ -27,6 +28,7 @@ from runwatch.service.outbound import OutboundClient
 __all__ = [
     "KINDS",
     "Generation",
+    "Prompt",
     "ProviderAddress",
     "ProviderError",
     "Providers",
@@ -47,7 +49,6 @@ class Providers:
     """Caller of providers; one per service.
 
     Args:
-        clock: Delays of the sample source.
         reach_of: Addresses allowed for the model servers of an organization, by its id.
     """
 
@@ -85,34 +86,12 @@ class Providers:
             return self._fixture.models(address)
         return await self._wire.test_models(PROTOCOLS[address.protocol_profile], address, names, known)
 
-    async def generate(
-        self,
-        address: ProviderAddress,
-        model: str,
-        objective: str,
-        inputs: Any,
-        *,
-        max_output_tokens: int | None,
-        timeout_s: float,
-    ) -> Generation:
+    async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Have a model answer one message.
-
-        Args:
-            model: The provider's name of the model.
-            objective: The prompt.
-            inputs: The task's ``inputs_ref`` as decoded JSON, or ``None``. Inline JSON is appended to the message as
-                text; for URLs only the addresses are, and nothing is fetched.
-            max_output_tokens: Output limit; ``None`` leaves it to the provider.
-            timeout_s: Seconds until the last byte of the response.
 
         Raises:
             ProviderError: no usable response.
         """
         if is_sample(address.base_url):
-            return await self._fixture.generate(
-                address, model, objective, inputs, max_output_tokens=max_output_tokens, timeout_s=timeout_s
-            )
-        protocol = PROTOCOLS[address.protocol_profile]
-        return await self._wire.generate(
-            protocol, address, model, objective, inputs, max_output_tokens=max_output_tokens, timeout_s=timeout_s
-        )
+            return await self._fixture.generate(address, prompt)
+        return await self._wire.generate(PROTOCOLS[address.protocol_profile], address, prompt)

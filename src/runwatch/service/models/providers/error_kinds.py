@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from runwatch.base.secrets.secret_patterns import find_secret
 from runwatch.base.text import clean_line, truncate
-from runwatch.service.outbound import OutboundError
 
 MESSAGE_CHARACTERS: Final = 200
 """Longest provider message to keep."""
@@ -62,15 +61,6 @@ _CODES: Final[Mapping[str, str]] = {
 """Codes in error bodies that are more exact than the status: at one provider, for example, an empty account is a 429.
 """
 
-_OUTBOUND: Final[Mapping[str, str]] = {
-    "dns_resolution_failed": "network",
-    "network": "network",
-    "private_range_rejected": "egress_rejected",
-    "response_too_large": "response_too_large",
-    "scheme_rejected": "egress_rejected",
-    "timeout": "timeout",
-}
-
 
 def kind_from_status(status: int, body: Any) -> str:
     """Return the kind of :class:`~runwatch.service.models.providers.types.ProviderError` for a response.
@@ -114,8 +104,6 @@ def provider_message(body: Any, content: bytes, key: str | None) -> str | None:
 
     Args:
         body: The decoded body; ``None`` if it is not JSON.
-        content: The raw body.
-        key: The key that was sent.
     """
     error = build_error(body)
     found = [error, body] if isinstance(error, Mapping) else [{"message": error}, body]
@@ -135,8 +123,3 @@ def provider_message(body: Any, content: bytes, key: str | None) -> str | None:
 def _is_secret(word: str, key: str | None) -> bool:
     pieces = () if key is None else (key[at : at + _KEY_PIECE] for at in range(len(key) - _KEY_PIECE + 1))
     return any(piece in word for piece in pieces) or find_secret(word.strip("\"'`.,;:()[]{}<>")) is not None
-
-
-def kind_from_outbound(error: OutboundError) -> str:
-    """Return the kind of a call without a complete response."""
-    return _OUTBOUND.get(error.kind, "network")

@@ -16,7 +16,6 @@ from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.models.providers.error_kinds import (
     build_error,
     kind_from_code,
-    kind_from_outbound,
     kind_from_status,
     provider_message,
 )
@@ -25,6 +24,7 @@ from runwatch.service.models.providers.message import find_message
 from runwatch.service.models.providers.model_list import find_name, named_model, served_models, suggest_names
 from runwatch.service.models.providers.types import (
     Generation,
+    Prompt,
     ProviderAddress,
     ProviderError,
     ServedModel,
@@ -66,14 +66,12 @@ class WireFormat:
     """A wire format.
 
     Attributes:
-        path: Path for messages below the base URL.
         headers: Builds the headers of a call from the key or ``None``.
         body: Builds the body of a call from model, message and output limit.
         text: Reads the output; raises :class:`.ProviderError` if there is none.
         input_member: Member of ``usage`` that counts tokens read.
         output_member: Member of ``usage`` that counts tokens written.
         finish: Reads why the output ends, in the protocol's own word.
-        list_query: Query of the list call.
         pages_by: Query parameter for the last id of a page, if lists have pages.
         publisher: Publisher of all models behind this protocol, if there is a single one.
     """
@@ -120,11 +118,7 @@ class ProviderHttpClient:
         self._reach_of: Final = reach_of
 
     async def models(self, protocol: WireFormat, address: ProviderAddress) -> ServedModels:
-        """Return what a provider serves; see :meth:`runwatch.service.models.providers.Providers.find_models`.
-
-        Raises:
-            ProviderError: no usable response.
-        """
+        """Return what a provider serves; see :meth:`runwatch.service.models.providers.Providers.find_models`."""
         base_url, listed = await _found_below(address, lambda at: self._listed(protocol, at))
         return ServedModels(base_url, listed)
 
@@ -145,11 +139,7 @@ class ProviderHttpClient:
     async def test_models(
         self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str], known: Sequence[str] = ()
     ) -> ServedModels:
-        """Call models once each; see :meth:`runwatch.service.models.providers.Providers.test_models`.
-
-        Raises:
-            ProviderError: one of the calls had no usable response.
-        """
+        """Call models once each; see :meth:`runwatch.service.models.providers.Providers.test_models`."""
         try:
             base_url, _ = await _found_below(address, lambda at: self._call_each(protocol, at, names))
         except ProviderError as error:
@@ -169,11 +159,7 @@ class ProviderHttpClient:
             self.generate(
                 protocol,
                 address,
-                name,
-                TEST_OBJECTIVE,
-                None,
-                max_output_tokens=TEST_OUTPUT_TOKENS,
-                timeout_s=TEST_TIMEOUT_S,
+                Prompt(name, TEST_OBJECTIVE, TEST_TIMEOUT_S, max_output_tokens=TEST_OUTPUT_TOKENS),
                 keeps_message=True,
             )
             for name in names
@@ -184,29 +170,22 @@ class ProviderHttpClient:
                 raise answer
 
     async def generate(
-        self,
-        protocol: WireFormat,
-        address: ProviderAddress,
-        model: str,
-        objective: str,
-        inputs: Any,
-        *,
-        max_output_tokens: int | None,
-        timeout_s: float,
-        keeps_message: bool = False,
+        self, protocol: WireFormat, address: ProviderAddress, prompt: Prompt, *, keeps_message: bool = False
     ) -> Generation:
         """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
 
         Args:
             keeps_message: Whether an error carries the provider's message.
-
-        Raises:
-            ProviderError: no usable response.
         """
-        message = find_message(objective, inputs)
-        body = encode_body(protocol.body(model, message, max_output_tokens))
+        message = find_message(prompt.objective, prompt.inputs)
         answer = await self._send(
-            protocol, address, "POST", protocol.path, timeout_s=timeout_s, body=body, keeps_message=keeps_message
+            protocol,
+            address,
+            "POST",
+            protocol.path,
+            timeout_s=prompt.timeout_s,
+            body=encode_body(protocol.body(prompt.model, message, prompt.max_output_tokens)),
+            keeps_message=keeps_message,
         )
         if not isinstance(answer, Mapping):
             raise unusable()
@@ -246,7 +225,6 @@ class ProviderHttpClient:
         body: bytes | None = None,
         keeps_message: bool = True,
     ) -> Any:
-        """Return the decoded body of a successful response."""
         headers = {"Accept": "application/json", "User-Agent": f"runwatch/{__version__}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -262,7 +240,7 @@ class ProviderHttpClient:
                 limit_bytes=ANSWER_BYTES,
             )
         except OutboundError as error:
-            kind = kind_from_outbound(error)
+            kind = error.failure_class
             raise ProviderError(kind, was_sent=error.was_sent, is_deadline=kind == "timeout") from None
         decoded = _decoded(answer)
         if not 200 <= answer.status < 300:
@@ -276,11 +254,7 @@ class ProviderHttpClient:
 
 
 async def _found_below(address: ProviderAddress, ask: Callable[[ProviderAddress], Awaitable[_T]]) -> tuple[str, _T]:
-    """Ask a provider at its base URL, or the same with ``/v1``; return the URL that works and the response.
-
-    Raises:
-        ProviderError: no usable response.
-    """
+    """Ask a provider at its base URL, or the same with ``/v1``; return the URL that works and the response."""
     base_url = address.base_url.rstrip("/")
     try:
         return base_url, await ask(replace(address, base_url=base_url))

@@ -48,8 +48,6 @@ def compute_cost(
     The provider's own cost wins; otherwise its token counts are multiplied by the price table.
 
     Args:
-        prices: The price table of the connection.
-        upstream_ref: The model's name in it.
         is_keyless: Whether the server needs no key. It then has no account to charge, so a model without a price counts
             as free, as an estimate.
         may_estimate: Whether missing token counts may be estimated from text length; not for a response without usable
@@ -60,17 +58,15 @@ def compute_cost(
     counted = generation.input_tokens is not None and generation.output_tokens is not None
     if not counted and not may_estimate:
         return None
-    price = find_price(prices, upstream_ref)
-    if price is None:
-        return (Decimal(0), ESTIMATED) if is_keyless else None
-    read = generation.input_tokens
-    written = generation.output_tokens
-    usd = _at(
-        price,
+    read, written = generation.input_tokens, generation.output_tokens
+    quoted = quote(
+        prices,
+        upstream_ref,
         estimated_tokens(generation.input_characters) if read is None else read,
         estimated_tokens(len(generation.text)) if written is None else written,
+        is_keyless=is_keyless,
     )
-    return usd, SOURCE_REPORTED if counted else ESTIMATED
+    return quoted if quoted is None or counted else (quoted[0], ESTIMATED)
 
 
 def quote(
@@ -83,23 +79,14 @@ def quote(
     return _at(price, input_tokens, output_tokens), SOURCE_REPORTED
 
 
-def worst_case(
-    prices: PriceTable | None,
-    upstream_ref: str,
-    *,
-    input_bytes: int,
-    is_keyless: bool,
-    max_output_tokens: int = LOST_CALL_TOKENS,
-) -> Decimal | None:
+def worst_case(prices: PriceTable | None, upstream_ref: str, *, input_bytes: int, is_keyless: bool) -> Decimal | None:
     """Return the most US dollars that a budget assumes for a call of unknown cost, or ``None`` without a bound.
 
     A token is at least one byte, so the input has at most as many tokens as bytes. The few tokens of a provider's
     message framing are not counted.
     """
-    price = find_price(prices, upstream_ref)
-    if price is None:
-        return Decimal(0) if is_keyless else None
-    return _at(price, input_bytes, max_output_tokens)
+    quoted = quote(prices, upstream_ref, input_bytes, LOST_CALL_TOKENS, is_keyless=is_keyless)
+    return None if quoted is None else quoted[0]
 
 
 def find_price(prices: PriceTable | None, upstream_ref: str) -> tuple[Decimal, Decimal] | None:

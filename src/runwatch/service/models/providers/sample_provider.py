@@ -23,7 +23,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from runwatch.base.clock import Clock
 from runwatch.base.secrets.secret import Secret
@@ -31,7 +31,14 @@ from runwatch.service.models.providers.message import find_message
 from runwatch.service.models.providers.prices import CHARACTERS_PER_TOKEN, estimated_tokens, quote
 from runwatch.service.models.providers.sample_sources import SAMPLES, SCHEME, SampleModel, SampleSource
 from runwatch.service.models.providers.sample_text import make_text
-from runwatch.service.models.providers.types import KINDS, Generation, ProviderAddress, ProviderError, ServedModels
+from runwatch.service.models.providers.types import (
+    KINDS,
+    Generation,
+    Prompt,
+    ProviderAddress,
+    ProviderError,
+    ServedModels,
+)
 
 REFUSED_KEY: Final = Secret("refused")
 """The only key that sample sources refuse."""
@@ -49,7 +56,6 @@ _UNSENT: Final = frozenset({"network", "egress_rejected"})
 
 
 def is_sample(base_url: str) -> bool:
-    """Whether a base URL names a sample source."""
     return base_url.startswith(SCHEME)
 
 
@@ -59,9 +65,6 @@ class _Marks:
 
     Attributes:
         asked: The objective without the marks that were read.
-        text: The response, if given.
-        characters: Minimum length of the response, if given.
-        slow_s: Seconds it takes, if given.
         fault: Kind of failure; empty for none.
     """
 
@@ -73,12 +76,6 @@ class _Marks:
 
 
 class SampleProvider:
-    """Responder for all sample sources.
-
-    Args:
-        clock: Source of delays.
-    """
-
     def __init__(self, clock: Clock) -> None:
         self._clock: Final = clock
         self._calls: Final[OrderedDict[bytes, int]] = OrderedDict()
@@ -91,38 +88,30 @@ class SampleProvider:
         """
         return ServedModels(address.base_url, [model.served for _, model in _offered(address)])
 
-    async def generate(
-        self,
-        address: ProviderAddress,
-        model: str,
-        objective: str,
-        inputs: Any,
-        *,
-        max_output_tokens: int | None,
-        timeout_s: float,
-    ) -> Generation:
+    async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
 
         Raises:
             ProviderError: the model does not exist, it or a mark fails the call, or the time is over.
         """
+        model = prompt.model
         offered = [pair for pair in _offered(address) if pair[1].served.upstream_ref == model]
         if not offered:
             raise ProviderError("model_not_found", was_sent=True)
         source, sample = offered[0]
-        message = find_message(objective, inputs)
+        message = find_message(prompt.objective, prompt.inputs)
         digest = hashlib.sha256(f"{source.source.source_id}\n{model}\n{message}".encode()).digest()
         call = self._count(digest)
-        marks = _marks(objective, model, call)
+        marks = _marks(prompt.objective, model, call)
         text = marks.text
         if text is None:
             text = make_text(sample.served.display_name, marks.asked, digest, call, keeps_form=sample.keeps_form)
         if marks.characters is not None and text:
             text = (text * (marks.characters // len(text) + 1))[: max(marks.characters, len(text))]
-        if max_output_tokens is not None:
-            text = text[: max_output_tokens * CHARACTERS_PER_TOKEN]
+        if prompt.max_output_tokens is not None:
+            text = text[: prompt.max_output_tokens * CHARACTERS_PER_TOKEN]
         fault = marks.fault or ("" if sample.fails_once and call > 1 else sample.fault)
-        await self._wait(_duration_s(sample, marks, text, fault), timeout_s)
+        await self._wait(_duration_s(sample, marks, text, fault), prompt.timeout_s)
         if fault:
             raise ProviderError(fault, was_sent=fault not in _UNSENT)
         return _generation(source, sample, message, text, digest)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runwatch.service.models.providers.configured_source import ConfiguredSource
 from runwatch.service.models.providers.model_list import CAPABILITY
+from runwatch.service.models.providers.source_definition import SourceDefinition
 from runwatch.service.models.providers.types import ServedModel
 
 SCHEME: Final = "fixture:"
@@ -19,11 +19,7 @@ class SampleModel:
     """A simulated model.
 
     Attributes:
-        served: Its entry in the model list.
-        first_token_s: Seconds until its response begins.
-        tokens_per_s: Its output speed.
         fault: Kind of failure of its calls; empty for none.
-        fails_once: Whether only the first call with a message fails.
         keeps_form: Whether it can follow a requested format.
     """
 
@@ -40,12 +36,10 @@ class SampleSource:
     """A source of simulated models.
 
     Attributes:
-        source: The source for the interface.
-        models: Its models.
         reports_cost: Whether its responses report their cost, as those of gateways do.
     """
 
-    source: ConfiguredSource
+    source: SourceDefinition
     models: tuple[SampleModel, ...]
     reports_cost: bool = False
 
@@ -87,21 +81,19 @@ def _source(
     *,
     location: str,
     route: str = "direct",
-    data_classes: tuple[str, ...],
     reports_cost: bool = False,
 ) -> SampleSource:
     served = tuple(models)
     return SampleSource(
-        ConfiguredSource(
+        SourceDefinition(
             source_id=source_id,
             source_kind="fixture",
             base_url=f"{SCHEME}{source_id}",
-            protocol_profile="openai_chat",
+            protocol_profiles=("openai_chat",),
             auth_schemes=("none", "api_key"),
             display_name=f"Sample {display_name}",
             location=location,
             route=route,
-            data_classes=data_classes,
             prices={model.served.upstream_ref: model.served.prices for model in served if model.served.prices},
         ),
         served,
@@ -122,14 +114,14 @@ SAMPLES: Final = (
         _model("ember-next", "Ember Next", "2026-11", "preview", "1.00 4.00", capabilities=_REVIEW,
                commercial_use="restricted"),
         _model("ember-classic", "Ember Classic", "2024-03", "deprecated", "0.50 1.50", tokens_per_s=30.0),
-    ), location="eu", data_classes=_INTERNAL),
+    ), location="eu"),
     _source("sample_gateway", "Gateway", (
         _model("river/river-mini", "River Mini (keeps to no form)", "2026-08", "active", "0.05 0.20",
                tokens_per_s=150.0, keeps_form=False),
         _model("river/river-pro", "River Pro", "2026-08", "preview", "1.25 5.00", capabilities=_SUMMARY),
         _model("stone/stone-busy", "Stone Busy (its first call fails)", "2026-02", "active", "0.30 0.90",
                fault="capacity", fails_once=True),
-    ), location="global", route="gateway", data_classes=("public", "sandbox"), reports_cost=True),
+    ), location="global", route="gateway", reports_cost=True),
     _source("sample_cloud", "Cloud", (
         _model("cedar-standard", "Cedar Standard", "2025-10", "active", "0.80 3.20",
                data_classes=("public", "tenant_internal"), capabilities=_SUMMARY),
@@ -137,7 +129,7 @@ SAMPLES: Final = (
                first_token_s=9.0, tokens_per_s=15.0),
         _model("cedar-first", "Cedar First (no longer answers)", "2023-06", "retired", "1.50 2.00",
                fault="model_not_found"),
-    ), location="us", data_classes=("public", "tenant_internal")),
+    ), location="us"),
 )  # fmt: skip
 
 SAMPLE_SOURCES: Final = tuple(sample.source for sample in SAMPLES)

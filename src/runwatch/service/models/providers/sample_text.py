@@ -38,8 +38,6 @@ def make_text(model: str, objective: str, digest: bytes, call: int, *, keeps_for
     """Return a sample model's answer to a message.
 
     Args:
-        model: Its name for users.
-        objective: The prompt.
         digest: Identifies model and message, and selects the words.
         call: How often the model has received this message.
         keeps_form: Whether it can follow a requested format.

@@ -39,7 +39,6 @@ class ProviderError(RunwatchError):
     Args:
         kind: One of :data:`KINDS`.
         was_sent: Whether the provider may have received the request, and may charge for it.
-        http_status: Status of its response, if any.
         is_deadline: Whether the call's own time limit ended it. A ``timeout`` reported by the provider says nothing
             about this service's clock.
         spent: Usage reported by a response without usable output.
@@ -89,16 +88,31 @@ class ProviderAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """One message to a model.
+
+    Attributes:
+        model: The provider's name of the model.
+        timeout_s: Seconds until the last byte of the response.
+        inputs: The task's ``inputs_ref`` as decoded JSON, or ``None``. Inline JSON is appended to the message as text;
+            for URLs only the addresses are, and nothing is fetched.
+        max_output_tokens: Output limit; ``None`` leaves it to the provider.
+    """
+
+    model: str
+    objective: str = field(repr=False)
+    timeout_s: float
+    inputs: Any = field(default=None, repr=False)
+    max_output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ServedModel:
     """A model that a provider lists; facts missing there are derived from the name or are ``unknown``.
 
     Attributes:
         upstream_ref: The provider's name for calls.
-        display_name: Its name for users.
         capabilities: What it can do, such as ``text.generate``.
-        data_classes: Data classes it may receive.
-        family: Its line of models.
-        release: Its release in that line.
         lifecycle: ``preview``, ``active``, ``deprecated`` or ``retired``.
         license: ``identifier``, ``commercial_use`` and ``evidence_ref``.
         prices: ``input_usd_per_million`` and ``output_usd_per_million`` as decimal text, if listed.
@@ -137,7 +151,6 @@ class Generation:
 
     Attributes:
         input_tokens: Tokens read as reported by the provider; ``None`` if not reported.
-        output_tokens: Tokens written, likewise.
         usd: Cost of the call in US dollars, if reported.
         upstream_ref: The model that answered, according to the provider.
         source_request_id: The provider's id of the call.
