@@ -8,7 +8,7 @@ from typing import Any, Final
 from runwatch.records.requests import RunRequest
 from runwatch.records.states import FINAL_STATES, LIVE_STATES
 from runwatch.service.access.roles import RUNS_WRITE
-from runwatch.service.errors import RefusalError
+from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.state_machine import RunState
@@ -25,6 +25,8 @@ _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
 
 async def submit(call: AuthenticatedRequest) -> ServiceResponse:
     """Accept a run; see :func:`runwatch.service.execution.submission.submit` for refusals."""
+    if call.content is None:
+        raise make_validation_error(("body", "Must be an object."))
     request = parse_body(RunRequest, call.content)
 
     def effect(transaction: Transaction) -> tuple[dict[str, Any], RunState]:
