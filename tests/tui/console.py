@@ -149,11 +149,14 @@ class Driven:
             NeverError: it does not.
         """
         deadline = time.monotonic() + PATIENCE_S
+        rest_s = PAUSE_S
         while not condition():
             if time.monotonic() > deadline:
                 raise NeverError(f"waited for {what}; the screen shows:\n{self.text}")
             await self.pilot.pause()
-            await asyncio.sleep(0.005)
+            # Looking costs time that a busy machine needs for what is waited for.
+            await asyncio.sleep(rest_s)
+            rest_s = min(2 * rest_s, 8 * PAUSE_S)
         await self.pilot.pause()
 
     async def select(self, key: str) -> None:
