@@ -8,7 +8,7 @@ passes. The result is read back from the connection; the response to a write is 
 from __future__ import annotations
 
 import uuid
-from typing import Any, Final
+from typing import Any
 
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.shell_words import runwatch_command
@@ -20,13 +20,10 @@ from runwatch.commands.shared.session import CommandSession, in_session, run_in_
 from runwatch.commands.shared.writes import require_write_access, run_write, send_write, writes
 from runwatch.records.verifier import KeyConnection
 from runwatch.view.actions.private_page import key_progress
-from runwatch.view.actions.protected_keys import KeyedEndpoint
+from runwatch.view.actions.protected_keys import STOP_DAYS, KeyedEndpoint
 from runwatch.view.actions.reviews import CONNECTION as AGENT
 from runwatch.view.actions.verifiers import CONNECTION as VERIFIER
 from runwatch.view.resources.verifiers import KEY_CONNECTION
-
-DAYS: Final = (30, 90, 180, 365)
-"""Days after which a key may stop automatically (manual: interface, "Verifiers")."""
 
 
 def connect_verifier(call: Invocation) -> int:
@@ -131,8 +128,8 @@ def _stop_choice(call: Invocation) -> dict[str, Any]:
     if options.time_zone is not None and options.until is None:
         raise UsageError("--time-zone goes with --until")
     if options.days is not None:
-        if options.days not in DAYS:
-            raise UsageError(f"--days takes one of {', '.join(map(str, DAYS))}", hint="--until takes any date.")
+        if options.days not in STOP_DAYS:
+            raise UsageError(f"--days takes one of {', '.join(map(str, STOP_DAYS))}", hint="--until takes any date.")
         return {"kind": "preset_days", "days": options.days}
     if options.until is not None:
         return {"kind": "calendar_date", "date": options.until, "time_zone": options.time_zone or "UTC"}

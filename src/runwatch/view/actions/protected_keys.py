@@ -51,6 +51,9 @@ class KeyedEndpoint:
         return self.verbs.removesuffix("s")
 
 
+STOP_DAYS: Final = (30, 90, 180, 365)
+"""Days after which a key may stop automatically (manual: interface, "Verifiers")."""
+
 STOP_FIELDS: Final = (
     FormField(
         path="stop_choice.kind", id="stop", label="stops", kind="choice", is_required=True,
@@ -58,7 +61,7 @@ STOP_FIELDS: Final = (
         hint="no_expiration, preset_days (with days) or calendar_date (with date and time zone)",
     ),
     FormField(
-        path="stop_choice.days", id="days", label="days", kind="number", choices=("30", "90", "180", "365"),
+        path="stop_choice.days", id="days", label="days", kind="number", choices=tuple(map(str, STOP_DAYS)),
         hint="30, 90, 180 or 365",
     ),
     FormField(path="stop_choice.date", id="date", label="date", hint="the first day without the key, YYYY-MM-DD"),

@@ -14,16 +14,11 @@ from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.spec.action import FormField, Mutation, PageResult, PrivatePageSpec, ResourceAction, Suggestions
 
-_READ_HANDOFF: Final = "getSourceCredentialHandoffsByHandoffIntentId"
 _PROTOCOLS: Final = ("openai_chat", "openai_responses", "anthropic_messages")
 
 
 def _is_on(connection: SourceConnection) -> bool:
     return connection.revoked_at is None
-
-
-def _handoff_id(_: object, answer: Mapping[str, Any]) -> str:
-    return str(answer.get("handoff_intent_id", ""))
 
 
 def first_scheme(profile: SourceProfile | None) -> str:
@@ -135,6 +130,16 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
 )  # fmt: skip
 
 
+def _handoff_page(what: str, then: ResourceAction[PageResult]) -> PrivatePageSpec[Any]:
+    return PrivatePageSpec(
+        what=what,
+        read="getSourceCredentialHandoffsByHandoffIntentId",
+        read_id=lambda _, answer: str(answer.get("handoff_intent_id", "")),
+        progress=handoff_progress,
+        then=then,
+    )
+
+
 def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
     return Mutation(
         operation="postSourceCredentialHandoffs",
@@ -157,13 +162,7 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
                 hint="per million tokens; both prices or none"),
         ),
         request="source.HandoffRequest",
-        private_page=PrivatePageSpec(
-            what="enter the key of the source",
-            read=_READ_HANDOFF,
-            read_id=_handoff_id,
-            progress=handoff_progress,
-            then=CONNECT_WITH_KEY,
-        ),
+        private_page=_handoff_page("enter the key of the source", CONNECT_WITH_KEY),
     )  # fmt: skip
 
 
@@ -209,13 +208,7 @@ ROTATE: Final = ResourceAction[SourceConnection](
         cancel_label="Keep its key",
         members=_same_endpoint,
         request="source.HandoffRequest",
-        private_page=PrivatePageSpec(
-            what="enter another key of the source",
-            read=_READ_HANDOFF,
-            read_id=_handoff_id,
-            progress=handoff_progress,
-            then=ROTATE_TO_KEY,
-        ),
+        private_page=_handoff_page("enter another key of the source", ROTATE_TO_KEY),
     ),
 )  # fmt: skip
 
