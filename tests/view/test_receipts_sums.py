@@ -252,7 +252,7 @@ def test_what_is_not_known_stands_beside_what_is() -> None:
     shown = texts_of(added(live_receipt(), echo_receipt(), Receipt({})), is_whole=False)["Receipts shown"]
     assert shown == [
         "spend at least 0.0642 USD in 2 receipts",
-        "usage 0.0142 USD + 0.05 USD in fees",
+        "usage at least 0.0142 USD + at least 0.05 USD in fees",
         "test runs 1 of them, at no charge",
         "not told 1 receipt without a cost",
         "end not proven: more may follow",

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from runwatch.records.record import Record
-from runwatch.records.spend import is_guess, is_partial
 from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, ResourceSpec, S, SectionSpec
 from runwatch.view.text import json_paths
-from runwatch.view.text.format import UNKNOWN, RenderContext, estimated
+from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.json_tree import walk_json
+from runwatch.view.text.member_format import mark_incomplete_sum
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
 from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
@@ -116,7 +116,7 @@ class _Detail:
             shown: CellText = line("") if node.is_head else block(json_text(node.value))
             if format is not None and not isinstance(node.value, (dict, list)):
                 shown = format(node.value, self.context)
-            lines.append(self._line(node.name, shown, note, level=node.level))
+            lines.append(self._line(node.name, self._marked(node.path, shown), note, level=node.level))
         if lines:
             self.claimed.add(base)
             yield DetailSection(line(part.title), tuple(lines), is_tree=True)
@@ -152,22 +152,18 @@ class _Detail:
         self, entry: MemberLine, path: json_paths.JsonPath, value: Any, lead: LineTarget | None
     ) -> Iterator[DetailLine]:
         label = entry.label or entry.path
-        holder = json_paths.get_at(self.record.raw, path[:-1])
-        is_least = is_partial(holder, path[-1])
-        if (entry.format is not None or is_least) and not isinstance(value, (dict, list)):
-            shown = line(json_text(value)) if entry.format is None else entry.format(value, self.context)
-            if is_least:
-                shown = StyledText(line(f"at least {with_role(shown).text}" if value else UNKNOWN), Role.WARN)
-            if is_guess(holder, path[-1]):
-                text, role = with_role(shown)
-                shown = StyledText(estimated(line(text), is_estimated=True), role)
+        if entry.format is not None and not isinstance(value, (dict, list)):
+            shown = self._marked(path, entry.format(value, self.context))
             yield self._line(label, shown, self._note(path), lead)
             return
         for leaf, inner in json_paths.iter_leaves(value, path, lists=True):
             yield self._leaf(leaf, inner, label if leaf == path else f"{label}{_below(leaf, path)}", lead)
 
     def _leaf(self, path: json_paths.JsonPath, value: Any, label: str, lead: LineTarget | None = None) -> DetailLine:
-        return self._line(label, block(json_text(value)), self._note(path), lead)
+        return self._line(label, self._marked(path, block(json_text(value))), self._note(path), lead)
+
+    def _marked(self, path: json_paths.JsonPath, shown: CellText) -> CellText:
+        return mark_incomplete_sum(shown, json_paths.get_at(self.record.raw, path[:-1]), path[-1])
 
     def _line(
         self, label: str, shown: CellText, note: str = "", lead: LineTarget | None = None, *, level: int = 0

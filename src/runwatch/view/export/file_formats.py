@@ -112,7 +112,7 @@ def export_records(
 def with_unknown_spend(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a record for CSV in which an amount with calls of unknown cost is the word ``unknown``.
 
-    The known part becomes a separate member, ``known_usd`` for ``usd``. Arrays stay unchanged.
+    The known part becomes a separate member, ``known_usd`` for ``usd``; in arrays too.
     """
     lacking = Receipt(dict(raw)).unknown_calls if isinstance(raw.get("totals"), Mapping) and "slices" in raw else 0
     return _marked(raw, lacking)
@@ -125,6 +125,8 @@ def _marked(raw: Mapping[str, Any], lacking: int) -> Mapping[str, Any]:
             # A receipt of an older version, without the count in its totals, gets it from its attempts.
             count = {"unknown_calls": lacking} if name == "totals" and lacking else {}
             marked[name] = _marked({**value, **count}, 0)
+        elif isinstance(value, list):
+            marked[name] = [_marked(item, 0) if isinstance(item, Mapping) else item for item in value]
         elif is_partial(raw, name):
             marked[name] = UNKNOWN
             if value is not None:

@@ -23,6 +23,7 @@ from runwatch.view.overview.run_counts import HOUR, QUARTER, EndedRun, RunCounts
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import (
     RenderContext,
+    about,
     elapsed_clock,
     gauge,
     grouped_number,
@@ -117,7 +118,8 @@ def _cost_lines(known: RunCounts, context: RenderContext, cells: int) -> list[Li
         )
     else:
         least = "at least " if lacking else ""
-        amount = f"{least}{money(spent)} of {money(allowed)}"
+        told = about(line(f"{least}{money(spent)}"), is_estimated=any(run.is_estimated for run in charged))
+        amount = f"{told} of {money(allowed)}"
         lines.append((make_plain_span("cost now  "), make_link_span(amount, way=way), make_plain_span(" allowed")))
         width = max(5, min(28, cells - 8))
         lines.append((make_link_span(f"{gauge(part, width, context.glyphs)} {percent(part)}", usage_role(part), way),))

@@ -67,9 +67,11 @@ def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> Det
         line(f"{least}{format_amount(sums.total.usd)} USD in {_receipts(counted)}"),
         is_estimated=bool(sums.total.estimated_calls),
     )
+    fee_least = "" if is_whole and not sums.untold else "at least "
+    usage = estimated(line(f"{least}{format_amount(sums.usage)} USD"), is_estimated=bool(sums.total.estimated_calls))
     lines = [
         DetailLine(line("spend"), total),
-        DetailLine(line("usage"), line(f"{format_amount(sums.usage)} USD + {format_amount(sums.fees)} USD in fees")),
+        DetailLine(line("usage"), line(f"{usage} + {fee_least}{format_amount(sums.fees)} USD in fees")),
     ]
     if sums.tests:
         lines.append(

@@ -19,6 +19,7 @@ from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import estimated_calls, unknown_calls
 from runwatch.records.usage import DayUsage, Usage, UsageTotals
 from runwatch.view.runs.run_facts import find_selected_option
+from runwatch.view.text.format import estimated
 from runwatch.view.text.safe_text import SafeText, line, plain_decimal
 
 NO_DAY: Final = ""
@@ -164,9 +165,10 @@ def _calls_of(part: ReceiptSlice, usd: Decimal) -> Iterator[tuple[str | None, De
 
 
 def total_text(sums: ReceiptTotals, *, is_whole: bool) -> SafeText:
-    """Format the total for a frame: ``spend 4.12 USD``, with ``at least`` if it may be incomplete."""
+    """Format the total for a frame: ``spend 4.12 USD``, marked if it may be incomplete or is partly estimated."""
     least = "" if is_whole and sums.is_exact else "at least "
-    return line(f"spend {least}{format_amount(sums.total.usd)} USD")
+    told = line(f"spend {least}{format_amount(sums.total.usd)} USD")
+    return estimated(told, is_estimated=bool(sums.total.estimated_calls))
 
 
 def format_amount(usd: Decimal) -> str:

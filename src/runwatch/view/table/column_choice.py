@@ -9,7 +9,10 @@ from typing import Any
 from runwatch.base.closest_word import closest_word
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.text import json_paths
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.member_format import mark_incomplete_sum
 from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import CellText
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +79,9 @@ def member_column(name: str) -> Column[Any]:
         found = json_paths.get_at(subject.raw, path)
         return None if found is json_paths.MISSING else found
 
-    return Column(id=name, title=name, value=value)
+    def cell(subject: Any, context: RenderContext) -> CellText:
+        found = value(subject)
+        shown = line(context.glyphs.nothing if found is None else found)
+        return mark_incomplete_sum(shown, json_paths.get_at(subject.raw, path[:-1]), path[-1])
+
+    return Column(id=name, title=name, value=value, cell=cell)

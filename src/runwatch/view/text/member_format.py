@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
 from runwatch.records.receipt import ReceiptSlice
 from runwatch.records.run import Slice
+from runwatch.records.spend import is_guess, is_partial
 from runwatch.records.states import CUT
-from runwatch.view.text.format import RenderContext, ago, duration, list_time, money, short_id, time_of_day
+from runwatch.view.text.format import (
+    UNKNOWN,
+    RenderContext,
+    ago,
+    duration,
+    estimated,
+    list_time,
+    money,
+    short_id,
+    time_of_day,
+)
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, StyledText, with_role
 from runwatch.view.text.values import parse_time, to_decimal
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,6 +58,22 @@ def detail_time(value: object, context: RenderContext) -> CellText:
 def detail_usd(value: object, _: RenderContext) -> CellText:
     """Format money with all its digits. Anything but a number is shown as sent."""
     return block(f"{json_text(value)} USD" if _is_number(value) else json_text(value))
+
+
+def mark_incomplete_sum(shown: CellText, holder: object, name: str | int) -> CellText:
+    """Mark a shown member that is a partly unknown or a partly estimated sum; see :mod:`runwatch.records.spend`.
+
+    Args:
+        holder: The object of the member.
+    """
+    if is_partial(holder, name):
+        assert isinstance(holder, Mapping)
+        text = f"at least {with_role(shown).text}" if holder[name] else UNKNOWN
+        shown = StyledText(line(text), Role.WARN)
+    if is_guess(holder, name):
+        text, role = with_role(shown)
+        shown = StyledText(estimated(line(text), is_estimated=True), role)
+    return shown
 
 
 def detail_seconds(value: object, _: RenderContext) -> CellText:
