@@ -111,8 +111,13 @@ def unusable(name: str, said: Said, usd: str | None = None) -> Row:
 
 
 def lost(name: str, met: Fault | Raw | Said) -> Row:
-    """A row for a call that gets no complete answer."""
+    """A row for a call that gets no answer."""
     return Row(name, met, "dispatch_network_error", "network")
+
+
+def incomplete(name: str, met: Fault | Raw) -> Row:
+    """A row for a call that gets a part of an answer."""
+    return Row(name, met, "response_incomplete", "response_incomplete")
 
 
 def huge(name: str, content: bytes) -> Row:
@@ -129,6 +134,12 @@ def part_of(value: Any, *, until: bytes, is_open: bool = False) -> Raw:
 
 USAGE_FIRST: Final = {"usage": USAGE, "choices": [CHOICE]}
 CHUNKED: Final = answer_head(200, [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")])
+
+
+def in_chunks(content: bytes) -> Raw:
+    """A whole answer, a byte a chunk, as a server sends that makes its answer as it goes."""
+    return Raw(CHUNKED + b"".join(b"1\r\n%c\r\n" % byte for byte in content) + b"0\r\n\r\n")
+
 
 PROVIDERS: Final = (
     answers(""),
@@ -180,14 +191,19 @@ PROVIDERS: Final = (
     refused("200 with the code of a 408", 200, "timeout", error={"code": 408}),
     refused("200 with the code of a 429", 200, "rate_limited", "0", {"code": 429}),
     Row("302", Said(302, b"", content_type="text/plain"), "dispatch_internal_error", "invalid_response"),
+    Row("answers in many small parts", in_chunks(json.dumps(body()).encode()), usd=KNOWN, basis="source_reported"),
     Row("is not there", None, "dispatch_network_error", "network", "0"),
     lost("hangs up", DROP),
-    lost("hangs up before the last byte", CUT),
+    lost("does not finish its head", Raw(b"HTTP/1.1 200 OK\r\n")),
+    incomplete("hangs up before the last byte", CUT),
+    incomplete("hangs up behind its head", Raw(answer_head(200, [("Content-Length", "100")]))),
     lost("hangs up in the middle of its head", Raw(b"HTTP/1.1 200 OK\r\nContent-Ty")),
-    lost("hangs up in the middle of its body, behind the usage", part_of(USAGE_FIRST, until=b"completion_tokens")),
-    lost("hangs up in the middle of a chunk", Raw(CHUNKED + b"40\r\n" + json.dumps(body()).encode()[:20])),
+    incomplete(
+        "hangs up in the middle of its body, behind the usage", part_of(USAGE_FIRST, until=b"completion_tokens")
+    ),
+    incomplete("hangs up in the middle of a chunk", Raw(CHUNKED + b"40\r\n" + json.dumps(body()).encode()[:20])),
     lost("does not speak HTTP", Raw(b"220 mail.example ESMTP\r\n")),
-    lost("is packed", Said(200, b"\x1f\x8b\x08\x00", headers=(("Content-Encoding", "gzip"),))),
+    unusable("is packed", Said(200, b"\x1f\x8b\x08\x00", headers=(("Content-Encoding", "gzip"),))),
     huge("is too large", b"x" * 5000),
     huge("is too large, behind an answer with usage", json.dumps(body()).encode() + b" " * 5000),
     Row(
@@ -230,7 +246,8 @@ LARGE: Final = {"puts out more than is taken on"}
 REPRESENTATIVE: Final = {
     "answers", "answers without usage", "answers with a charge of more digits than can be written", "400", "401",
     "408", "200 with the code of a 408", "429", "500", "is not there", "hangs up",
-    "hangs up in the middle of its body, behind the usage", "has no choices and usage", "hangs until the run's cap",
+    "hangs up in the middle of its body, behind the usage", "answers in many small parts",
+    "has no choices and usage", "hangs until the run's cap",
 }  # fmt: skip
 
 

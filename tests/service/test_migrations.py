@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import signal
 import sqlite3
@@ -135,6 +136,41 @@ def test_a_file_of_an_unreleased_version_that_has_some_tables_already_is_migrate
     open_and_close(path)
     assert (version_of(path), rows_of(path)) == (SCHEMA_VERSION, before)
     assert_declared(path)
+
+
+def test_runs_of_earlier_versions_count_the_calls_of_unknown_and_of_estimated_cost(tmp_path: Path) -> None:
+    path = tmp_path / "service.db"
+    open_and_close(path)
+    calls = {  # state, failure_kind, was_sent, tokens, pricing_basis
+        "ex_known": [("answered", None, 1, 5, "source_reported"), ("failed", "request_refused", 1, 0, None)],
+        "ex_lost": [("failed", "network", 1, None, None), ("failed", "network", 0, None, None)],
+        "ex_guessed": [("answered", None, 1, 5, "estimated"), ("interrupted", None, 1, None, None)],
+        "ex_live": [("started", None, 1, None, None)],
+    }
+    before = [{"slice_id": "sl_1", "capability": "text.generate", "status": "failed"}]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO tenants (tenant_id, display_name, created_at) VALUES ('t', '', '')")
+        for run_id, attempts in calls.items():
+            connection.execute(
+                "INSERT INTO runs (execution_id, tenant_id, mode, status, policy, max_runtime_s, created_at, slices,"
+                " spend_usd) VALUES (?, 't', 'live', 'failed', '{}', 1, '', ?, '0')",
+                (run_id, json.dumps(before)),
+            )
+            for number, (state, kind, was_sent, tokens, basis) in enumerate(attempts, 1):
+                connection.execute(
+                    "INSERT INTO attempts (execution_id, number, arm_id, phase, state, started_at, failure_kind,"
+                    " was_sent, input_tokens, output_tokens, usd, pricing_basis)"
+                    " VALUES (?, ?, 'a', 'candidate', ?, '', ?, ?, ?, ?, '0', ?)",
+                    (run_id, number, state, kind, was_sent, tokens, tokens, basis),
+                )
+        connection.execute("PRAGMA user_version = 7")
+        connection.commit()
+    open_and_close(path)
+    with closing(sqlite3.connect(path)) as connection:
+        found = {name: json.loads(text) for name, text in connection.execute("SELECT execution_id, slices FROM runs")}
+    assert found["ex_known"] == found["ex_live"] == before
+    assert found["ex_lost"] == [{**before[0], "unknown_calls": 1, "estimated_calls": 0}]
+    assert found["ex_guessed"] == [{**before[0], "unknown_calls": 1, "estimated_calls": 1}]
 
 
 def test_a_new_file_has_the_declared_tables_and_the_version(tmp_path: Path) -> None:

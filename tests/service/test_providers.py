@@ -365,13 +365,13 @@ async def test_usage_in_an_answer_that_cannot_be_used_is_not_lost(
     assert (spent.text, spent.source_request_id) == ("", "req_1")
 
 
-@pytest.mark.parametrize("fault", [DROP, CUT])
-async def test_a_lost_connection_is_a_network_failure_that_may_have_been_heard(
-    providers: Providers, fault: Fault
+@pytest.mark.parametrize(("fault", "kind"), [(DROP, "network"), (CUT, "response_incomplete")])
+async def test_a_lost_connection_may_have_been_heard_and_tells_no_answer_from_a_part_of_one(
+    providers: Providers, fault: Fault, kind: str
 ) -> None:
     async with ModelServer() as server:
         error = await failure(providers, server, fault)
-        assert (error.kind, error.was_sent, error.http_status) == ("network", True, None)
+        assert (error.kind, error.was_sent, error.http_status) == (kind, True, None)
 
 
 async def test_no_answer_in_time_is_a_timeout(providers: Providers) -> None:
@@ -422,11 +422,13 @@ async def test_a_call_can_be_cancelled_and_closes_its_connection(providers: Prov
             await call
 
 
-async def test_no_failure_repeats_key_prompt_or_what_the_provider_said(providers: Providers) -> None:
+async def test_what_the_provider_said_is_in_the_message_alone_and_without_the_key(providers: Providers) -> None:
     async with ModelServer() as server:
         answers = [said({"error": {"type": "x", "message": f"{KEY} Say hello."}}, status) for status in (400, 401, 500)]
         for answer in answers:
             error = await failure(providers, server, answer)
+            assert error.message == "[removed] Say hello."
+            error.message = None
             shown = f"{error!r} {error} {error.detail} {error.hint} {error.__cause__!r} {vars(error)}"
             assert KEY not in shown
             assert "hello" not in shown

@@ -37,10 +37,12 @@ from runwatch.service.execution.state_machine import CAPABILITY, RunState, Slice
 from runwatch.service.tables import receipts as receipts_table
 from runwatch.service.tables import runs as runs_table
 from runwatch.service.transaction import Transaction
+from runwatch.view.export import text_output
 from runwatch.view.export.file_formats import export_records
 from runwatch.view.overview.run_counts import count_runs
 from runwatch.view.overview.run_lines import live_lines
 from runwatch.view.receipts.totals import FEE, NO_MODEL, ReceiptTotals, reconcile_with_usage
+from runwatch.view.resources.organization import USAGE
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.runs.run_facts import RunFacts
 from tests.service.conftest import Local
@@ -104,7 +106,8 @@ def generated(chance: random.Random, number: int) -> tuple[RunState, LiveRun | N
         for arm_id in ARMS
     )
     live = LiveRun(None, None, (), Decimal(1), options, None, tuple(attempts)) if is_live else None
-    part = SliceState(f"sl_{number}", CAPABILITY, "completed", unknown_calls=live.unknown_calls if live else 0)
+    counts = (live.unknown_calls, live.estimated_calls) if live else (0, 0)
+    part = SliceState(f"sl_{number}", CAPABILITY, "completed", unknown_calls=counts[0], estimated_calls=counts[1])
     run = RunState(
         execution_id=f"ex_{number:06}",
         tenant_id="",
@@ -246,7 +249,14 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     for row in usage["by_key"]:
         key = keys[row["api_key_id"]]
         assert (Decimal(row["usd"]), row["unknown_calls"]) == (key.whole, key.unknown_calls)
-        assert sum(day["unknown_calls"] for day in row["by_day"]) == key.unknown_calls
+        own = grouped([raw for raw in raws if owners.get(raw["execution_id"]) == row["api_key_id"]])
+        assert [
+            (day["date"], Decimal(day["usd"]), day["unknown_calls"], day["estimated_calls"]) for day in row["by_day"]
+        ] == [(name, own[name].whole, own[name].unknown_calls, own[name].estimated_calls) for name in sorted(own)]
+    # Every sum in the report that lacks a call says so in print, at any depth.
+    printed = "\n".join(map(str, text_output.detail_lines(USAGE, Usage(loads(answer.content)), CONTEXT)))
+    for amount in lacking_amounts(usage):
+        assert f"at least {amount}" in printed
 
     # The console's own sums: of the list of receipts, of the list of runs, and those beside the usage report.
     records = [Receipt(raw) for raw in await paged(local, "/v1/receipts", "receipts")]
@@ -273,6 +283,9 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     facts = [RunFacts(RunRecord(raw)) for raw in await paged(local, "/v1/executions", "executions")]
     assert exact(run.known_cost_usd.value for run in facts) == whole.usd
     assert sum(run.unknown_calls for run in facts) == whole.unknown_calls
+    assert sum(run.run.estimated_calls or 0 for run in facts) == whole.estimated_calls
+    guessed = {record.id for record in records if record.is_estimated}
+    assert {run.id for run in facts if run.is_estimated} == guessed
     for run in facts:
         assert (run.cost_usd.value is None) is (run.unknown_calls > 0)
 
@@ -287,6 +300,18 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     under_way = [RunFacts(RunRecord({**run.raw, "status": "running", "mode": "live"})) for run in facts]
     text = " ".join(spot.text for line in live_lines(count_runs(under_way), CONTEXT, 60) for spot in line)
     assert f"at least {whole.usd.quantize(Decimal('0.0001'))} of {count}.0000" in text
+
+
+def lacking_amounts(value: Any) -> Iterator[str]:
+    """The digits of every amount above 0 whose object counts calls of unknown cost."""
+    if isinstance(value, dict):
+        if value.get("unknown_calls") and value["usd"]:
+            yield f"{Decimal(value['usd']):f}"
+        for inner in value.values():
+            yield from lacking_amounts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from lacking_amounts(inner)
 
 
 def exact(amounts: Iterator[Decimal | None] | Any) -> Decimal:

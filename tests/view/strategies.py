@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -74,9 +75,16 @@ def garbage(kind: type[Record], depth: int = 0) -> st.SearchStrategy[dict[str, A
     return st.builds(lambda known, more: {**more, **known}, declared, st.dictionaries(texts, json_values, max_size=2))
 
 
+@st.composite
+def _short(draw: st.DrawFn, inner: Callable[[], st.SearchStrategy[Any]]) -> Any:
+    """The same as another strategy, with a short representation; Hypothesis warns of one beyond 30,000 characters."""
+    return draw(inner())
+
+
 def _right(member: Any, depth: int) -> st.SearchStrategy[Any]:
     if member.kind is not None and depth < 3:
-        inner = garbage(member.kind, depth + 1)
+        found = garbage(member.kind, depth + 1)
+        inner = _short(lambda: found)
         return inner if member.form.get("type") == "object" else st.lists(st.one_of(inner, scalars), max_size=3)
     match member.form.get("type"):
         case "string":

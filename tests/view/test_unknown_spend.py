@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.base.json import loads
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.records.usage import Usage
@@ -27,6 +28,7 @@ from runwatch.view.resources.organization import USAGE
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.table.rows import build_rows
 from runwatch.view.text.format import money_exact, spent_amount
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import with_role
@@ -216,3 +218,85 @@ def test_estimated_spend_is_marked_in_lists() -> None:
 def cell_of(spec: Any, name: str, subject: Any) -> str:
     (column,) = [column for column in spec.columns if column.id == name]
     return str(with_role(column.cell(subject, CONTEXT)).text)
+
+
+def test_a_day_of_a_key_says_at_least_in_print_and_in_tables() -> None:
+    days = [
+        {"date": "2026-11-20", "usd": 0.25, "unknown_calls": 1, "estimated_calls": 0},
+        {"date": "2026-11-21", "usd": 0, "unknown_calls": 2, "estimated_calls": 0},
+        {"date": "2026-11-22", "usd": 0.5, "unknown_calls": 0, "estimated_calls": 1},
+    ]
+    report = Usage({"totals": {"usd": 0.75, "unknown_calls": 3}, "by_key": [{"api_key_id": "key_1", "by_day": days}]})
+    printed = " ".join(text_of(text_output.detail_lines(USAGE, report, CONTEXT)).split())
+    assert "by_day[0].usd at least 0.25" in printed
+    assert "by_day[1].usd unknown" in printed
+    assert "by_day[2].usd 0.5 (estimated)" in printed
+    for lines in (export_records("csv", USAGE, [report], CONTEXT), text_output.csv_lines(Usage, [report.raw])):
+        (row,) = csv.DictReader("\n".join(str(line).rstrip("\n") for line in lines).splitlines())
+        (key,) = loads(row["by_key"])
+        assert [day["usd"] for day in key["by_day"]] == ["unknown", "unknown", 0.5]
+        assert [day.get("known_usd") for day in key["by_day"]] == [0.25, 0, None]
+
+
+@pytest.mark.parametrize(
+    ("marks", "cell"),
+    [
+        ({"unknown_calls": 1}, "at least 0.5"),
+        ({"estimated_calls": 1}, "0.5 (estimated)"),
+        ({"unknown_calls": 1, "estimated_calls": 1}, "at least 0.5 (estimated)"),
+        ({}, "0.5"),
+    ],
+)
+def test_a_chosen_member_is_marked_as_its_own_column_is(marks: dict[str, int], cell: str) -> None:
+    receipt = live_receipt(totals={"usd": 0.5, "platform_fee_usd": 0, **marks})
+    rows = build_rows(RECEIPTS, [receipt], CONTEXT)
+    head, shown = map(str, text_output.table_lines(RECEIPTS, rows, fields=["totals.usd"]))
+    assert (head, shown) == ("totals.usd", cell)
+
+
+@pytest.mark.parametrize(
+    ("spend", "cell", "detail"),
+    [
+        ({"spend_usd": 0.5}, "0.5000", "0.5 USD"),
+        ({"spend_usd": 0.5, "estimated_calls": 1}, "~0.5000", "0.5 USD (estimated)"),
+        ({"spend_usd": None, "known_spend_usd": 0.5, "unknown_calls": 1}, "at least 0.5000", "at least 0.5 USD"),
+        (
+            {"spend_usd": None, "known_spend_usd": 0.5, "unknown_calls": 1, "estimated_calls": 2},
+            "~at least 0.5000",
+            "at least 0.5 USD (estimated)",
+        ),
+        ({"spend_usd": None, "known_spend_usd": 0, "unknown_calls": 1}, "unknown", "unknown"),
+    ],
+)
+def test_a_listed_run_tells_exact_estimated_least_and_unknown_spend_apart_without_its_receipt(
+    spend: dict[str, Any], cell: str, detail: str
+) -> None:
+    run = RunFacts(Run({**builders.open_run(status="completed").raw, **spend}))
+    assert cell_of(RUNS, "cost", run) == cell
+    printed = [" ".join(one.split()) for one in map(str, text_output.detail_lines(RUNS, run, CONTEXT))]
+    assert f"cost_usd {detail} (run)" in printed
+    assert (f"estimated_calls {spend.get('estimated_calls')} of estimated cost" in printed) is (
+        "estimated_calls" in spend
+    )
+    (row,) = csv.DictReader(map(str, text_output.csv_lines(Run, [run.raw])))
+    assert row["spend_usd"] == ("unknown" if spend["spend_usd"] is None else "0.5")
+    assert row["estimated_calls"] == str(spend.get("estimated_calls", ""))
+
+
+def test_a_live_run_marks_its_estimate_beside_the_gauge_and_so_does_the_overview() -> None:
+    run = RunFacts(builders.open_run(estimated_calls=1))
+    assert "~0.0142" in cell_of(RUNS, "cost", run)
+    text = " ".join(spot.text for spots in live_lines(count_runs([run]), CONTEXT, 60) for spot in spots)
+    assert "~0.0142 of" in text
+
+
+def test_sums_of_shown_receipts_mark_their_estimates_and_their_unknown_usage() -> None:
+    guessed = live_receipt().raw["slices"][0]
+    guessed = {**guessed, "cost": {**guessed["cost"], "pricing_basis": "estimated"}}
+    sums = ReceiptTotals()
+    sums.add(live_receipt(slices=[guessed]))
+    assert total_text(sums, is_whole=True) == "spend 0.0642 USD (estimated)"
+    sums.add(lacking(0.0031))
+    sections = spend_sections(sums, line("-"), lambda _: 40, CONTEXT, is_whole=True)
+    shown = {str(entry.label): str(entry.text) for entry in sections[0].lines}
+    assert shown["usage"] == "at least 0.0173 USD (estimated) + 0.05 USD in fees"

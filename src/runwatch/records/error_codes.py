@@ -55,7 +55,8 @@ REASONS: Final = (
     "candidate_too_large",
     "response_too_large",
     "internal",
-    # Not in the specification, which has no reason for a run stopped by a gate.
+    # Not in the specification, which has no reason for a run stopped by a gate, nor for a response cut in the middle.
     "rejected_by_check",
+    "response_incomplete",
 )
 """Why a run or slice ended; any other value is shown as received."""

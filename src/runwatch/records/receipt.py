@@ -79,6 +79,7 @@ class Cost(Record):
     waiver = one(Waiver, "waiver")
     usage = text("usage")
     unknown_calls = integer("unknown_calls")
+    estimated_calls = integer("estimated_calls")
 
     @property
     def is_estimated(self) -> bool:
@@ -125,6 +126,7 @@ class Totals(Record):
     review_composer_fee_usd = amount("review_composer_fee_usd")
     runtime_s = amount("runtime_s")
     unknown_calls = integer("unknown_calls")
+    estimated_calls = integer("estimated_calls")
 
 
 class Receipt(Record):

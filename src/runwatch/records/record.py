@@ -225,6 +225,9 @@ class Record:
     KIND: ClassVar[str] = ""
     """Name of this kind in links, stores and messages; empty for parts of a record."""
 
+    CONTENT: ClassVar[frozenset[str]] = frozenset()
+    """Members that can hold a part of a prompt or an output. They are shown, and never stored on this machine."""
+
     WIRE: ClassVar[Wire | None] = None
     """The resource on the wire; ``None`` for parts of a record."""
 

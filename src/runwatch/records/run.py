@@ -40,15 +40,32 @@ class Policy(Record):
     on_eval = texts("on_eval")
 
 
+class CallError(Record):
+    """How a provider refused one call of a run; not in the specification.
+
+    ``message`` is what the provider said, cleaned by the service. It can repeat a part of the prompt, and is ``null``
+    where nothing was said, and after ``retention_expires_at``.
+    """
+
+    attempt = integer("attempt")
+    arm_id = text("arm_id")
+    at = moment("at")
+    http_status = integer("http_status")
+    message = text("message")
+    retention_expires_at = moment("retention_expires_at")
+
+
 class Run(Record):
     """A submitted unit of work.
 
-    ``completed_at``, ``mode``, ``policy``, ``spend_usd``, ``reason`` and ``current`` are open members of the local
-    service; for other services they come from the submit sent here, the events or the receipt. If calls have no known
-    cost, ``spend_usd`` is ``null``, and ``known_spend_usd`` and ``unknown_calls`` are set.
+    ``completed_at``, ``mode``, ``policy``, ``spend_usd``, ``reason``, ``current`` and ``provider_errors`` (only where
+    a single run is read) are open members of the local service; for other services they come from the submit sent here,
+    the events or the receipt. If calls have no known cost, ``spend_usd`` is ``null``, and ``known_spend_usd`` and
+    ``unknown_calls`` are set. ``estimated_calls`` counts the calls with an estimated cost, if there are any.
     """
 
     KIND = "run"
+    CONTENT = frozenset({"provider_errors"})
     WIRE = Wire("/v1/executions", "executions", "execution_id", paged=True, filters=("status", "since"))
 
     execution_id = text("execution_id")
@@ -64,8 +81,10 @@ class Run(Record):
     spend_usd = amount("spend_usd")
     known_spend_usd = amount("known_spend_usd")
     unknown_calls = integer("unknown_calls")
+    estimated_calls = integer("estimated_calls")
     reason = text("reason")
     current = anything("current")
+    provider_errors = many(CallError, "provider_errors")
 
     @property
     def is_final(self) -> bool:

@@ -29,10 +29,11 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
     "provider_insufficient_funds": "the account at the source has no credit",
     "timeout": "no answer came in time",
     "network": "nothing answered at the address",
-    DROPPED: "the source took the call and closed the connection without a complete answer",
+    DROPPED: "the source took the call and closed the connection without an answer",
     "egress_rejected": "the service may not call this address",
     "request_refused": "the source refused the request",
     "response_too_large": "the answer was too large",
+    "response_incomplete": "the connection ended in the middle of the answer",
     "invalid_response": "the answer does not have the form of the protocol",
 }
 """Why a test of a source failed, by the kind of the failed call."""

@@ -46,12 +46,15 @@ class OutboundError(RunwatchError):
         kind: ``scheme_rejected`` (not a URL that may be called), ``dns_resolution_failed``, ``private_range_rejected``,
             ``timeout``, ``network`` or ``response_too_large``.
         was_sent: Whether the other side may have received the request.
+        received: How much of a response came in a call of the kind ``network``: ``nothing``; ``a part``, then the
+            connection ended; or ``encoded``, an encoding that was not asked for and is not read.
     """
 
-    def __init__(self, kind: str, *, was_sent: bool = False) -> None:
+    def __init__(self, kind: str, *, was_sent: bool = False, received: str = "nothing") -> None:
         super().__init__("A call to another server failed", detail=kind)
         self.kind = kind
         self.was_sent = was_sent
+        self.received = received
 
     @property
     def failure_class(self) -> str:
@@ -164,13 +167,15 @@ class OutboundClient:
         response = await self._client(proxy).send(request, stream=True)
         try:
             if response.headers.get("content-encoding", "identity") != "identity":
-                raise OutboundError("network", was_sent=True)
+                raise OutboundError("network", was_sent=True, received="encoded")
             content = bytearray()
             async for chunk in response.aiter_raw():
                 content += chunk
                 if len(content) > limit_bytes:
                     raise OutboundError("response_too_large", was_sent=True)
             return OutboundResponse(response.status_code, bytes(content))
+        except (httpx.HTTPError, ssl.SSLError, OSError):
+            raise OutboundError("network", was_sent=True, received="a part") from None
         finally:
             await response.aclose()
 

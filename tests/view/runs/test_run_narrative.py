@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from runwatch.base.text import is_clean
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
-from runwatch.records.run import Run
+from runwatch.records.run import CallError, Run
+from runwatch.view.export.text_output import detail_lines
+from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
 from runwatch.view.runs.run_narrative import NarrativeSentence, narrate_run, narrative_sections
 from runwatch.view.text.format import RenderContext
@@ -71,6 +73,38 @@ def test_a_technical_failure_is_no_rejection() -> None:
     assert "no verdict" in sentence.text
     assert "reject" not in sentence.text
     assert sentence.role is Role.WARN
+
+
+def test_what_a_provider_answered_is_quoted_at_its_time() -> None:
+    error = {"attempt": 1, "at": "2026-11-20T10:00:04Z", "http_status": 400, "message": "no\x1b[31m such model"}
+    events = [
+        builders.event(1, "running", at="2026-11-20T10:00:03Z"),
+        builders.slice_event(2, "progress", reason="fallback", at="2026-11-20T10:00:05Z"),
+    ]
+    single = completed(provider_errors=[error])
+    listed = completed()._replace(call_errors=(CallError(error),))
+    for facts in (single, listed):
+        assert texts(facts, events)[:3] == [
+            "Work began.",
+            'The provider answered 400: "no␛[31m such model".',
+            "The run fell back; which saved model took over is not said.",
+        ]
+    without = {**error, "message": None, "at": None}
+    assert texts(completed(provider_errors=[without]), events)[2] == "The provider answered 400."
+    words_alone = {**error, "http_status": None}
+    assert 'The provider answered: "no␛[31m such model".' in texts(completed(provider_errors=[words_alone]), events)
+
+
+def test_the_detail_of_a_run_quotes_each_refused_call_and_says_how_long() -> None:
+    error = {"attempt": 2, "http_status": 503, "message": "try later", "retention_expires_at": "2026-11-27T10:00:00Z"}
+    shown = [
+        " ".join(str(one).split())
+        for one in detail_lines(RUNS, completed(provider_errors=[error, {"attempt": 3, "http_status": 500}]), UTC)
+    ]
+    place = shown.index(
+        'provider_errors call 2: the provider answered 503: "try later" (kept until 2026-11-27T10:00:00.000Z)'
+    )
+    assert shown[place + 1] == "call 3: the provider answered 500"
 
 
 def test_a_fallback_whose_successor_nothing_names_says_so() -> None:

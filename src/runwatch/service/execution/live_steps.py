@@ -134,6 +134,8 @@ def record_response(transaction: Transaction, execution_id: str, number: int, ou
             resolved=_resolved(live, attempt, generation.upstream_ref, generation.source_request_id),
         )
     live_rows.keep_attempt(transaction, execution_id, ended)
+    if outcome.message is not None:
+        live_rows.add_provider_message(transaction, execution_id, number, outcome.message)
     live = replace(live, attempts=(*live.attempts[: number - 1], ended))
     if ended.phase != SKILL_DRAFT and ended.state == ANSWERED and generation is not None:
         part = replace(run.slices[0], finish_reason=generation.finish_reason)

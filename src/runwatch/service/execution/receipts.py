@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
-from runwatch.service.execution.live.receipt_facts import live_slice, unknown_spend_json
+from runwatch.service.execution.live.receipt_facts import live_slice, spend_marks_json
 from runwatch.service.execution.live.state import LiveRun, to_json_number
 from runwatch.service.execution.state_machine import ECHO_CHECK, ECHO_IDENTITY, RunState, SliceState
 from runwatch.service.organization.wallet import PLATFORM_FEE_USD
@@ -19,7 +19,7 @@ def build_receipt(run: RunState, live: LiveRun | None = None) -> dict[str, Any]:
     """Return the receipt of a final run. It holds neither prompt nor output, and its totals are never null.
 
     ``totals.usd`` is the known part of the spend. If calls ended with unknown cost, ``unknown_calls`` beside it counts
-    them; that member is not in the specification.
+    them, and ``estimated_calls`` those with an estimated cost; neither is in the specification.
 
     Args:
         live: Everything recorded of a live run; ``None`` for a test run.
@@ -41,7 +41,7 @@ def build_receipt(run: RunState, live: LiveRun | None = None) -> dict[str, Any]:
         "totals": {
             "usd": 0 if live is None else to_json_number(live.spend),
             "platform_fee_usd": to_json_number(find_fee(live)),
-            **unknown_spend_json(live),
+            **spend_marks_json(live),
             "runtime_s": round((run.completed_at - run.created_at).total_seconds(), 3),
         },
         **({} if run.packet is None else {"decision_packet": run.packet}),

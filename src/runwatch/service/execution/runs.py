@@ -14,7 +14,7 @@ from runwatch.service.access.finder import finder
 from runwatch.service.execution import state_machine
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.live.checks import verdict_statement
-from runwatch.service.execution.live.receipt_facts import IN_FLIGHT_NOTE
+from runwatch.service.execution.live.receipt_facts import IN_FLIGHT_NOTE, spend_marks_json
 from runwatch.service.execution.live.state import to_json_value
 from runwatch.service.execution.receipts import build_receipt, find_fee, list_arms
 from runwatch.service.execution.state_machine import RunState, SliceState, Transition
@@ -115,7 +115,7 @@ def record_spend(transaction: Transaction, run: RunState) -> RunState:
 def _with_spend(transaction: Transaction, run: RunState) -> RunState:
     live = live_rows.load(transaction, run)
     first, *others = run.slices
-    parts = (replace(first, unknown_calls=live.unknown_calls), *others)
+    parts = (replace(first, unknown_calls=live.unknown_calls, estimated_calls=live.estimated_calls), *others)
     return replace(run, spend_usd=to_json_value(live.spend), slices=parts)
 
 
@@ -157,9 +157,8 @@ def run_json(run: RunState) -> dict[str, Any]:
 def _spend_form(run: RunState) -> dict[str, Any]:
     """Build the spend of a run. A sum with an unknown part is ``null``, with its known part beside it."""
     known = ExactNumber(run.spend_usd)
-    if not run.unknown_calls:
-        return {"spend_usd": known}
-    return {"spend_usd": None, "known_spend_usd": known, "unknown_calls": run.unknown_calls}
+    spend = {"spend_usd": None, "known_spend_usd": known} if run.unknown_calls else {"spend_usd": known}
+    return spend | spend_marks_json(run)
 
 
 def _current_form(part: SliceState) -> dict[str, Any]:

@@ -32,6 +32,7 @@ class SliceState:
         recorded_check: Latest RecordedCheck (manual: interface, "Receipt fields").
         work: ``provider``, ``model`` and ``phase`` of the last provider call started, for live runs.
         finish_reason: Why the output of the last call ends; ``length`` if it was cut at a token limit.
+        estimated_calls: Number of provider calls with an estimated cost.
     """
 
     slice_id: str
@@ -42,6 +43,7 @@ class SliceState:
     finish_reason: str | None = None
     packet: dict[str, Any] | None = None
     unknown_calls: int = 0
+    estimated_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,11 @@ class RunState:
     def unknown_calls(self) -> int:
         """Count the ended provider calls with unknown cost."""
         return sum(part.unknown_calls for part in self.slices)
+
+    @property
+    def estimated_calls(self) -> int:
+        """Count the provider calls with an estimated cost."""
+        return sum(part.estimated_calls for part in self.slices)
 
     @property
     def is_final(self) -> bool:

@@ -54,7 +54,10 @@ def list_runs(transaction: Transaction, call: AuthenticatedRequest) -> dict[str,
 
 
 def read_run(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
-    return runs.run_json(_find(transaction, call))
+    """Return one run, with what providers said on its failed calls; lists, events and webhooks leave that out."""
+    run = _find(transaction, call)
+    errors = live_rows.provider_errors_json(transaction, run) if run.mode == "live" else []
+    return {**runs.run_json(run), **({"provider_errors": errors} if errors else {})}
 
 
 async def list_events(call: AuthenticatedRequest) -> ServiceResponse:

@@ -18,7 +18,7 @@ from runwatch.service.models.providers import ProviderError
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.transaction import Row, Transaction
 
-NO_ANSWER: Final = ("network", "timeout", "egress_rejected")
+NO_ANSWER: Final = ("network", "timeout", "egress_rejected", "response_incomplete")
 """Failures of a call without a complete response."""
 
 REFUSALS: Final = ("authentication", "permission", "provider_insufficient_funds")

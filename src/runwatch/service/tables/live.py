@@ -1,6 +1,7 @@
 """Tables of live runs: the request's choices, the task, provider calls and results.
 
 Prompts are only in ``tasks``; outputs are only in ``results`` and, until the run is final, in ``attempts.candidate``.
+``provider_messages`` may repeat a part of a prompt.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ attempt_bounds: Final = table("attempt_bounds", "execution_id>runs* number:int* 
 
 attempt_statuses: Final = table("attempt_statuses", "execution_id>runs* number:int* http_status:int")
 """HTTP status with which a provider refused a call, written with the attempt's outcome."""
+
+provider_messages: Final = table("provider_messages", "execution_id>runs* number:int* message retention_expires_at^")
+"""What a provider said when it refused a call, as JSON text. It can repeat the prompt, so it is in no other table, and
+kept as long as a result.
+"""
 
 results: Final = table(
     "results",

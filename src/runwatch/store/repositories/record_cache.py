@@ -1,6 +1,7 @@
 """Cached lists of the last session, which the next one shows at once with their age.
 
-Only lists are cached, never results of runs, because they hold model output.
+Only lists are cached, never results of runs, because they hold model output. For the same reason
+:attr:`~runwatch.records.record.Record.CONTENT` is left out.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from runwatch.base.clock import format_iso
-from runwatch.base.json import loads
+from runwatch.base.json import dumps, loads
 from runwatch.records.record import Record
 from runwatch.store.db.database import Database
 from runwatch.store.db.text_codec import decode_text, encode_text
@@ -39,7 +40,7 @@ class RecordCache:
 
         def work(connection: sqlite3.Connection) -> None:
             key = ensure_scope_row(connection, scope)
-            texts = [record.json() for record in kept]
+            texts = [dumps(_without_content(record)) for record in kept]
             connection.execute("DELETE FROM cached_record WHERE scope = ? AND kind = ?", (key, kind))
             connection.executemany(
                 "INSERT INTO cached_record (scope, kind, position, text) VALUES (?, ?, ?, ?)",
@@ -68,3 +69,7 @@ class RecordCache:
             return [kind(loads(decode_text(text))) for (text,) in texts.fetchall()], datetime.fromisoformat(row[0])
 
         return await self._database.read(work)
+
+
+def _without_content(record: Record) -> dict[str, Any]:
+    return {name: value for name, value in record.raw.items() if name not in record.CONTENT}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,15 @@ from runwatch.view.text.safe_text import SafeText, block, line
 
 if TYPE_CHECKING:
     from runwatch.api.errors import ApiError
-    from runwatch.records.run import RunResult
+    from runwatch.records.run import CallError, RunResult
     from runwatch.store.session import ServiceSession
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 ShowSections = Callable[[str, str, tuple[DetailSection, ...]], None]
 """Shows the sections read: run id, tab, sections."""
+
+ShowCallErrors = Callable[[str, "tuple[CallError, ...]"], None]
+"""Shows how providers refused calls: run id, one error a call."""
 
 ShowEvents = Callable[[str, Sequence[RunEvent], bool], None]
 """Shows the run narrative: run id, its first events, whether there are more."""
@@ -34,12 +38,16 @@ class RunLoader:
         screen: The screen that shows it.
         show: Shows sections if the run is still selected.
         show_events: The same for the events of the narrative.
+        show_call_errors: The same for what providers answered to calls that failed.
     """
 
-    def __init__(self, screen: ConsoleScreen, show: ShowSections, show_events: ShowEvents) -> None:
+    def __init__(
+        self, screen: ConsoleScreen, show: ShowSections, show_events: ShowEvents, show_call_errors: ShowCallErrors
+    ) -> None:
         self._screen = screen
         self._show = show
         self._show_events = show_events
+        self._show_call_errors = show_call_errors
         self._asked: set[str] = set()
 
     def forget(self) -> None:
@@ -66,6 +74,9 @@ class RunLoader:
         if tab in {"receipt", "summary"} and facts.receipt is None and self._asks("receipt"):
             work = self._read_receipt(session, facts.id)
             start_worker(self._screen, work, "reading the receipt", group="receipt", exclusive=True)
+        if tab == "summary" and facts.has_failed_call and not facts.run.provider_errors and self._asks("call errors"):
+            work = self._read_call_errors(session, facts.id)
+            start_worker(self._screen, work, "reading the errors of calls", group="call errors", exclusive=True)
         if tab == "result" and not facts.is_test and self._asks("result"):
             work = self._read_result(session, facts.id)
             start_worker(self._screen, work, "reading the result", group="result", exclusive=True)
@@ -93,6 +104,15 @@ class RunLoader:
             return
         now = session.clock.now()
         session.store.apply(RecordRead(session.scope.profile, Receipt.KIND, now, session.clock.monotonic(), receipt))
+
+    async def _read_call_errors(self, session: ServiceSession, run_id: str) -> None:
+        """Read the run alone, because lists leave out what providers said; without it, the receipt has the status."""
+        from runwatch.api.errors import ApiError
+
+        await session.live.scheduler.wait_for_user_turn()
+        with contextlib.suppress(ApiError):
+            run = await session.client.get_run(run_id)
+            self._show_call_errors(run_id, run.provider_errors or ())
 
     async def _read_result(self, session: ServiceSession, run_id: str) -> None:
         from runwatch.api.errors import ApiError

@@ -139,7 +139,8 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Submit again, or use a model of another provider while this one is slow.",
     ),
     "dispatch_network_error": (
-        "The network call to the provider failed: no connection was made, or the response was cut off.",
+        "The provider gave no answer: it is stopped or cannot be reached, or it closed the connection before it"
+        " answered.",
         "Check that the provider's server is running and test its connection, then submit again.",
     ),
     "dispatch_internal_error": (
@@ -155,6 +156,11 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "response_too_large": (
         "An answer was larger than the service accepts.",
         "Ask for a shorter output in the objective, or make the check answer with less.",
+    ),
+    "response_incomplete": (
+        "The connection to the provider ended in the middle of its answer. The model may have done the work, so the"
+        " call may be charged.",
+        "Look into the log of the provider's server, or of a proxy in between, then submit again.",
     ),
     "internal": (
         "The service failed with an internal error.",
@@ -176,10 +182,11 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
     "source_5xx": "the provider failed with a server error",
     "provider_insufficient_funds": "the account at the provider has no funds left",
     "timeout": "the provider did not answer in time",
-    "network": "no complete answer came over the network",
+    "network": "the provider gave no answer: it is stopped or unreachable, or closed the connection",
     "egress_rejected": "the service may not connect to the provider's address",
     "request_refused": "the provider refused the request",
     "response_too_large": "the provider's answer was larger than the service accepts",
+    "response_incomplete": "the connection ended in the middle of the provider's answer",
     "invalid_response": "the provider's answer was not usable",
     "candidate_too_large": "the output was too large for the output check",
     "internal": "the service failed in a way that is not foreseen",

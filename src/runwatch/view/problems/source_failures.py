@@ -33,6 +33,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "egress_rejected": "Use an address that the service may reach, or https.",
     "request_refused": "Check the name of the model, the protocol and the log of the server.",
     "response_too_large": "Check the address.",
+    "response_incomplete": "Look into the log of the server, or of a proxy in between.",
     "invalid_response": "Check the address and the protocol.",
 }
 _NO_KEY: Final = SourceTestFailure("the server asks for a key", "Connect it with a key.")

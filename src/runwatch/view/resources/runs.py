@@ -18,7 +18,7 @@ from runwatch.view.runs.decision_packet import (
     run_outcome_title,
 )
 from runwatch.view.runs.event_lines import last_event_text
-from runwatch.view.runs.provider_calls import end_reason_text
+from runwatch.view.runs.provider_calls import end_reason_text, provider_error_text
 from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue, run_facts
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.members import column, field, id_column, member_lines
@@ -56,7 +56,7 @@ from runwatch.view.text.member_format import (
     output_end,
     time_cell,
 )
-from runwatch.view.text.safe_text import SafeText, block, line, plain_decimal
+from runwatch.view.text.safe_text import SafeText, block, iso_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
@@ -111,7 +111,8 @@ def _cost(facts: RunFacts, context: RenderContext) -> CellText:
     if part is None or facts.is_final:
         return about(money(cost), is_estimated=facts.is_estimated)
     limit = f" {percent(part)}" if part >= 1 else ""
-    return StyledText(line(f"{gauge(part, 5, context.glyphs)} {money(cost)}{limit}"), usage_role(part))
+    told = about(money(cost), is_estimated=facts.is_estimated)
+    return StyledText(line(f"{gauge(part, 5, context.glyphs)} {told}{limit}"), usage_role(part))
 
 
 def _last(facts: RunFacts, context: RenderContext) -> CellText:
@@ -197,8 +198,27 @@ def _lacking(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     return StyledText(line(f"{facts.unknown_calls} of unknown cost"), Role.WARN)
 
 
+def _guessed(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
+    calls = facts.run.estimated_calls
+    return line(f"{calls} of estimated cost") if calls else None
+
+
+def _provider_errors(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
+    """Quote how providers refused calls, a line a call, with how long their words are kept."""
+    told = []
+    for error in facts.provider_errors:
+        kept = error.retention_expires_at
+        until = "" if kept is None else f" (kept until {iso_text(kept)})"
+        told.append(f"call {line(error.attempt)}: {provider_error_text(error)}{until}")
+    return StyledText(block("\n".join(told)), Role.WARN) if told else None
+
+
 def _shows_lacking(facts: RunFacts) -> str:
     return "unknown_calls" if facts.run.unknown_calls == facts.unknown_calls else ""
+
+
+def _shows_errors(facts: RunFacts) -> str:
+    return "provider_errors" if facts.run.provider_errors else ""
 
 
 def _used(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
@@ -293,9 +313,11 @@ SECTIONS: Final = (
             ComputedLine("note", _note), ComputedLine("verdict", _verdict),
             ComputedLine("status", lambda facts, _, context: _status(facts, context), _own_status),
             _told("reason", "reason")._replace(draw=_reason_line), ComputedLine("why", _why),
-            ComputedLine("next", _next), _told("mode", "mode"), *member_lines("created_at:time completed_at:time"),
+            ComputedLine("next", _next), ComputedLine("provider_errors", _provider_errors, _shows_errors),
+            _told("mode", "mode"), *member_lines("created_at:time completed_at:time"),
             ComputedLine("took", _took), ComputedLine("cost_usd", _cost_line, _shows_cost),
-            ComputedLine("unknown_calls", _lacking, _shows_lacking), ComputedLine("of the cap", _used),
+            ComputedLine("unknown_calls", _lacking, _shows_lacking),
+            ComputedLine("estimated_calls", _guessed, lambda _: "estimated_calls"), ComputedLine("of the cap", _used),
             _told("provider", "current.provider"), _told("model", "current.model_key"),
             _told("arm_id", "current.arm_id"), MemberLine("cancelled_by"),
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.records.receipt import ProviderCall, Receipt, ReceiptSlice
+from runwatch.records.run import CallError
 from runwatch.view.problems.explanation_texts import CALL_WORDS, FAILURE_WORDS
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.text.format import RenderContext
@@ -39,6 +40,13 @@ def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
         return line(sentence)
     told = f"The last provider call failed: {failure}."
     return line(told if reason == "dispatch_internal_error" else f"{sentence} {told}")
+
+
+def provider_error_text(error: CallError) -> SafeText:
+    """Quote how a provider refused a call: ``the provider answered 400: "…"``."""
+    status = "" if error.http_status is None else f" {error.http_status}"
+    said = f': "{line(error.message)}"' if error.message else ""
+    return line(f"the provider answered{status}{said}", None)
 
 
 def call_lines(part: ReceiptSlice, context: RenderContext) -> SafeText | None:

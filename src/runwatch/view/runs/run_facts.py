@@ -16,7 +16,7 @@ from runwatch.records.event import RunEvent
 from runwatch.records.packet import DecisionPacket
 from runwatch.records.receipt import Receipt, Selected, Totals
 from runwatch.records.record import Record, mapping, one, text
-from runwatch.records.run import Budget, Policy, Run
+from runwatch.records.run import Budget, CallError, Policy, Run
 from runwatch.records.states import is_final
 
 T = TypeVar("T")
@@ -72,6 +72,7 @@ class RunFacts(NamedTuple):
         last_event: The newest event read.
         label: The user's label; empty for none.
         note: The user's note; empty for none.
+        call_errors: How providers refused its calls, if the run was read alone; a run from a list does not say it.
     """
 
     run: Run
@@ -80,6 +81,7 @@ class RunFacts(NamedTuple):
     last_event: RunEvent | None = None
     label: str = ""
     note: str = ""
+    call_errors: tuple[CallError, ...] | None = None
 
     @property
     def id(self) -> str:
@@ -154,8 +156,21 @@ class RunFacts(NamedTuple):
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the known cost includes estimates, as far as the receipt says."""
-        return self.known_cost_usd.source == FROM_RECEIPT and self._receipt.is_estimated
+        """Whether the known cost includes estimates."""
+        if self.known_cost_usd.source == FROM_RECEIPT:
+            return self._receipt.is_estimated
+        return bool(self.run.estimated_calls)
+
+    @property
+    def provider_errors(self) -> tuple[CallError, ...]:
+        """How providers refused its calls, oldest first, as far as known."""
+        return self.run.provider_errors or self.call_errors or ()
+
+    @property
+    def has_failed_call(self) -> bool:
+        """Whether the receipt names a provider call that failed."""
+        parts = self._receipt.slices or ()
+        return any(call.outcome == "failed" for part in parts for call in part.attempts or ())
 
     @property
     def reason(self) -> SourcedValue[str]:

@@ -20,6 +20,7 @@ from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.runs.check_results import describe_attempt, describe_recorded_check, format_score, slice_finding
 from runwatch.view.runs.decision_packet import verdict_role
 from runwatch.view.runs.provider_calls import end_reason_text as why_ended
+from runwatch.view.runs.provider_calls import provider_error_text
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
@@ -88,6 +89,7 @@ def narrate_run(
     told = list(_from_events(facts, events, context))
     if not any(event.verification_check or event.recorded_check for event in events):
         told += _from_receipt(facts, context)
+    _insert_provider_errors(told, facts)
     if is_cut:
         told.append(
             NarrativeSentence(None, line(f"The run has more than {len(events):,} events; the rest is under Events."))
@@ -220,6 +222,16 @@ def _from_receipt(facts: RunFacts, context: RenderContext) -> Iterator[Narrative
         if acted is not None and said:
             proposal = f" ({line(acted.proposal_id)})" if acted.proposal_id else ""
             yield NarrativeSentence(None, line(f"{where}{said.removesuffix('.')}{proposal}."))
+
+
+def _insert_provider_errors(told: list[NarrativeSentence], facts: RunFacts) -> None:
+    """Insert what providers answered to refused calls, each before the first sentence about a later time."""
+    for error in facts.provider_errors:
+        at = error.at
+        words = provider_error_text(error)
+        sentence = NarrativeSentence(at, line(f"{words[:1].upper()}{words[1:]}.", None), Role.WARN)
+        later = (place for place, one in enumerate(told) if at is not None and one.at is not None and one.at > at)
+        told.insert(next(later, len(told)), sentence)
 
 
 def _end(facts: RunFacts) -> Iterator[NarrativeSentence]:

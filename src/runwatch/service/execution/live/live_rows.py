@@ -15,11 +15,21 @@ from runwatch.base.json import dumps, loads
 from runwatch.service import amounts
 from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.tables.live import attempt_bounds, attempt_statuses, attempts, live_runs, results, tasks
+from runwatch.service.tables.live import (
+    attempt_bounds,
+    attempt_statuses,
+    attempts,
+    live_runs,
+    provider_messages,
+    results,
+    tasks,
+)
 from runwatch.service.transaction import Row, Transaction
 
 RETENTION: Final = timedelta(days=7)
-"""How long a result can be read. The specification says only that the time is bounded."""
+"""How long a result, and what a provider said on a failed call, can be read. The specification says only that the time
+is bounded.
+"""
 
 _ELSEWHERE: Final = frozenset({"worst_usd", "http_status"})
 """Fields of an attempt that have tables of their own."""
@@ -155,8 +165,47 @@ def find_result(transaction: Transaction, execution_id: str) -> Row | None:
 
 
 def sweep(transaction: Transaction) -> None:
-    """Remove expired results."""
-    transaction.remove(results, {}, until=("retention_expires_at", format_iso(transaction.now)))
+    """Remove expired results and expired messages of providers."""
+    for table in (results, provider_messages):
+        transaction.remove(table, {}, until=("retention_expires_at", format_iso(transaction.now)))
+
+
+def add_provider_message(transaction: Transaction, execution_id: str, number: int, message: str) -> None:
+    """Store what the provider said when the call of an attempt failed, and remove what has expired."""
+    sweep(transaction)
+    transaction.add(
+        provider_messages,
+        execution_id=execution_id,
+        number=number,
+        message=dumps(message),
+        retention_expires_at=format_iso(transaction.now + RETENTION),
+    )
+
+
+def provider_errors_json(transaction: Transaction, run: RunState) -> list[dict[str, Any]]:
+    """Build ``provider_errors`` of a run: status and words with which providers refused its calls.
+
+    Not in the specification. The words are ``null`` where the provider gave none, and after their retention.
+    """
+    where = {"execution_id": run.execution_id}
+    now = format_iso(transaction.now)
+    messages = {
+        row["number"]: row
+        for row in transaction.list_all(provider_messages, where)
+        if row["retention_expires_at"] > now
+    }
+    return [
+        {
+            "attempt": attempt.number,
+            "arm_id": attempt.arm_id,
+            "at": attempt.ended_at,
+            "http_status": attempt.http_status,
+            "message": None if message is None else loads(message["message"]),
+            "retention_expires_at": None if message is None else message["retention_expires_at"],
+        }
+        for attempt in load(transaction, run).attempts
+        if (message := messages.get(attempt.number)) is not None or attempt.http_status is not None
+    ]
 
 
 def result_json(row: Row) -> dict[str, Any]:

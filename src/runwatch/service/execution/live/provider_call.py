@@ -1,10 +1,10 @@
 """One provider call of a live run and its outcome (manual: interface, "Reasons").
 
 The specification lists the reasons of ended runs but does not map failures to them. This service uses
-``dispatch_timeout`` when no response arrives in time, ``dispatch_network_error`` when the network yields no complete
-response, ``response_too_large`` for a response beyond the client's limit, ``candidate_too_large`` for an output beyond
-1 MiB, and ``dispatch_internal_error`` for every other failure. The attempt on the receipt names the failure more
-exactly.
+``dispatch_timeout`` when no response arrives in time, ``dispatch_network_error`` when the network yields no response,
+``response_incomplete`` (not in the specification) when the connection ends in the middle of one,
+``response_too_large`` for a response beyond the client's limit, ``candidate_too_large`` for an output beyond 1 MiB, and
+``dispatch_internal_error`` for every other failure. The attempt on the receipt names the failure more exactly.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ REASONS: Final[Mapping[str, str]] = {
     "timeout": "dispatch_timeout",
     "network": "dispatch_network_error",
     "response_too_large": "response_too_large",
+    "response_incomplete": "response_incomplete",
 }
 OTHER_REASON: Final = "dispatch_internal_error"
 
@@ -76,6 +77,7 @@ class CallOutcome:
         reason: Why it failed (manual: interface, "Reasons").
         failure_kind: The exact failure.
         http_status: Status with which the provider refused the call.
+        message: The provider's own words on that.
         was_sent: Whether the call may have reached the provider.
         ran_out: Whether the run's time was over before the response came.
         generation: What the provider reported, if it answered.
@@ -88,6 +90,7 @@ class CallOutcome:
     reason: str | None = None
     failure_kind: str | None = None
     http_status: int | None = None
+    message: str | None = field(default=None, repr=False)
     was_sent: bool = True
     ran_out: bool = False
     generation: Generation | None = field(default=None, repr=False)
@@ -133,7 +136,11 @@ async def call_provider(
 
 def _refused(error: ProviderError, order: PreparedCall, *, is_keyless: bool, ran_out: bool) -> CallOutcome:
     """Build the outcome of a call without a usable response, with the usage that the provider reports."""
-    failed = replace(_failed(error.kind, was_sent=error.was_sent, ran_out=ran_out), http_status=error.http_status)
+    failed = replace(
+        _failed(error.kind, was_sent=error.was_sent, ran_out=ran_out),
+        http_status=error.http_status,
+        message=error.message,
+    )
     spent = error.spent
     if not error.was_sent:
         return failed

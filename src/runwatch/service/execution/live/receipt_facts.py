@@ -25,8 +25,9 @@ from runwatch.service.execution.live.state import (
     RankedArm,
     to_json_number,
 )
-from runwatch.service.execution.state_machine import SliceState
+from runwatch.service.execution.state_machine import RunState, SliceState
 from runwatch.service.models.arms import artifact_hash
+from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED
 
 IN_FLIGHT_NOTE: Final = "A provider call was in progress. It could not be reversed, and what it used is not known."
 """Note of events and receipts on a run that ended during a call (manual: interface, "What the service does")."""
@@ -117,15 +118,18 @@ def _cost(live: LiveRun) -> dict[str, Any]:
         "calls": len(sent),
     }
     if bases:
-        cost["pricing_basis"] = "estimated" if "estimated" in bases else "source_reported"
+        cost["pricing_basis"] = ESTIMATED if ESTIMATED in bases else SOURCE_REPORTED
     if not all(attempt.is_usage_known for attempt in sent):
         cost["usage"] = "unknown"
-    return cost | unknown_spend_json(live)
+    return cost | spend_marks_json(live)
 
 
-def unknown_spend_json(live: LiveRun | None) -> dict[str, int]:
-    """Build the member beside a cost total that counts the calls of unknown cost."""
-    return {"unknown_calls": live.unknown_calls} if live is not None and live.unknown_calls else {}
+def spend_marks_json(spend: LiveRun | RunState | None) -> dict[str, int]:
+    """Build the members beside a sum that count the calls of unknown and of estimated cost, where there are any."""
+    if spend is None:
+        return {}
+    counts = {"unknown_calls": spend.unknown_calls, "estimated_calls": spend.estimated_calls}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _artifact_of(live: LiveRun, attempt: Attempt) -> str | None:

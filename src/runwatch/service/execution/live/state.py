@@ -10,6 +10,7 @@ from typing import Any, Final
 from runwatch.base.json import ExactNumber
 from runwatch.service import amounts
 from runwatch.service.models.providers.error_kinds import REFUSALS
+from runwatch.service.models.providers.prices import ESTIMATED
 
 CANDIDATE: Final = "candidate"
 SKILL_BASELINE: Final = "skill_baseline"
@@ -200,6 +201,11 @@ class LiveRun:
     def unknown_calls(self) -> int:
         """Count the ended calls of unknown cost."""
         return sum(attempt.state != STARTED and not attempt.is_cost_known for attempt in self.attempts)
+
+    @property
+    def estimated_calls(self) -> int:
+        """Count the calls with an estimated cost."""
+        return sum(attempt.pricing_basis == ESTIMATED for attempt in self.attempts)
 
     @property
     def worst_spend(self) -> Decimal | None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from runwatch.base.secrets.secret_patterns import find_secret
 from runwatch.base.text import clean_line, truncate
+from runwatch.service.outbound import OutboundError
 
 MESSAGE_CHARACTERS: Final = 200
 """Longest provider message to keep."""
@@ -60,6 +61,8 @@ _CODES: Final[Mapping[str, str]] = {
 }
 """Codes in error bodies that are more exact than the status: at one provider, for example, an empty account is a 429.
 """
+
+_RECEIVED: Final[Mapping[str, str]] = {"a part": "response_incomplete", "encoded": "invalid_response"}
 
 
 def kind_from_status(status: int, body: Any) -> str:
@@ -123,3 +126,8 @@ def provider_message(body: Any, content: bytes, key: str | None) -> str | None:
 def _is_secret(word: str, key: str | None) -> bool:
     pieces = () if key is None else (key[at : at + _KEY_PIECE] for at in range(len(key) - _KEY_PIECE + 1))
     return any(piece in word for piece in pieces) or find_secret(word.strip("\"'`.,;:()[]{}<>")) is not None
+
+
+def kind_from_outbound(error: OutboundError) -> str:
+    """Return the kind of a call without a complete response."""
+    return _RECEIVED.get(error.received, error.failure_class)

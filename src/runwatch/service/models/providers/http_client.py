@@ -16,6 +16,7 @@ from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.models.providers.error_kinds import (
     build_error,
     kind_from_code,
+    kind_from_outbound,
     kind_from_status,
     provider_message,
 )
@@ -160,7 +161,6 @@ class ProviderHttpClient:
                 protocol,
                 address,
                 Prompt(name, TEST_OBJECTIVE, TEST_TIMEOUT_S, max_output_tokens=TEST_OUTPUT_TOKENS),
-                keeps_message=True,
             )
             for name in names
         )
@@ -169,14 +169,8 @@ class ProviderHttpClient:
             if isinstance(answer, BaseException):
                 raise answer
 
-    async def generate(
-        self, protocol: WireFormat, address: ProviderAddress, prompt: Prompt, *, keeps_message: bool = False
-    ) -> Generation:
-        """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
-
-        Args:
-            keeps_message: Whether an error carries the provider's message.
-        """
+    async def generate(self, protocol: WireFormat, address: ProviderAddress, prompt: Prompt) -> Generation:
+        """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`."""
         message = find_message(prompt.objective, prompt.inputs)
         answer = await self._send(
             protocol,
@@ -185,13 +179,12 @@ class ProviderHttpClient:
             protocol.path,
             timeout_s=prompt.timeout_s,
             body=encode_body(protocol.body(prompt.model, message, prompt.max_output_tokens)),
-            keeps_message=keeps_message,
         )
         if not isinstance(answer, Mapping):
             raise unusable()
         if error := build_error(answer):
             kind = kind_from_code(error) or "invalid_response"
-            said = provider_message(answer, b"", _key_of(address)) if keeps_message else None
+            said = provider_message(answer, b"", _key_of(address))
             raise ProviderError(kind, was_sent=True, spent=protocol.spent(answer), message=said)
         try:
             text = protocol.text(answer)
@@ -223,7 +216,6 @@ class ProviderHttpClient:
         *,
         timeout_s: float,
         body: bytes | None = None,
-        keeps_message: bool = True,
     ) -> Any:
         headers = {"Accept": "application/json", "User-Agent": f"runwatch/{__version__}"}
         if body is not None:
@@ -240,13 +232,13 @@ class ProviderHttpClient:
                 limit_bytes=ANSWER_BYTES,
             )
         except OutboundError as error:
-            kind = error.failure_class
+            kind = kind_from_outbound(error)
             raise ProviderError(kind, was_sent=error.was_sent, is_deadline=kind == "timeout") from None
         decoded = _decoded(answer)
         if not 200 <= answer.status < 300:
             kind = kind_from_status(answer.status, decoded)
             spent = protocol.spent(decoded) if isinstance(decoded, Mapping) else None
-            said = provider_message(decoded, answer.content, _key_of(address)) if keeps_message else None
+            said = provider_message(decoded, answer.content, _key_of(address))
             raise ProviderError(kind, was_sent=True, http_status=answer.status, spent=spent, message=said)
         if decoded is None:
             raise unusable()

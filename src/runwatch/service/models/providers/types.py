@@ -23,10 +23,12 @@ KINDS: Final = (
     "egress_rejected",
     "request_refused",
     "response_too_large",
+    "response_incomplete",
     "invalid_response",
 )
 """Kinds of call failure. The first seven are the ``test_error`` values of a connection; the others are failure classes
-of checks with the same meaning, and ``request_refused`` for any other 4XX status.
+of checks with the same meaning, ``request_refused`` for any other 4XX status, and ``response_incomplete`` for a
+connection that ended in the middle of a response.
 """
 
 DEFAULT_DATA_CLASSES: Final = ("public",)
@@ -34,7 +36,7 @@ DEFAULT_DATA_CLASSES: Final = ("public",)
 
 
 class ProviderError(RunwatchError):
-    """A provider gave no usable response. Of the provider's words only ``message`` is carried, and only for tests.
+    """A provider gave no usable response. Of the provider's words only ``message`` is carried.
 
     Args:
         kind: One of :data:`KINDS`.
@@ -43,8 +45,8 @@ class ProviderError(RunwatchError):
             about this service's clock.
         spent: Usage reported by a response without usable output.
         suggestions: Listed model names similar to the requested one.
-        message: The provider's own words, from :func:`.error_kinds.provider_message`. ``None`` for the call of a run,
-            because they could repeat its prompt.
+        message: The provider's own words, from :func:`.error_kinds.provider_message`. They can repeat the prompt of a
+            run, and are kept as its result is (manual: decisions, "Truth").
     """
 
     def __init__(

@@ -24,6 +24,7 @@ from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.records.event import RunEvent
+    from runwatch.records.run import CallError
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.tui.sources.event_tail import EventTail
     from runwatch.tui.sources.run_loader import RunLoader
@@ -99,7 +100,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def _reading(self) -> RunLoader:
         from runwatch.tui.sources.run_loader import RunLoader
 
-        return RunLoader(self, self._show_read, self._show_story)
+        return RunLoader(self, self._show_read, self._show_story, self._show_call_errors)
 
     @property
     def run_detail(self) -> RunDetail:
@@ -345,6 +346,10 @@ class RunsScreen(ResourceScreen, EventScreen):
     def _show_story(self, run_id: str, events: Sequence[RunEvent], is_cut: bool) -> None:
         if run_id == self._shown:
             self.run_detail.show_story(events, is_cut=is_cut)
+
+    def _show_call_errors(self, run_id: str, errors: tuple[CallError, ...]) -> None:
+        if run_id == self._shown:
+            self.run_detail.show_call_errors(errors)
 
     def _show_read(self, run_id: str, tab: str, found: tuple[DetailSection, ...]) -> None:
         if run_id == self._shown:

@@ -24,6 +24,7 @@ from runwatch.view.text.safe_text import json_block, line
 
 if TYPE_CHECKING:
     from runwatch.records.event import RunEvent
+    from runwatch.records.run import CallError
     from runwatch.view.detail.sections import DetailSection
 
 TABS: Final = (
@@ -79,6 +80,7 @@ class RunDetail(Vertical):
         self._facts: RunFacts | None = None
         self._read: dict[str, tuple[DetailSection, ...]] = {}
         self._events: tuple[Sequence[RunEvent], bool] = ((), False)
+        self._call_errors: tuple[CallError, ...] | None = None
         self._search = ""
         # Created here, so that content can be set before they are mounted.
         self._tabs: Final = TabBar(TABS)
@@ -133,6 +135,11 @@ class RunDetail(Vertical):
             is_cut: Whether there are more events.
         """
         self._events = events, is_cut
+        self._draw()
+
+    def show_call_errors(self, errors: tuple[CallError, ...]) -> None:
+        """Show how providers refused the run's calls."""
+        self._call_errors = errors
         self._draw()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
@@ -215,6 +222,7 @@ class RunDetail(Vertical):
                 from runwatch.view.runs.run_narrative import narrative_sections
 
                 events, is_cut = self._events
+                facts = facts._replace(call_errors=self._call_errors)
                 parts = [part for part in build_sections(RUNS, facts, context) if part.title not in _POLICY]
                 view.show([*parts[:1], *narrative_sections(facts, events, context, is_cut=is_cut), *parts[1:]])
             case "policy":
@@ -242,6 +250,7 @@ class RunDetail(Vertical):
     def _start_over(self) -> None:
         self._read.clear()
         self._events = (), False
+        self._call_errors = None
         for view in self.query(DetailView):
             view.reset()
 
