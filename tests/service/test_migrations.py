@@ -141,7 +141,9 @@ def test_a_file_of_an_unreleased_version_that_has_some_tables_already_is_migrate
 def test_runs_of_earlier_versions_count_the_calls_of_unknown_and_of_estimated_cost(tmp_path: Path) -> None:
     path = tmp_path / "service.db"
     open_and_close(path)
-    calls = {  # state, failure_kind, was_sent, tokens, pricing_basis
+    calls: dict[
+        str, list[tuple[str, str | None, int, int | None, str | None]]
+    ] = {  # state, failure_kind, was_sent, tokens, pricing_basis
         "ex_known": [("answered", None, 1, 5, "source_reported"), ("failed", "request_refused", 1, 0, None)],
         "ex_lost": [("failed", "network", 1, None, None), ("failed", "network", 0, None, None)],
         "ex_guessed": [("answered", None, 1, 5, "estimated"), ("interrupted", None, 1, None, None)],
