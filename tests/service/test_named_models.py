@@ -191,3 +191,49 @@ async def test_a_connection_that_never_passed_a_test_is_gone_when_it_is_disconne
         assert await local.get(CONNECTIONS) == {"connections": []}
         check(await local.http.get(path), "not_found")
         assert not list(data_dir.glob("secrets/*"))
+
+
+async def test_a_list_that_hangs_is_told_as_the_list_and_changes_nothing(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ModelServer(models=("tiny-1",), has_list=False) as server:
+        path, passed = await connect_named(local, server, "tiny-1")
+        assert passed["usable"]
+        await sync(local, path)
+        server.say("GET", ".*", HANG)
+        monkeypatch.setattr(http_client, "LIST_TIMEOUT_S", 0.05)
+        refused = await local.http.post(f"{path}/deployments/sync", json={})
+        assert check(refused, "upstream_unavailable").detail == (
+            "The source did not give its list of models: no answer came in time. Nothing was changed. The models named"
+            " for the connection (tiny-1) work without that list."
+        )
+        assert (await local.get(path))["usable"]
+        assert [row["status"] for row in (await local.get("/v1/model-deployments"))["deployments"]] == ["listed"]
+
+
+async def test_a_connection_that_no_saved_model_used_leaves_nothing_behind(local: Local) -> None:
+    async with ModelServer(models=("tiny-1",)) as server:
+        path, _ = await connect_named(local, server, "tiny-1")
+        await sync(local, path)
+        assert (await local.http.delete(path)).json()["status"] == "disabled"
+        assert (await local.get(CONNECTIONS))["connections"] == []
+        assert (await local.get("/v1/model-deployments"))["deployments"] == []
+
+
+@pytest.mark.parametrize("is_bound", [True, False])
+async def test_a_connection_that_a_saved_model_may_have_used_stays_as_disconnected(
+    local: Local, is_bound: bool
+) -> None:
+    async with ModelServer(models=("tiny-1",)) as server:
+        path, _ = await connect_named(local, server, "tiny-1")
+        served = await sync(local, path)
+        if is_bound:
+            arm = await model_arm(local, served["tiny-1"])
+        else:
+            # It may run over any connection to its provider.
+            body = {"provider": "openai_compatible", "model_id": "tiny-1", "model_deployment_id": None}
+            arm = await model_arm(local, served["tiny-1"], **body)
+        await local.http.delete(f"/v1/arms/{arm['arm_id']}")
+        await local.http.delete(path)
+        (kept,) = (await local.get(CONNECTIONS))["connections"]
+        assert (kept["status"], kept["revoked_at"] is None) == ("disabled", False)

@@ -22,7 +22,7 @@ from runwatch.base.network.service_target import may_be_loopback, server_identit
 from runwatch.base.secrets.secret import Secret
 from runwatch.base.shell_words import quote_word
 from runwatch.commands.cli.error_report import report_error
-from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS, exit_code
+from runwatch.commands.cli.exit_codes import NOT_PERMITTED, REFUSED, SUCCESS, exit_code
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.models import DEFAULT_CLASS, KNOWN, SAVE, ask_data_classes, print_outcome, with_data_classes
 from runwatch.commands.resources import parse_record_of_kind, print_record, read_one
@@ -60,6 +60,9 @@ specification.
 
 ESTIMATED: Final = "estimated"
 """Pricing basis of a model whose price the service does not know."""
+
+_REFUSALS: Final = (REFUSED, NOT_PERMITTED)
+"""Exit codes of a write that changed nothing."""
 
 R = TypeVar("R", bound=Record)
 
@@ -288,7 +291,7 @@ class _Connecting:
             if self._connection is None:
                 raise
             code = report_error(error, self._session.call.output)
-            if self._is_new and self._is_saving and not self._arms and code == REFUSED:
+            if self._is_new and self._is_saving and not self._arms and code in _REFUSALS:
                 await self._remove(self._connection)
             elif isinstance(error, ApiError):
                 await self._read_again(self._connection.id)
@@ -378,12 +381,12 @@ class _Connecting:
     async def _test_new(self, connection: SourceConnection) -> int:
         """Test a connection that was never tested; an unreachable source counts as a failed test."""
         try:
-            return await self._test(connection)
+            return await self._test(connection, is_new=True)
         except ApiError as error:
             if not _is_unreachable(error):
                 raise
             await self._read_again(connection.id)
-            self._tell_failure()
+            self._tell_failure(is_kept=False)
             return exit_code(error)
 
     async def _remove(self, connection: SourceConnection) -> None:
@@ -414,18 +417,18 @@ class _Connecting:
             await self._remove(known)
         return code
 
-    async def _test(self, connection: SourceConnection) -> int:
+    async def _test(self, connection: SourceConnection, *, is_new: bool = False) -> int:
         self._connection = await test_connection(self._session, connection.id)
         if self._connection.is_usable:
             self._note("3 of 5  the test passed")
             return SUCCESS
-        self._tell_failure()
+        self._tell_failure(is_kept=not is_new)
         return REFUSED
 
-    def _tell_failure(self) -> None:
+    def _tell_failure(self, *, is_kept: bool) -> None:
         connection = self._connection
         assert connection is not None
-        why, advice = explain_failure(connection)
+        why, advice = explain_failure(connection, is_kept=is_kept)
         address = (connection.endpoint or {}).get("base_url")
         self._note(f"3 of 5  the test failed: {why}" + (f", at {address}" if address else ""))
         self._note(f"        {advice}")

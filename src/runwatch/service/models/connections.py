@@ -21,6 +21,7 @@ from runwatch.service.models.availability import is_usable
 from runwatch.service.models.catalog import LANES, is_pool
 from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers, ServedModels
 from runwatch.service.models.providers.source_definition import ANY_ADDRESS
+from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.tables.models import handoffs as handoffs_table
 from runwatch.service.transaction import Row, Transaction, pick
@@ -243,7 +244,7 @@ def revoke(
     """Disconnect a source and permanently disable its models and the options that use them.
 
     Calls already sent may finish, and nothing is revoked at the provider. Repeating it does nothing. A connection that
-    never passed a test is removed, because nothing can refer to it.
+    no saved model can have used is removed with its models, because nothing refers to it.
 
     Returns:
         The acknowledgement (its ``effects`` are not in the specification), and the handle of the secret, for removal
@@ -266,10 +267,21 @@ def revoke(
                 effects["model_deployments"].append(deployment["model_deployment_id"])
         _change(transaction, row, status="disabled", revoked_at=format_iso(transaction.now), secret_handle=None)
     gone = find(transaction, tenant_id, connection_id)
-    if gone["tested_binding_revision"] is None:
-        transaction.remove(connections, {"connection_id": connection_id})
+    if not _was_usable_by_arm(transaction, gone):
+        for table in (deployments, connections):
+            transaction.remove(table, {"connection_id": connection_id})
     form = {"connection_id": connection_id, "status": gone["status"], "revoked_at": gone["revoked_at"]}
     return {**form, "effects": effects}, row["secret_handle"]
+
+
+def _was_usable_by_arm(transaction: Transaction, row: Row) -> bool:
+    """Whether a saved model, a disabled one included, is or was bound to a connection, or may choose one itself."""
+    served = transaction.list_all(deployments, {"connection_id": row["connection_id"]})
+    ids = tuple(deployment["model_deployment_id"] for deployment in served)
+    models = transaction.list_all(arms_table, {"tenant_id": row["tenant_id"], "kind": "model"})
+    return any(arm["model_deployment_id"] in {None, *ids} for arm in models) and (
+        row["tested_binding_revision"] is not None
+    )
 
 
 def connection_json(row: Row) -> dict[str, Any]:

@@ -84,9 +84,7 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
         if new:
             raise make_validation_error(("models", _failed_test(new, error)), cause=error.kind) from None
         if not _has_answered(error):
-            raise RefusalError(
-                "upstream_unavailable", f"The source gave no usable answer: {error.kind}.", cause=error.kind
-            ) from None
+            raise RefusalError("upstream_unavailable", _failed_list(known, error), cause=error.kind) from None
         if error.kind in REFUSALS:
             await call.context.database.write(partial(connections.record_failure, tested=row, error=error))
         status = "" if error.http_status is None else f" (HTTP {error.http_status})"
@@ -134,6 +132,13 @@ def _failed_test(names: Sequence[str], error: ProviderError) -> str:
     words = describe_test_failure(error.kind, error.http_status, error.message, was_sent=error.was_sent)
     near = f" It serves {', '.join(error.suggestions)}." if error.suggestions else ""
     return f"The test of {' and '.join(names)} failed: {words}. Nothing was changed.{near}"
+
+
+def _failed_list(named: Sequence[str], error: ProviderError) -> str:
+    """Describe why the list of models could not be read, and what works without it."""
+    words = describe_test_failure(error.kind, error.http_status, error.message, was_sent=error.was_sent)
+    others = f" The models named for the connection ({', '.join(named)}) work without that list." if named else ""
+    return f"The source did not give its list of models: {words}. Nothing was changed.{others}"
 
 
 def _has_answered(error: ProviderError) -> bool:

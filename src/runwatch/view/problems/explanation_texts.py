@@ -60,8 +60,8 @@ CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Wait the stated seconds; runwatch holds its requests back until then. It never retries this by itself.",
     ),
     "upstream_unavailable": (
-        "A model provider behind the service could not be reached.",
-        "Try again later. If a run's outcome is unknown, retry with the same key and body.",
+        "A model provider behind the service did not answer what it was asked for.",
+        "Read the detail, and try again later. If a run's outcome is unknown, retry with the same key and body.",
     ),
     "method_not_allowed": (
         "The path exists, but the service does not offer this method on it.",

@@ -23,13 +23,13 @@ _ADVICE: Final[Mapping[str, str]] = {
     "authentication": "Give the connection another key.",
     "permission": "Check at the source what the key may do, or use another key.",
     "model_not_found": "Check the name of the model and the address.",
-    "rate_limited": "Test again in a minute.",
-    "capacity": "Test again in a minute.",
-    "source_5xx": "Look into the log of the server, then test again.",
+    "rate_limited": "{Again} in a minute.",
+    "capacity": "{Again} in a minute.",
+    "source_5xx": "Look into the log of the server, then {again}.",
     "provider_insufficient_funds": "Add credit at the source.",
-    "timeout": "The model may still be loading. Look into the log of the server, then test again.",
+    "timeout": "The model may still be loading. Look into the log of the server, then {again}.",
     "network": "Start the server, or correct host and port.",
-    DROPPED: "Look into the log of the server, or check whether the address wants https, then test again.",
+    DROPPED: "Look into the log of the server, or check whether the address wants https, then {again}.",
     "egress_rejected": "Use an address that the service may reach, or https.",
     "request_refused": "Check the name of the model, the protocol and the log of the server.",
     "response_too_large": "Check the address.",
@@ -42,11 +42,15 @@ _NO_LIST: Final = SourceTestFailure("nothing at this path lists models", f"Check
 _LIST_REFUSED: Final = ("model_not_found", "request_refused")
 """Failures of a test without named models at a server that lists none."""
 
-_UNKNOWN: Final = SourceTestFailure("no reason given", "Test again.")
+_UNKNOWN: Final = SourceTestFailure("no reason given", "{Again}.")
 
 
-def explain_failure(connection: SourceConnection) -> SourceTestFailure:
-    """Explain why the last test of a connection failed, with the source's message and other model names if known."""
+def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> SourceTestFailure:
+    """Explain why the last test of a connection failed, with the source's message and other model names if known.
+
+    Args:
+        is_kept: Whether the connection can be tested again; else it has to be made again.
+    """
     kind = connection.test_error or connection.test_failure
     kind = kind and find_failure_kind(kind, was_sent=connection.test_was_sent is True)
     is_unnamed = (connection.endpoint or {}).get("models") == []
@@ -58,6 +62,8 @@ def explain_failure(connection: SourceConnection) -> SourceTestFailure:
         why, advice = FAILURE_WORDS.get(kind, kind), _ADVICE.get(kind, _UNKNOWN.advice)
     else:
         why, advice = _UNKNOWN
+    again = "test again" if is_kept else "connect again"
+    advice = advice.format(again=again, Again=again.capitalize())
     protocol = (connection.endpoint or {}).get("protocol_profile")
     if kind == "invalid_response" and isinstance(protocol, str):
         why = f"{why} {protocol}"

@@ -1,0 +1,31 @@
+"""Why a test of a connection failed, and what to do: test again, or connect again if it was removed."""
+
+from __future__ import annotations
+
+import pytest
+
+from runwatch.records.source import FAILURE_WORDS, SourceConnection
+from runwatch.view.problems.source_failures import explain_failure
+
+
+@pytest.mark.parametrize("kind", [*FAILURE_WORDS, None, "another"])
+def test_a_removed_connection_is_not_to_be_tested_again(kind: str | None) -> None:
+    failed = SourceConnection({"connection_id": "conn_1", "test_failure": kind, "test_was_sent": True})
+    kept, removed = explain_failure(failed), explain_failure(failed, is_kept=False)
+    assert kept.why == removed.why
+    assert "test" not in removed.advice.lower().split()
+    assert removed.advice == kept.advice.replace("est again", "onnect again").replace("tonnect", "connect").replace(
+        "Tonnect", "Connect"
+    )
+
+
+def test_a_response_that_was_cut_is_told_apart_from_a_server_that_does_not_answer() -> None:
+    said = {
+        explain_failure(SourceConnection({"test_failure": kind, "test_was_sent": was_sent})).why
+        for kind, was_sent in (("network", False), ("network", True), ("response_incomplete", True))
+    }
+    assert said == {
+        "nothing answered at the address",
+        "the source took the call and closed the connection without an answer",
+        "the connection ended in the middle of the answer",
+    }
