@@ -322,6 +322,21 @@ def test_a_dry_run_prints_the_request_and_sends_nothing(runwatch: Here, service:
     assert service.heard == []
 
 
+def test_a_member_that_the_interface_does_not_define_is_named_before_it_is_sent(
+    runwatch: Here, service: ScriptedService, tmp_path: Path
+) -> None:
+    body = {
+        "kind": "model", "display_name": "T", "capability_tags": ["text.generate"], "data_class_grants": ["public"],
+        "model_deployment_id": "mdep_1", "cost_clas": "economy",
+    }  # fmt: skip
+    (tmp_path / "arm.json").write_text(json.dumps(body))
+    outcome = runwatch("arms", "create", "--from", str(tmp_path / "arm.json"), "--dry-run")
+    assert (outcome.code, outcome.json["body"]["cost_clas"]) == (0, "economy")
+    assert (
+        "the interface does not define cost_clas; it may have no effect; did you mean 'cost_class'?" in outcome.errors
+    )
+
+
 def test_a_dry_run_names_each_option_whose_value_breaks_a_rule(runwatch: Here, service: ScriptedService) -> None:
     outcome = runwatch("webhooks", "create", "--url", "ftp://x", "--event", "execution.failed", "--dry-run")
     assert (outcome.code, outcome.stdout) == (2, b"")

@@ -57,6 +57,8 @@ def run_write(call: Invocation, *, shown: ResourceSpec[Any] | None = None, finis
     if record_id is None and not content:
         # A create request without members has no body, as in the official clients.
         content = None
+    for told in build_form(mutation, subject).describe_unknown_members(content or {}):
+        call.output.warn(told)
     key = read_idempotency_key(call)
     if call.options.dry_run:
         return _print_request(call, mutation, subject, content, key)

@@ -10,13 +10,14 @@ from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.record_printer import RecordPrinter
-from runwatch.commands.shared.run_request import BODY_FLAGS, build_run_body, warn_of_unknown_members
+from runwatch.commands.shared.run_request import BODY_FLAGS, build_run_body
 from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import read_idempotency_key, run_write
 from runwatch.commands.watch import Watcher
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
+from runwatch.view.actions.run_form import FORM
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.provider_calls import last_failure_text
 from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
@@ -35,7 +36,8 @@ def submit(call: Invocation) -> int:
         return run_write(call, SUBMIT, lambda session: _resend(session, options.resend))
     given_key = read_idempotency_key(call)
     body = build_run_body(call)
-    warn_of_unknown_members(call, loads(body))
+    for told in FORM.describe_unknown_members(loads(body)):
+        call.output.warn(told)
     key = given_key or str(uuid.uuid4())
     if options.dry_run:
         value = {"method": "POST", "path": "/v1/executions", "idempotency_key": key, "body": loads(body)}

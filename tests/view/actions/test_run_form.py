@@ -53,12 +53,15 @@ def test_a_run_that_was_sent_from_here_gives_its_whole_request_back() -> None:
 
 
 def test_what_the_form_cannot_send_again_is_named() -> None:
-    sent = full_request_body(compose=ABSENT, priority="high", policy={"budget": {"max_tokens": 5}})
+    policy = full_request_body()["policy"]
+    more = {**policy, "budget": {**policy["budget"], "max_tokens": 5}}
+    sent = full_request_body(compose=ABSENT, priority="high", policy=more)
     known = prefill_from_run(RunFacts(run(), request=parse_submitted_request(sent)))
     assert known.left_out == ("task.inputs_ref", "policy.budget.max_tokens", "priority")
     assert known.note == (
         "The earlier request also had task.inputs_ref, policy.budget.max_tokens, priority, which this form does not"
-        " send."
+        " send. The interface does not define policy.budget.max_tokens; it may have no effect. The interface does not"
+        " define priority; it may have no effect."
     )
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.base.json import encode_body, loads
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.view.text.safe_text import line
 
 BODY_FLAGS: Final = (
     "mode", "objective", "objective_file", "data_class", "max_cost_usd", "max_runtime_s", "verifier_id", "arm_id",
@@ -145,16 +143,6 @@ def validate_run_body(body: dict[str, Any], *, named_by_flags: bool) -> dict[str
         lines = [f"{_shown(field) if named_by_flags else field}: {message}" for field, message in failures]
         raise UsageError("The request is not valid", detail="\n".join(lines), hint="Nothing was sent.")
     return body
-
-
-def warn_of_unknown_members(call: Invocation, body: dict[str, Any]) -> None:
-    """Warn about unknown members of a request; a service accepts them and may ignore them."""
-    from runwatch.records.requests.run import RunRequest, unknown_members
-
-    for path, known in unknown_members(RunRequest.model_validate(body)):
-        guess = closest_word(path.rpartition(".")[2], known)
-        near = f"; did you mean '{guess}'?" if guess else ""
-        call.output.warn(f"the interface does not define {line(path)}; it may have no effect{near}")
 
 
 def _shown(field: str) -> str:

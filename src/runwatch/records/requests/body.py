@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
@@ -91,3 +91,18 @@ def _in_words(failure: Any) -> str:
             sentence = str(context["error"])
             return f"{sentence[:1].upper()}{sentence[1:]}."
     return _WORDS.get(kind) or f"{failure['msg']}."
+
+
+def unknown_members(request: OpenBody, path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the unknown members of a request as paths, each with the known names at its level.
+
+    They are not an error, because every open object accepts them.
+    """
+    fields = type(request).model_fields
+    known = tuple(field.alias or name for name, field in fields.items())
+    for name in request.model_extra or {}:
+        yield f"{path}{name}", known
+    for name in fields:
+        value = getattr(request, name)
+        if isinstance(value, OpenBody):
+            yield from unknown_members(value, f"{path}{name}.")

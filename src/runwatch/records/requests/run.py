@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import AnyUrl, Field, field_validator, model_validator
@@ -96,18 +95,3 @@ class RunRequest(OpenBody):
     def breaks_echo_rule(self) -> bool:
         """Whether a test run names an output check, which is an error (manual: interface, "What the service does")."""
         return self.mode == "echo" and self.verifier_id is not None
-
-
-def unknown_members(request: OpenBody, path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the unknown members of a request as paths, each with the known names at its level.
-
-    They are not an error, because every open object of a run accepts them.
-    """
-    fields = type(request).model_fields
-    known = tuple(field.alias or name for name, field in fields.items())
-    for name in request.model_extra or {}:
-        yield f"{path}{name}", known
-    for name in fields:
-        value = getattr(request, name)
-        if isinstance(value, OpenBody):
-            yield from unknown_members(value, f"{path}{name}.")

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from runwatch.base.closest_word import closest_word
 from runwatch.base.json import ExactNumber, loads
 from runwatch.records.references import find_secret_references
 from runwatch.view.spec.action import FormField, Mutation
+from runwatch.view.text.safe_text import line
 from runwatch.view.text.values import read_seconds
 
 _SEPARATORS: Final = re.compile(r"[\s,]+")
@@ -82,19 +84,43 @@ class Form:
             return {FORM_LEVEL: "Nothing has changed yet."}
         return {**self._rule_problems(body), **self.by_field(find_secret_references(body))}
 
+    def describe_unknown_members(self, body: Mapping[str, Any]) -> list[str]:
+        """Describe the members of a body that the interface does not define; empty if the body is invalid.
+
+        A service accepts them in an open object and may ignore them.
+        """
+        if not self.request:
+            return []
+        from pydantic import ValidationError
+
+        from runwatch.records.requests.body import unknown_members
+
+        try:
+            found = list(unknown_members(self._model().model_validate(body)))
+        except ValidationError:
+            return []
+        told = []
+        for path, known in found:
+            guess = closest_word(path.rpartition(".")[2], known)
+            near = f"; did you mean '{guess}'?" if guess else ""
+            told.append(f"the interface does not define {line(path)}; it may have no effect{near}")
+        return told
+
+    def _model(self) -> Any:
+        from importlib import import_module
+
+        module, _, name = self.request.rpartition(".")
+        return getattr(import_module(f"runwatch.records.requests.{module}"), name)
+
     def _rule_problems(self, body: Mapping[str, Any]) -> dict[str, str]:
         if not self.request:
             return {}
-        from importlib import import_module
-
         from pydantic import ValidationError
 
         from runwatch.records.requests import field_errors
 
-        module, _, name = self.request.rpartition(".")
-        model = getattr(import_module(f"runwatch.records.requests.{module}"), name)
         try:
-            checked = model.model_validate(body)
+            checked = self._model().model_validate(body)
         except ValidationError as error:
             return self.by_field(field_errors(error))
         return dict(self.also(checked))

@@ -83,12 +83,14 @@ class RunPrefill:
         values: Text of the fields; the usual initial text if unknown.
         unknown: Labels of fields whose values are unknown.
         left_out: Members of the earlier request that the form cannot send.
+        undefined: What is to be said of those that the interface does not define.
     """
 
     run_id: str
     values: Mapping[str, str]
     unknown: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    undefined: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
@@ -98,6 +100,7 @@ class RunPrefill:
             told.append(f"Not known of the earlier run: {', '.join(self.unknown)}.")
         if self.left_out:
             told.append(f"The earlier request also had {', '.join(self.left_out)}, which this form does not send.")
+        told += [f"{words[:1].upper()}{words[1:]}{'' if words.endswith('?') else '.'}" for words in self.undefined]
         return " ".join(told)
 
 
@@ -109,7 +112,8 @@ def prefill_from_run(facts: RunFacts) -> RunPrefill:
     """
     if facts.request is not None:
         request = facts.request.raw
-        return RunPrefill(facts.id, values_from_body(request), left_out=tuple(_unsent(request)))
+        undefined = tuple(FORM.describe_unknown_members(request))
+        return RunPrefill(facts.id, values_from_body(request), left_out=tuple(_unsent(request)), undefined=undefined)
     found = values_from_body({**facts.raw, "mode": facts.mode.value})
     unknown = tuple(field.label for field in FIELDS if not found[field.id] and not _is_left_empty(field, facts))
     return RunPrefill(facts.id, {**start_values(), **{name: value for name, value in found.items() if value}}, unknown)
