@@ -11,6 +11,7 @@ import pytest
 from textual.widget import Widget
 
 from runwatch.base.json import loads
+from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.tui.screens.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
@@ -250,6 +251,26 @@ async def test_a_click_selects_a_row_and_a_second_one_opens_it(tmp_path: Path) -
         await driven.shows("fallback_exhausted  (run)")
         await driven.click_text("Runs ›")
         await driven.hides("Runs ›")
+
+
+async def test_the_summary_quotes_the_provider_of_a_failed_call_though_the_list_leaves_it_out(tmp_path: Path) -> None:
+    failed = {"attempt": 1, "arm_id": "arm_1", "outcome": "failed", "failure_kind": "request_refused", "usd": 0}
+    receipts = [
+        Receipt({**one.raw, "slices": [{**one.raw["slices"][0], "attempts": [failed]}]})
+        if one.id == noon.FALLBACK
+        else one
+        for one in noon.receipts()
+    ]
+    (listed,) = (one for one in noon.runs() if one.id == noon.FALLBACK)
+    service = noon.service(receipts=receipts)
+    error = {"attempt": 1, "at": noon.at(305), "http_status": 400, "message": "no such model"}
+    service.say("GET", f"/v1/executions/{noon.FALLBACK}", Said(200, {**listed.raw, "provider_errors": [error]}))
+    async with console(service, tmp_path, size=(160, 40)) as driven:
+        await on_run(driven, noon.FALLBACK)
+        await driven.press("enter")
+        await driven.click_text("Summary")
+        await driven.shows('The provider answered 400: "no such model".')
+        await driven.shows("call 1: the provider answered 400")
 
 
 async def test_a_click_on_a_hint_does_what_it_says(tmp_path: Path) -> None:

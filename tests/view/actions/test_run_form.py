@@ -60,8 +60,8 @@ def test_what_the_form_cannot_send_again_is_named() -> None:
     assert known.left_out == ("task.inputs_ref", "policy.budget.max_tokens", "priority")
     assert known.note == (
         "The earlier request also had task.inputs_ref, policy.budget.max_tokens, priority, which this form does not"
-        " send. The interface does not define priority; it may have no effect; did you mean 'policy'? The interface does"
-        " not define policy.budget.max_tokens; it may have no effect; did you mean 'max_cost_usd'?"
+        " send. The interface does not define priority; it may have no effect; did you mean 'policy'? The interface"
+        " does not define policy.budget.max_tokens; it may have no effect; did you mean 'max_cost_usd'?"
     )
 
 
