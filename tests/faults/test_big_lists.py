@@ -224,3 +224,91 @@ async def test_a_filter_that_fails_on_a_long_list_does_not_stop_the_next_one(
             assert not screen.is_arranging
         screen.filter_by("run:ex_19")
         assert [row.key for row in await lists(driven, 11)][:2] == ["ex_19", "ex_190"]
+
+
+def mixed(numbers: range, failed: int) -> bytes:
+    """A list of which every so-many-th receipt is of a failed run."""
+    made = [
+        body(range(number, number + 1), "failed" if number % failed == 0 else "completed")[13:-2] for number in numbers
+    ]
+    return b'{"receipts":[' + b",".join(made) + b"]}"
+
+
+async def test_what_changes_while_a_filter_is_on_is_followed(tmp_path: Path) -> None:
+    answers = mixed(range(MANY), 10), mixed(range(MANY), 4)
+    async with console(service(*answers), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        screen_of(driven).filter_by("failed")
+        assert [row.key for row in await lists(driven, MANY // 10)] == [f"ex_{n}" for n in range(0, MANY, 10)]
+        await driven.press("r")
+        assert [row.key for row in await lists(driven, MANY // 4)] == [f"ex_{n}" for n in range(0, MANY, 4)]
+
+
+class Searches:
+    """Searches that go on when they are told to, and the number of rows that each has to look at."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+        self.sizes: list[int] = []
+        self._may_go_on = asyncio.Event()
+        original, search = time_slices.run_row_steps, row_search.RowSearch
+
+        async def held(work: Any, **more: Any) -> Any:
+            for _ in range(steps):
+                next(work)
+            more["paused"]()
+            await self._may_go_on.wait()
+            return await original(work, **more)
+
+        def sized(rows: Any, *more: Any) -> Any:
+            self.sizes.append(len(rows))
+            return search(rows, *more)
+
+        monkeypatch.setattr(list_model, "run_row_steps", held)
+        monkeypatch.setattr(list_model, "RowSearch", sized)
+        monkeypatch.setattr(list_model, "SCREENFUL_ROWS", 5)
+
+    def go_on(self) -> None:
+        """Let them go on."""
+        self._may_go_on.set()
+
+
+async def test_rows_are_shown_as_they_are_found_and_then_all_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(mixed(range(MANY), 2)), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        searches = Searches(monkeypatch, steps=2)
+        screen = screen_of(driven)
+        screen.filter_by("failed")
+        await driven.until(lambda: len(screen.table.rows) == 10, "the rows found in two steps")
+        assert screen.is_arranging
+        searches.go_on()
+        await lists(driven, MANY // 2)
+
+
+async def test_without_a_filter_all_rows_are_there_at_once_while_a_search_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(mixed(range(MANY), 2)), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        searches = Searches(monkeypatch, steps=0)
+        screen = screen_of(driven)
+        screen.filter_by("failed")
+        was_arranging = screen.is_arranging
+        screen.filter_by("")
+        assert (was_arranging, screen.is_arranging, len(screen.table.rows)) == (True, False, MANY)
+        searches.go_on()
+        await driven.press("j")
+        assert len(await lists(driven, MANY)) == MANY
+
+
+async def test_typing_on_searches_only_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(service(mixed(range(MANY), 2)), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        searches = Searches(monkeypatch, steps=0)
+        searches.go_on()
+        screen = screen_of(driven)
+        for text, count in (("fail", MANY // 2), ("failed", MANY // 2), ("failed ex_1", 50 + 5), ("ex_1", 111)):
+            screen.filter_by(text)
+            await lists(driven, count)
+        assert searches.sizes == [MANY, MANY // 2, MANY // 2, MANY]
