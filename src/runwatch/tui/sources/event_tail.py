@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -18,16 +19,19 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from runwatch.records.event import RunEvent
-    from runwatch.store.repositories.event_sequence import EventSequence
+    from runwatch.store.repositories.event_sequence import EventPredicate, EventSequence
     from runwatch.tui.shell.console_screen import ConsoleScreen
     from runwatch.tui.widgets.lists.event_log import EventLog
     from runwatch.view.resources.event_filter import EventFilter
 
-FILTER_BATCH_EVENTS: Final = 2_000
+FILTER_BATCH_EVENTS: Final = 5_000
 """Events filtered in one step, so that new events can be drawn in between."""
 
 SQL_PREFILTER_EVENTS: Final = 2_000
 """From this many events on, the database searches for a single word first, which finds most matches at once."""
+
+SHOW_AGAIN_S: Final = 0.25
+"""How often more matches are shown while a search goes on."""
 
 SQL_BATCH_EVENTS: Final = 25_000
 """Events that the database searches in one step, so that other work can go in between."""
@@ -77,6 +81,7 @@ class EventTail:
         # Matches in order, and the range of event numbers searched so far, around the place where it began.
         self._found: list[int] = []
         self._looked_near = self._looked_from = self._looked_to = 0
+        self._shown, self._show_at = 0, 0.0
         self._is_looking = False
         self._is_refused = False
 
@@ -246,33 +251,49 @@ class EventTail:
         if events is None or wanted is None:
             return
         keep = wanted.keeps(self._screen.console.render_context())
-        near = self._looked_near
-        if wanted.word and self.length > SQL_PREFILTER_EVENTS and self._looked_from == self._looked_to:
-            here = there = near
-            while (part := _next_part(near, here, there, self.length, SQL_BATCH_EVENTS)) is not None:
-                start, stop = part
-                here, there = min(start, here), max(stop, there)
-                if not self._take_found(wanted, start, stop, await events.holding(wanted.word, start, stop)):
-                    return
-        while True:
-            part = _next_part(near, self._looked_from, self._looked_to, self.length, FILTER_BATCH_EVENTS)
-            if part is None:
-                break
-            start, stop = part
-            if not self._take_found(wanted, start, stop, await events.scan(start, stop, keep)):
+        if self._looked_from == self._looked_to and (
+            not await self._scan(events, wanted, keep)
+            or not (self.length <= SQL_PREFILTER_EVENTS or not wanted.word or await self._search(events, wanted))
+        ):
+            return
+        while self._looked_from > 0 or self._looked_to < self.length:
+            if not await self._scan(events, wanted, keep):
                 return
-            self._looked_from, self._looked_to = min(start, self._looked_from), max(stop, self._looked_to)
         self._is_looking = False
         self._show_found()
+
+    async def _scan(self, events: EventSequence, wanted: EventFilter, keep: EventPredicate) -> bool:
+        """Filter the next part of the events; return whether the filter is still wanted."""
+        size = FILTER_BATCH_EVENTS
+        part = _next_part(self._looked_near, self._looked_from, self._looked_to, self.length, size)
+        if part is None:
+            return True
+        start, stop = part
+        if not self._take_found(wanted, start, stop, await events.scan(start, stop, keep)):
+            return False
+        self._looked_from, self._looked_to = min(start, self._looked_from), max(stop, self._looked_to)
+        return True
+
+    async def _search(self, events: EventSequence, wanted: EventFilter) -> bool:
+        """Let the database search the other events for a word; return whether the filter is still wanted."""
+        here, there = self._looked_from, self._looked_to
+        while (part := _next_part(self._looked_near, here, there, self.length, SQL_BATCH_EVENTS)) is not None:
+            start, stop = part
+            here, there = min(start, here), max(stop, there)
+            if not self._take_found(wanted, start, stop, await events.holding(wanted.word, start, stop)):
+                return False
+        return True
 
     def _take_found(self, wanted: EventFilter, start: int, stop: int, part: list[int]) -> bool:
         """Take the matches of a part of all events; return whether the filter is still wanted."""
         if wanted is not self._filter:
             return False
-        known = len(self._found)
+        now = time.monotonic()
         self._found[bisect_left(self._found, start) : bisect_left(self._found, stop)] = part
-        # The database's matches are found again, so a different count means there are more.
-        if len(self._found) != known:
+        # The database's matches are found again, so a different count means there are more. Drawing takes longer than
+        # a part of the search, so only the first ones are shown at once.
+        if len(self._found) != self._shown and (not self._shown or now >= self._show_at):
+            self._show_at = now + SHOW_AGAIN_S
             self._show_found()
         return True
 
@@ -280,6 +301,7 @@ class EventTail:
         lines, wanted = self._lines, self._filter
         if lines is None:
             return
+        self._shown = len(self._found)
         lines.only(self._found if wanted is not None and self._hides_others else None)
         self._log.highlighter = None if wanted is None else wanted.match_spans
         self._log.update_count()

@@ -64,7 +64,7 @@ class ReceiptTotalsModel:
 
     async def _add(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> None:
         sums = ReceiptTotals()
-        await run_in_slices(things, lambda thing: sums.add(receipt_of(thing)))
+        await run_in_slices(things, lambda thing: sums.add(receipt_of(thing).unpacked()))
         self.sums = sums
         self._done()
 

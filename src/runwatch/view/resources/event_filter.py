@@ -44,8 +44,11 @@ MULTI_RUN_EVENTS: Final[ResourceSpec[Any]] = replace(
 MAX_LINES: Final = 4_096
 """Different lines whose text is kept, about a megabyte."""
 
-_UNSHOWN: Final = re.compile(r'(?<!\\)("(?:event_id|at|check_id|recorded_at)":)"([\w.:+-]{1,64})"', re.ASCII)
-"""Members that differ in every event and that lines do not show."""
+_UNSHOWN: Final = re.compile(
+    r'":"(?:(?<=[{,]"event_id":")|(?<=[{,]"at":")|(?<=[{,]"check_id":")|(?<=[{,]"recorded_at":"))([\w.:+-]{1,64})"',
+    re.ASCII,
+)
+"""The values of members that differ in every event and that lines do not show."""
 
 
 class _EventRow(RecordRow[RunEvent]):
@@ -69,21 +72,22 @@ class _EventRow(RecordRow[RunEvent]):
 
     def says(self, folded: bytes) -> bool:
         """Whether :meth:`text` contains a text, ignoring case. Lines that look the same are made once."""
-        event = self.subject
-        wire = event.wire_text
+        wire = self.item.wire_text
         if "\\" in wire or b"\n" in folded:
             return folded in fold_text(self.text())
-        shown = wire if wire.isascii() and wire.isprintable() else line(wire, None)
-        return folded in fold_text(shown) or folded in self._line(wire)
+        is_plain = wire.isascii() and wire.isprintable()
+        return folded in (wire.lower().encode() if is_plain else fold_text(line(wire, None))) or folded in self._line(
+            wire
+        )
 
     def _line(self, wire: str) -> bytes:
         """Return what the line says."""
-        key = self._drawing.spec.columns[1].id, _UNSHOWN.sub(r"\1", wire)
+        key = self._drawing.spec.columns[1].id, _UNSHOWN.sub("", wire)
         said = self._lines.get(key)
         if said is None:
             said = fold_text("\n".join(self._cell_texts()))
             # A line of an unknown form does show them, so it is this event's alone.
-            if not any(fold_text(value) in said for _, value in _UNSHOWN.findall(wire)):
+            if not any(fold_text(value) in said for value in _UNSHOWN.findall(wire)):
                 if len(self._lines) >= MAX_LINES:
                     self._lines.clear()
                 self._lines[key] = said

@@ -142,6 +142,14 @@ class RecordRow(Generic[S]):
             self._made = _Made(subject, self._drawing.context)
         return subject
 
+    def _unpacked(self) -> S:
+        """Return the subject for reading many members in a row."""
+        subject: Any = self.subject
+        if isinstance(subject, Record):
+            subject = subject.unpacked()
+        unpacked: S = subject
+        return unpacked
+
     @property
     def id(self) -> str:
         """The subject's id, exactly as sent."""
@@ -220,7 +228,7 @@ class RecordRow(Generic[S]):
 
     def _cell_texts(self) -> dict[str, None]:
         """Return what the columns say, in their order."""
-        subject, timed = self.subject, _SAID_IN
+        subject, timed = self._unpacked(), _SAID_IN
         found: dict[str, None] = {}
         for column in self._drawing.spec.columns:
             value = column.value(subject)
@@ -332,15 +340,16 @@ def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) 
     row, which takes longer than a screen may block (manual: decisions, "Measured choices").
     """
     field = spec.field(key.field)
+    value_of = None if field is None else field.sort_key or field.value
     values: list[Any] = []
     places: dict[int, list[int]] = {}
     missing: list[RecordRow[S]] = []
     for start in range(0, len(found), STEP):
         for place, row in enumerate(found[start : start + STEP], start):
-            if field is None:
+            if value_of is None:
                 value = row.value(key.field)
             else:
-                value = (field.sort_key or field.value)(row.subject)
+                value = value_of(row._unpacked())
             if value is None:
                 values.append(None)
                 missing.append(row)

@@ -79,7 +79,8 @@ class ReceiptsScreen(ResourceScreen):
         """Return the cost of the rows shown."""
         if self._source.state().age_s is None and not self.listing.shown:
             return line("")
-        sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
+        # While rows are being found, their total would be outdated at once.
+        sums = None if self.is_arranging else self._shown_sums.take(self.listing.shown, _receipt_of_row)
         if sums is None:
             return (label_span(f"adding up{self.console.glyphs.ellipsis}"),)
         return (label_span(total_text(sums, is_whole=self._source.end_is_proven()), Role.PLAIN),)
