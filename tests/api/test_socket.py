@@ -185,6 +185,6 @@ async def test_a_connection_that_is_lost_before_its_peer_is_known_is_a_lost_conn
         async def aclose(self) -> None:
             """End it."""
 
-    lost = transport.Transport(Target("unnamed", "http://127.0.0.1:1", None))
+    lost = transport.Transport(Target("environment", "http://127.0.0.1:1", None))
     with pytest.raises(httpx.ConnectError):
         await lost._check_connection("connection.connect_tcp.complete", {"return_value": Lost()})

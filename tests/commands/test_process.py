@@ -220,7 +220,7 @@ def test_a_defect_is_told_shortly_and_its_trace_goes_to_the_log_without_the_key(
 def test_a_cancel_asks_on_a_terminal(live: tuple[Cli, ScriptedService]) -> None:
     cli, service = live
     with Terminal(cli.command("runs", "cancel", "ex_1"), env=cli.environment) as terminal:
-        terminal.wait_for("Cancel run ex_1 on unnamed")
+        terminal.wait_for("Cancel run ex_1 on environment")
         terminal.type("n\n")
         assert terminal.wait_exit() == 1
     assert service.requests("POST") == []

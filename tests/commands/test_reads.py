@@ -88,7 +88,7 @@ def test_problems_met_are_listed_newest_first(runwatch: Here, service: ScriptedS
     listed = runwatch("problems", "list", "--json").json
     assert [item["instance"] for item in listed] == instances
     assert listed[0]["raw"]["instance"] == instances[0]
-    assert (listed[0]["profile"], listed[0]["path"]) == ("unnamed", "/v1/executions/ex_c")
+    assert (listed[0]["profile"], listed[0]["path"]) == ("environment", "/v1/executions/ex_c")
     assert len(runwatch("problems", "list", "--limit", "2", "--json").json) == 2
     assert len(runwatch("problems", "list", "--limit", "0", "--json").json) == 3
     assert runwatch("problems", "list", "--profile", "other", "--json").json == []

@@ -14,7 +14,7 @@ import pytest
 
 import runwatch
 from runwatch.base.paths import find_paths
-from runwatch.settings.declarations import UNNAMED
+from runwatch.settings.declarations import ENVIRONMENT
 from runwatch.store.db.database import Database
 from runwatch.store.repositories.record_cache import RecordCache
 from runwatch.store.repositories.scope import Scope
@@ -135,7 +135,7 @@ async def test_its_ids_are_completed_from_what_the_console_has_seen(cli: Cli, tm
     database = Database.open(tmp_path / "runwatch-data" / find_paths().database.name)
     found = [Gadget(raw) for raw in GADGETS]
     await RecordCache(database).save(
-        Scope(UNNAMED, "svc", "key_1"), Gadget.KIND, found, datetime(2026, 11, 22, tzinfo=UTC)
+        Scope(ENVIRONMENT, "svc", "key_1"), Gadget.KIND, found, datetime(2026, 11, 22, tzinfo=UTC)
     )
     database.close()
     assert cli("__complete", "gadgets", "show", "").text == "gd_1\ngd_2\n"

@@ -50,7 +50,7 @@ SHEETS: Final = (
 )
 """Lists, and the key that opens a dialog, a form or a menu of what can be done with a record of theirs."""
 
-IN_FRONT: Final = re.compile(r"┏━ (?:.* on unnamed ━|Actions   )|tab next field")
+IN_FRONT: Final = re.compile(r"┏━ (?:.* on environment ━|Actions   )|tab next field")
 """What shows that one of them stands in front."""
 
 IN_TOML: Final = [entry.text for entry in CORPUS if entry.is_unicode and len(entry.text) < 100]

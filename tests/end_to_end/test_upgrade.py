@@ -6,7 +6,9 @@ filter and columns in the settings; a local service with one test run; a label a
 
 from __future__ import annotations
 
+import json
 import shutil
+import sqlite3
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,3 +61,22 @@ def test_runs_labels_and_problems_are_there(upgraded: Cli, tmp_path: Path) -> No
         terminal.wait_for("first")
         terminal.type("q")
         assert terminal.wait_exit() == 0
+
+
+def test_labels_and_problems_under_the_environments_former_name_are_there(upgraded: Cli, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "runwatch-data" / "console.db") as old:
+        old.execute("INSERT INTO scope (profile, service, principal) SELECT 'unnamed', service, principal FROM scope")
+        old.execute("UPDATE note SET scope = (SELECT id FROM scope WHERE profile = 'unnamed')")
+        old.execute("UPDATE problem SET profile = 'unnamed'")
+    old.close()
+    with upgraded.running("serve", "--json") as service:
+        assert service.stdout is not None
+        started = json.loads(service.stdout.readline())
+        address = {"RUNWATCH_BASE_URL": started["base_url"], "RUNWATCH_API_KEY": started["api_key"]}
+        with console(tmp_path, base_url=started["base_url"], key=started["api_key"]) as terminal:
+            terminal.wait_for("environment")
+            terminal.wait_for("first")
+            terminal.type("q")
+            assert terminal.wait_exit() == 0
+        problems = upgraded("problems", "list", "--json", env=address).json
+        assert [(row["profile"], row["instance"]) for row in problems] == [("environment", PROBLEM)]

@@ -137,7 +137,7 @@ def test_a_link_to_a_repository_of_settings_stays_one(path: Path, tmp_path: Path
         ("zzzzzz", "x", "config show"),
         ("profiles.work.baseurl", "x", "profiles.work.base_url"),
         ("profiles.local.base_url", "https://h", "taken"),
-        ("profiles.a/b.base_url", "https://h", "Letters"),
+        ("profiles.a/b.base_url", "https://h", "Use letters"),
         ("profiles.work", "x", "Did you mean"),
         ("retries", "many", "a whole number from 0 to 5"),
         ("retries", 2.5, "a whole number from 0 to 5"),

@@ -124,7 +124,9 @@ def test_names_of_profiles(name: str) -> None:
     assert is_profile_name(name)
 
 
-@pytest.mark.parametrize("name", ["", "local", "unnamed", "-a", "a b", "a.b", "a/b", "é", "x" * 65, "a\n", "../a"])
+@pytest.mark.parametrize(
+    "name", ["", "local", "environment", "unnamed", "-a", "a b", "a.b", "a/b", "é", "x" * 65, "a\n", "../a"]
+)
 def test_no_names_of_profiles(name: str) -> None:
     assert not is_profile_name(name)
 

@@ -134,6 +134,13 @@ def test_a_byte_order_mark_and_lines_of_windows_do_no_harm(path: Path) -> None:
             "is a name that runwatch uses itself; give the profile another one",
         ),
         (
+            "[profiles.environment]",
+            1,
+            "profiles.environment",
+            "is the name of a service that the environment gives; rename the profile to environment-profile,"
+            " which has its labels and notes, and store its key again",
+        ),
+        (
             '[profiles."a b"]',
             1,
             "profiles.a b",
@@ -356,3 +363,8 @@ def test_no_mutated_file_stops_a_start(tmp_path: Path, chance: random.Random, co
         assert problem.line is not None, str(problem)
     for copy in tmp_path.glob("*.bad-*"):
         copy.unlink()
+
+
+def test_a_named_filter_of_0_1_0_finds_the_environments_profile(path: Path) -> None:
+    loaded = load_settings_file(write(path, "[filters]\nmine = 'is:problem profile=unnamed'"))
+    assert loaded.settings.filters == {"mine": "is:problem profile=environment"}

@@ -91,16 +91,16 @@ def test_nothing_configured_because_the_file_is_broken_says_where(machine: Machi
 
 def test_address_and_key_of_the_environment_belong_together(machine: Machine) -> None:
     target = machine.target(environment={**URL, **KEY})
-    assert shown(target) == ("unnamed", OTHER, "rw_environment_key", "environment RUNWATCH_API_KEY")
+    assert shown(target) == ("environment", OTHER, "rw_environment_key", "environment RUNWATCH_API_KEY")
 
 
 def test_a_flag_gives_the_environments_key_an_address(machine: Machine) -> None:
     target = machine.target(SettingOptions(base_url=WORK), {**URL, **KEY})
-    assert shown(target) == ("unnamed", WORK, "rw_environment_key", "environment RUNWATCH_API_KEY")
+    assert shown(target) == ("environment", WORK, "rw_environment_key", "environment RUNWATCH_API_KEY")
 
 
 def test_an_address_without_a_key_is_called_without_one(machine: Machine) -> None:
-    assert shown(machine.target(environment=URL)) == ("unnamed", OTHER, None, "")
+    assert shown(machine.target(environment=URL)) == ("environment", OTHER, None, "")
 
 
 def test_a_key_without_an_address_is_refused_and_starts_nothing(machine: Machine) -> None:
@@ -232,7 +232,7 @@ def test_a_profile_that_nobody_named_stands_aside_for_another_address(text: str,
     machine.settings(text)
     machine.keep_key("work", "rw_work_key")
     target = machine.target(environment=URL)
-    assert shown(target) == ("unnamed", OTHER, None, "")
+    assert shown(target) == ("environment", OTHER, None, "")
     assert (target.ca_file, target.production) == (None, False)
     assert machine.target(environment={"RUNWATCH_BASE_URL": WORK}).profile == "work"
 

@@ -91,3 +91,26 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("in the way", "utf-8")
     with pytest.raises(SettingsError, match="could not be saved"):
         save_view_state(tmp_path / "data" / "session.toml", ViewState("runs"))
+
+
+@pytest.mark.parametrize(
+    ("stored", "restored"),
+    [
+        ("profile=unnamed", "profile=environment"),
+        (
+            'status:429 profile!="unnamed" | !profile:unnamed',
+            'status:429 profile!="environment" | !profile:environment',
+        ),
+        ("unnamed", "unnamed"),
+        (
+            "profile=unnamed-2 profiles=unnamed x.profile=unnamed",
+            "profile=unnamed-2 profiles=unnamed x.profile=unnamed",
+        ),
+    ],
+)
+def test_a_filter_of_0_1_0_names_the_environments_profile_as_it_is_called_today(
+    stored: str, restored: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "session.toml"
+    save_view_state(path, ViewState("requests", filter=stored))
+    assert load_view_state(path) == ViewState("requests", filter=restored)

@@ -185,7 +185,7 @@ def write_journal(driven: Driven) -> None:
                 received_bytes=431,
                 error=None,
                 problem=told,
-                profile="unnamed",
+                profile="environment",
                 origin="http://127.0.0.1:40213",
             )
         )

@@ -17,7 +17,7 @@ from runwatch.base.errors import RunwatchError
 from runwatch.base.paths import Paths, find_paths
 from runwatch.commands.cli.command_spec import CONSOLE, CommandSpec
 from runwatch.commands.cli.grammar import command_at, find_option
-from runwatch.settings.declarations import LOCAL, UNNAMED
+from runwatch.settings.declarations import ENVIRONMENT, LOCAL
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 
 _SAFE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}", re.ASCII)
@@ -170,4 +170,4 @@ def _profiles(
     profile = resolver.profile()
     if profile is not None:
         return (profile.name,)
-    return None if resolver.base_url() is None else (UNNAMED,)
+    return None if resolver.base_url() is None else (ENVIRONMENT,)

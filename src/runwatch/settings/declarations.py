@@ -25,11 +25,17 @@ from runwatch.settings.setting import (
 LOCAL: Final = "local"
 """Profile name of the local service, on screen and for its data."""
 
-UNNAMED: Final = "unnamed"
-"""Profile name of a service whose address came without a profile."""
+ENVIRONMENT: Final = "environment"
+"""Profile name of a service whose address came without a profile, from the environment or a flag."""
 
-RESERVED_NAMES: Final = (LOCAL, UNNAMED)
-"""Names that a profile of the settings file may not have."""
+FORMER_ENVIRONMENT: Final = "unnamed"
+"""The name of :data:`ENVIRONMENT` in version 0.1.0, still found in its files and in filters."""
+
+RENAMED_PROFILE: Final = "environment-profile"
+"""Name under which the local data of a user's profile ``environment``, allowed in 0.1.0, goes on."""
+
+RESERVED_NAMES: Final = (LOCAL, ENVIRONMENT, FORMER_ENVIRONMENT)
+"""Names that a profile of the settings file may not have (manual: decisions, "Names of profiles")."""
 
 PROFILES: Final = "profiles"
 """Table of the settings file that holds the profiles."""
@@ -45,6 +51,7 @@ SECRET_KEYS: Final = frozenset(
 )  # fmt: skip
 """Keys under which users write an API key into a file; a value there is refused and never shown."""
 
+_FORMER_TERM: Final = re.compile(rf'((?<![\w.])profile(?::|!?=)"?){FORMER_ENVIRONMENT}("?(?![\w-]))')
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 
 
@@ -59,6 +66,11 @@ def _command(value: str) -> str:
     if not shlex.split(value):
         raise ValueError
     return value
+
+
+def update_filter(expression: str) -> str:
+    """Return a stored filter with the profile name of version 0.1.0 replaced by today's."""
+    return _FORMER_TERM.sub(rf"\1{ENVIRONMENT}\2", expression)
 
 
 def _word(value: str) -> str:
@@ -153,7 +165,7 @@ class Settings(SettingsGroup):
         check=_command,
     )
     keys = text_table_setting("keys", "Keys by action id, replacing the defaults.")
-    filters = text_table_setting("filters", "Named filters; each is a filter expression.")
+    filters = text_table_setting("filters", "Named filters; each is a filter expression.", check=update_filter)
     columns = name_table_setting("columns", "The columns of a list, in order, by the name of its screen or command.")
 
     def __init__(self, chosen: Mapping[str, Any] | None = None, profiles: Mapping[str, Profile] | None = None) -> None:

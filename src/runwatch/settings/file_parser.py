@@ -12,7 +12,9 @@ from runwatch.base.closest_word import closest_word
 from runwatch.base.log import REDACTED, keep_secret
 from runwatch.base.secrets.secret import Secret
 from runwatch.settings.declarations import (
+    ENVIRONMENT,
     PROFILES,
+    RENAMED_PROFILE,
     RESERVED_NAMES,
     Profile,
     Settings,
@@ -141,6 +143,12 @@ class SettingsParser:
             place = (PROFILES, name)
             if not isinstance(members, dict):
                 self._note(place, "must be a table")
+            elif name == ENVIRONMENT:
+                self._note(
+                    place,
+                    f"is the name of a service that the environment gives; rename the profile to {RENAMED_PROFILE},"
+                    " which has its labels and notes, and store its key again",
+                )
             elif name in RESERVED_NAMES:
                 self._note(place, "is a name that runwatch uses itself; give the profile another one")
             elif not is_profile_name(name):

@@ -12,7 +12,7 @@ from runwatch.base.errors import NotConfigured, SettingsError, UsageError
 from runwatch.base.network.service_target import Target, normalise_base_url
 from runwatch.base.paths import Paths
 from runwatch.base.shell_words import runwatch_command
-from runwatch.settings.declarations import LOCAL, PROFILE_SETTINGS, PROFILES, SETTINGS, UNNAMED, Profile, Settings
+from runwatch.settings.declarations import ENVIRONMENT, LOCAL, PROFILE_SETTINGS, PROFILES, SETTINGS, Profile, Settings
 from runwatch.settings.key_sources import ENVIRONMENT_KEY, FoundKey, environment_key, profile_key
 from runwatch.settings.setting import InvalidValueError, Setting
 from runwatch.settings.settings_file import LoadedSettings
@@ -191,7 +191,7 @@ class SettingsResolver:
         if address is None:
             raise self._not_configured(given_key)
         if profile is None:
-            return _target_of(UNNAMED, address.value, given_key)
+            return _target_of(ENVIRONMENT, address.value, given_key)
         if address.source is SettingSource.PROFILE:
             return self._profile_target(profile, given_key)
         if address.value != profile.base_url and given_key is None:

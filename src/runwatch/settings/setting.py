@@ -182,8 +182,8 @@ def float_setting(key: str, default: float, doc: str, *, least: float, most: flo
     return Setting(key, default, doc, read=read, takes=takes)
 
 
-def text_table_setting(key: str, doc: str) -> Setting[Mapping[str, str]]:
-    """Declare a table of texts, under names chosen by the user."""
+def text_table_setting(key: str, doc: str, *, check: Callable[[str], str] = str) -> Setting[Mapping[str, str]]:
+    """Declare a table of texts, under names chosen by the user; ``check`` is as in :func:`text_setting`."""
     takes = "a table of texts"
 
     def read(value: object) -> Mapping[str, str]:
@@ -191,7 +191,7 @@ def text_table_setting(key: str, doc: str) -> Setting[Mapping[str, str]]:
             raise InvalidValueError(f"must be {takes}")
         return dict(value)
 
-    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: text_setting(name, "", doc))
+    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: text_setting(name, "", doc, check=check))
 
 
 def name_list_setting(key: str, doc: str) -> Setting[list[str]]:

@@ -26,6 +26,7 @@ from runwatch.base.files import (
 )
 from runwatch.settings.declarations import (
     PROFILES,
+    RESERVED_NAMES,
     Profile,
     Settings,
     find_closest_key,
@@ -227,7 +228,7 @@ def _find(key: str) -> Setting[Any]:
     if parts[0] == PROFILES and len(parts) == 3 and not is_profile_name(parts[1]):
         raise SettingsError(
             f"'{parts[1]}' is not a valid profile name",
-            hint="Letters, digits, - and _, at most 64; 'local' and 'unnamed' are taken.",
+            hint=f"Use letters, digits, - and _, at most 64; {', '.join(RESERVED_NAMES)} are taken.",
         )
     setting = find_setting(key)
     if setting is None:

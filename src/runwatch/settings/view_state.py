@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runwatch.base.errors import SettingsError
+from runwatch.settings.declarations import update_filter
 
 MAX_STATE_BYTES: Final = 100_000
 """A larger file was not written by runwatch."""
@@ -100,7 +101,7 @@ def _view(content: dict[str, Any]) -> ViewState:
         raise ValueError("screen is missing")
     return ViewState(
         screen,
-        _text(content, "filter"),
+        update_filter(_text(content, "filter")),
         _switch(content, "is_filter_off"),
         tuple((_text(order, "field"), _switch(order, "descending")) for order in orders),
         _switch(content, "is_wide"),

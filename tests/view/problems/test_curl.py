@@ -27,7 +27,9 @@ def test_the_key_comes_through_a_pipe_from_the_profile_and_its_address() -> None
     assert build_curl_command(request()) == (
         f"runwatch config header --profile prod --base-url {ORIGIN} | curl -sS -H @- -X GET --url {ORIGIN}/v1/account"
     )
-    assert build_curl_command(request(profile="unnamed")).startswith(f"runwatch config header --base-url {ORIGIN} | ")
+    assert build_curl_command(request(profile="environment")).startswith(
+        f"runwatch config header --base-url {ORIGIN} | "
+    )
 
 
 def test_a_write_names_its_idempotency_key_and_takes_its_body_from_a_file() -> None:
@@ -38,7 +40,7 @@ def test_a_write_names_its_idempotency_key_and_takes_its_body_from_a_file() -> N
 
 
 def test_an_entry_of_a_file_never_gets_a_key_whatever_it_calls_itself() -> None:
-    for profile in ("prod", "local", "unnamed", None):
+    for profile in ("prod", "local", "environment", None):
         command = build_curl_command(request(profile=profile), is_foreign=True, socket=SOCKET)
         assert command == f"curl -sS -X GET --url {ORIGIN}/v1/account"
 

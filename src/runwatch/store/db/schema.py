@@ -203,7 +203,21 @@ _THIRD: Final = (
     "ALTER TABLE watched RENAME TO watch",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD)
+_FOURTH: Final = (
+    # A service given by the environment had the profile name 'unnamed' and now has 'environment', which a profile of
+    # the user may have had until now. OR IGNORE: where that user also has a profile of the new name for the same
+    # account, the rows stay as they are instead of being lost.
+    "UPDATE OR IGNORE scope SET profile = 'environment-profile' WHERE profile = 'environment'",
+    "UPDATE OR IGNORE scope SET profile = 'environment' WHERE profile = 'unnamed'",
+    "UPDATE OR REPLACE identity SET profile = 'environment-profile' WHERE profile = 'environment'",
+    "UPDATE OR REPLACE identity SET profile = 'environment' WHERE profile = 'unnamed'",
+    "UPDATE request SET profile = 'environment-profile' WHERE profile = 'environment'",
+    "UPDATE request SET profile = 'environment' WHERE profile = 'unnamed'",
+    "UPDATE problem SET profile = 'environment-profile' WHERE profile = 'environment'",
+    "UPDATE problem SET profile = 'environment' WHERE profile = 'unnamed'",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """The statements of each step; step ``n`` migrates schema ``n`` to ``n + 1`` in one transaction."""
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -14,7 +14,7 @@ from runwatch.base.errors import RunwatchError, SettingsError
 from runwatch.base.network.service_target import normalise_base_url
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.base.text import is_clean
-from runwatch.settings.declarations import LOCAL, UNNAMED
+from runwatch.settings.declarations import ENVIRONMENT, LOCAL
 from runwatch.view.problems.explanations import support_block
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.spec.resource import ResourceSpec
@@ -118,7 +118,7 @@ def _header_command(entry: RequestEntry) -> str:
     """
     if entry.profile == LOCAL:
         return runwatch_command("config header", local=True)
-    profile = None if entry.profile == UNNAMED else entry.profile
+    profile = None if entry.profile == ENVIRONMENT else entry.profile
     return runwatch_command("config header", profile=profile, base_url=_origin(entry))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from runwatch.settings.declarations import (
     PROFILE_SETTINGS,
     PROFILES,
+    RESERVED_NAMES,
     SETTINGS,
     Profile,
     Settings,
@@ -101,7 +102,7 @@ def parse_edit(row: SettingsRow, text: str) -> tuple[str, str | None]:
             raise InvalidValueError("must be NAME = VALUE")
         if row.edits == PROFILES and not is_profile_name(name):
             raise InvalidValueError(
-                "must begin with a name of letters, digits, - and _ that is neither local nor unnamed"
+                f"must begin with a name of letters, digits, - and _; {', '.join(RESERVED_NAMES)} are taken"
             )
         key = f"{PROFILES}.{name}.base_url" if row.edits == PROFILES else f"{row.edits}.{name}"
     else:

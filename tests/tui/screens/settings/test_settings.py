@@ -256,7 +256,7 @@ async def test_a_file_that_cannot_be_read_is_never_written_over(service: Scripte
 
 async def test_the_connection_in_use_answers_with_whose_account_it_is(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await go_to(driven, "profile unnamed")
+        await go_to(driven, "profile environment")
         before = len(service.heard)
         await driven.press("T")
         await driven.shows(f"answers for {account().tenant_id}")
@@ -287,7 +287,7 @@ async def test_a_refused_connection_shows_the_problem_and_esc_leaves_it(tmp_path
     service = ScriptedService(runs=[run("ex_1")])
     service.say("GET", "/v1/account", Said(401, problem("unauthenticated", instance="0b1f6c1e-8a34-4f0e")))
     async with console(service, tmp_path) as driven:
-        await go_to(driven, "profile unnamed")
+        await go_to(driven, "profile environment")
         await driven.press("T")
         await driven.shows("0b1f6c1e-8a34-4f0e")
         assert driven.app.screen.query_one(ProblemPanel).has_focus_within
@@ -306,7 +306,7 @@ async def test_a_profile_without_an_address_says_what_to_set(service: ScriptedSe
 
 async def test_no_key_is_ever_on_the_screen(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, settings=FILE, size=(200, 60)) as driven:
-        await go_to(driven, "profile unnamed")
+        await go_to(driven, "profile environment")
         assert "environment RUNWATCH_API_KEY" in driven.text
         assert KEY not in driven.text
 
