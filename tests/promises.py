@@ -1,7 +1,8 @@
 """Run the tests behind each promise of the manual: ``python -m tests.promises [--manual] [--jobs N] [NUMBER ...]``.
 
-Prints the table of promises with the results of this run. ``--manual`` also puts it into the page *measurements*
-between its two marks; results get there in no other way. Exits 1 when a test fails.
+Prints the table of promises with the results of this run, in which all cases of a test are run. ``--manual`` also puts
+them into the page *measurements* between its two marks, where promises that are not run keep their result; results get
+there in no other way. Exits 1 when a test fails.
 """
 
 from __future__ import annotations
@@ -354,7 +355,16 @@ def run(promise: Promise) -> Result:
     """Run the tests of a promise in a process of their own, and say all that they said once they have ended."""
     with tempfile.TemporaryDirectory() as place:
         report = Path(place) / "report.xml"
-        words = ["-q", "-p", "no:cacheprovider", f"--basetemp={place}/tests", f"--junitxml={report}", *promise.tests]
+        words = [
+            "-q",
+            "-m",
+            "",
+            "-p",
+            "no:cacheprovider",
+            f"--basetemp={place}/tests",
+            f"--junitxml={report}",
+            *promise.tests,
+        ]
         command = [sys.executable, "-m", "pytest", *words]
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         sys.stderr.write(f"{promise.promise}\n{done.stdout.decode('utf-8', 'replace')}")
@@ -372,7 +382,13 @@ def read_report(text: str) -> Result:
     return Result(cases - failed, cases, seconds)
 
 
-def table(results: Iterable[tuple[Promise, Result]]) -> str:
+def read_results(page: str) -> dict[int, str]:
+    """Return the results that the table of a page has, by the number of the promise."""
+    rows = (line.strip("| ").split(" | ") for line in page.partition(BEGIN)[2].partition(END)[0].splitlines())
+    return {int(cells[0]): cells[-1] for cells in rows if cells[0].isdigit()}
+
+
+def table(results: Iterable[tuple[Promise, Result | str]]) -> str:
     """Return the table for the manual."""
     machine = f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}"
     numbers = {promise: number for number, promise in enumerate(PROMISES, 1)}
@@ -398,13 +414,11 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the named promises, or all of them."""
     parser = argparse.ArgumentParser(prog="python -m tests.promises", description=__doc__)
     parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help=f"of 1 to {len(PROMISES)}")
-    parser.add_argument("--manual", action="store_true", help="put the table of all promises into the manual")
+    parser.add_argument("--manual", action="store_true", help="put the results into the manual")
     parser.add_argument("--jobs", type=int, default=JOBS, metavar="N", help=f"promises at once, {JOBS} unless given")
     given = parser.parse_args(words)
     if not set(given.numbers) <= set(range(1, len(PROMISES) + 1)):
         parser.error(f"numbers are 1 to {len(PROMISES)}")
-    if given.manual and given.numbers:
-        parser.error("the manual gets all promises or none")
     if given.manual:
         put_between_marks(PAGE.read_text("utf-8"), "")
     # A shell that starts this in the background has it ignore interruptions, and the programs of the tests with it.
@@ -415,7 +429,11 @@ def main(words: Sequence[str] | None = None) -> int:
     text = table(results)
     print(text)
     if given.manual:
-        PAGE.write_text(put_between_marks(PAGE.read_text("utf-8"), text), "utf-8")
+        page = PAGE.read_text("utf-8")
+        run_now = dict(results)
+        earlier = read_results(page)
+        rows = [(each, run_now.get(each) or earlier.get(number, "–")) for number, each in enumerate(PROMISES, 1)]
+        PAGE.write_text(put_between_marks(page, table(rows)), "utf-8")
     return 0 if all(result.holds for _, result in results) else 1
 
 

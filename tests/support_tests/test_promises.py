@@ -6,7 +6,19 @@ import ast
 
 import pytest
 
-from tests.promises import BEGIN, END, PAGE, PROMISES, ROOT, Promise, Result, put_between_marks, read_report, table
+from tests.promises import (
+    BEGIN,
+    END,
+    PAGE,
+    PROMISES,
+    ROOT,
+    Promise,
+    Result,
+    put_between_marks,
+    read_report,
+    read_results,
+    table,
+)
 
 IDS = sorted({test for promise in PROMISES for test in promise.tests})
 
@@ -85,3 +97,17 @@ def test_the_table_stands_between_its_marks_and_replaces_the_one_before() -> Non
 def test_a_page_without_marks_is_left_alone() -> None:
     with pytest.raises(ValueError, match="has no"):
         put_between_marks("nothing", "text")
+
+
+def test_the_results_of_a_page_are_read_again() -> None:
+    text = table([(PROMISES[0], Result(2, 2, 3)), (PROMISES[4], "–")])
+    assert read_results(f"| 9 | x | y | z |\n{BEGIN}\n{text}{END}\n| 8 | x | y | z |\n") == {
+        1: "2 of 2 passed in 3 s",
+        5: "–",
+    }
+
+
+def test_every_promise_of_the_manual_has_a_result_and_holds() -> None:
+    results = read_results(PAGE.read_text("utf-8"))
+    assert set(results) == set(range(1, len(PROMISES) + 1))
+    assert [number for number, result in results.items() if "passed in" not in result or result.startswith("**")] == []
