@@ -32,6 +32,7 @@ class Column:
     min_cells: int = 4
     max_cells: int = 40
     elides_middle: bool = False
+    keeps_last_words: bool = False
     never_cut: bool = False
     hide_if_empty: bool = False
 

@@ -50,11 +50,11 @@ def test_a_table_is_drawn_in_columns() -> None:
     assert printed() == [
         "status       run           took  mode  cost / cap      last    "
         "        reason            model  reason from  created",
-        "● running    ex_8f21…9b7e  0:42  live  ▕█░░░░▏ 0.0140  check 2s  "
-        "      –                 –      –            42s",
+        "● running    ex_8f21…9b7e  0:42  live  ▕█░░░░▏ 0.0140  check 2s ago  "
+        "  –                 –      –            42s",
         "✓ completed  ex_41e0          ?  echo  test run        started 4m ago  "
         "–                 –      –            4m",
-        "✗ failed     ex_5c9d       0:08  live  ?               1m      "
+        "✗ failed     ex_5c9d       0:08  live  ?               1m ago  "
         "        no_eligible_arms  –      run          2m",
     ]
 

@@ -23,6 +23,7 @@ from runwatch.view.text.safe_text import (
     json_block,
     json_text,
     json_value,
+    last_words,
     line,
     truncate,
 )
@@ -150,3 +151,10 @@ def test_a_megabyte_in_a_cell_is_cut_and_says_so() -> None:
 def test_a_moment_that_utc_cannot_write_is_shown_as_it_came() -> None:
     early = datetime.fromisoformat("0001-01-01T00:00:00+23:59")
     assert json_text(early) == "0001-01-01T00:00:00+23:59"
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(14, "started 4m ago"), (13, "4m ago"), (8, "4m ago"), (4, "ago"), (1, "ago"), (0, "ago")]
+)
+def test_a_text_whose_end_is_the_value_loses_words_at_its_start(width: int, shown: str) -> None:
+    assert last_words(line("started 4m ago"), width) == shown

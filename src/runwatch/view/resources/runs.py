@@ -34,7 +34,6 @@ from runwatch.view.text import json_paths
 from runwatch.view.text.format import (
     RenderContext,
     about,
-    age,
     duration,
     elapsed_clock,
     estimated,
@@ -43,6 +42,7 @@ from runwatch.view.text.format import (
     money_exact,
     percent,
     seconds_since,
+    short_ago,
     short_id,
     spent_amount,
     state_label,
@@ -119,11 +119,11 @@ def _last(facts: RunFacts, context: RenderContext) -> CellText:
     """Format the newest event and its age, or how long ago an ended run ended."""
     event, ended = facts.last_event, facts.ended_at.value
     if facts.is_final and ended is not None:
-        return age(ended, context.now)
+        return short_ago(ended, context.now)
     if event is not None:
-        return line(f"{last_event_text(event)} {age(event.at, context.now) if event.at else ''}".rstrip())
+        return line(f"{last_event_text(event)} {short_ago(event.at, context.now) if event.at else ''}".rstrip())
     created = facts.run.created_at
-    return line(context.glyphs.unknown) if created is None else line(f"started {age(created, context.now)} ago")
+    return line(context.glyphs.unknown if created is None else f"started {short_ago(created, context.now)}")
 
 
 def _reason(facts: RunFacts, context: RenderContext) -> CellText:
@@ -276,7 +276,7 @@ COLUMNS: Final = (
     column("cost|spend=cost_usd.value", title="cost / cap", cell=_cost, hide_order=8, min_cells=14),
     column(
         "last", lambda run: last_event_text(run.last_event) if run.last_event else None, cell=_last, hide_order=10,
-        min_cells=8,
+        min_cells=8, keeps_last_words=True,
     ),
     column("reason=reason.value", cell=_reason, hide_order=7, min_cells=12),
     column("model=model.value", hide_order=5, min_cells=12, max_cells=32),

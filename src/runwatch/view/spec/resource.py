@@ -75,6 +75,7 @@ class Column(Field[S]):
         max_cells: Maximum width in a list.
         hide_if_empty: Whether to drop the column if it is empty in all visible rows.
         elides_middle: Whether to cut long text in its middle, because ids differ at their ends.
+        keeps_last_words: Whether a long text loses words at its start, because its end is the value.
         never_cut: Whether to drop the column rather than cut it, because a cut time would be a different time.
             Right-aligned columns are numbers and are never cut either.
     """
@@ -87,6 +88,7 @@ class Column(Field[S]):
     min_cells: int = 4
     max_cells: int = 40
     elides_middle: bool = False
+    keeps_last_words: bool = False
     never_cut: bool = False
     hide_if_empty: bool = False
 

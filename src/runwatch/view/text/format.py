@@ -119,6 +119,12 @@ def age(at: datetime | None, now: datetime) -> SafeText:
     return line(f"in {short_duration(-seconds)}" if seconds <= -_MINUTE else short_duration(max(seconds, 0)))
 
 
+def short_ago(at: datetime, now: datetime) -> SafeText:
+    """Format an age for a list that says so: ``5s ago``, ``2d ago``, ``in 10d``."""
+    text = age(at, now)
+    return text if text.startswith("in ") else line(f"{text} ago")
+
+
 def ago(at: datetime | None, now: datetime) -> SafeText:
     """Format an age for a sentence: ``5 s ago``, ``2 d ago``, ``in 10 d``."""
     text = age(at, now)

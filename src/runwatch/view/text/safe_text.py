@@ -133,6 +133,13 @@ def truncate(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
     return text if cell_width(text) <= width else SafeText(plain.truncate(text, width, clean_line(mark)), _GATE)
 
 
+def last_words(text: SafeText, width: int) -> SafeText:
+    """Return a text without the words at its start that do not fit into ``width`` cells; the last one always stays."""
+    while cell_width(text) > width and " " in text:
+        text = line(text.partition(" ")[2])
+    return text
+
+
 def elide_middle(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
     """Cut safe text in its middle to at most ``width`` cells. Text that was already cut is cut further at the same
     place.

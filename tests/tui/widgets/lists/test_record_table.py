@@ -431,3 +431,13 @@ async def test_one_changed_row_has_one_row_drawn_anew(monkeypatch: pytest.Monkey
         rows[2].cells["age"] = StyledText(line("9h"))
         table.show(rows)
         assert asked == [Region(0, 2 + table.HEAD_ROWS, table.size.width, 1)]
+
+
+async def test_a_value_after_a_word_stays_whole_in_a_narrow_column() -> None:
+    columns = (samples.Column("status", "status"), samples.Column("run", "last", max_cells=8, keeps_last_words=True))
+    table = RecordTable(columns)
+    app = Stage(Pane(table))
+    async with app.run_test(size=(80, 20)) as pilot:
+        table.show([samples.row("r1", ("running", "live"), ("started 12m ago", "quiet"))])
+        await pilot.pause()
+        assert lines_of(app)[2].split()[2:6] == ["running", "12m", "ago", "┃"]

@@ -24,7 +24,7 @@ from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.column_layout import COLUMN_GAP, ColumnNeed, PlacedColumn, TableColumn, lay_out_columns
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line
+from runwatch.view.text.safe_text import SafeText, elide_middle, fit, last_words, line
 from runwatch.view.text.styled_text import StyledText
 
 MARGIN: Final = 3
@@ -290,6 +290,8 @@ class RecordTable(LineList, inherit_bindings=False):
             mark = app.glyphs.ellipsis
             if placed.column.elides_middle:
                 text = elide_middle(text, placed.width, mark)
+            if placed.column.keeps_last_words:
+                text = last_words(text, placed.width)
             shown = fit(text, placed.width, placed.column.align, mark)
             segments += [self.piece(shown, Role.QUIET if self._is_stale else role, style), to_segment(_GAP, style)]
         return segments
