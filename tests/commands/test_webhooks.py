@@ -16,7 +16,7 @@ def test_a_webhook_is_added_and_its_secret_shown_this_once(runwatch: Here, servi
     made = runwatch("webhooks", "create", "--url", "https://hooks.example.test/runs", "--event", "execution.failed")
     assert made.code == 0
     assert SECRET in made.text
-    assert "shown this once" in made.errors
+    assert "shown only once" in made.errors
     (sent,) = service.requests("POST", "/v1/webhooks")
     assert b'"event_types": ["execution.failed"]' in sent.body.replace(b'":["', b'": ["')
     assert sent.head.header("idempotency-key")

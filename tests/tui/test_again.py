@@ -66,7 +66,7 @@ async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_pa
         await driven.select(noon.TEST)
         await driven.press("A")
         await form(driven)
-        await driven.shows("New run like 41e0…c2d4 · postExecutions")
+        await driven.shows("New run like 41e0…c2d4")
         assert "Not known" not in driven.text
         assert value(driven, "objective") == sent["task"]["objective"]
         assert value(driven, "max_cost_usd") == "0.5"

@@ -76,7 +76,7 @@ async def test_the_first_key_ends_the_welcome_and_does_what_it_does(service: Scr
     async with unconfigured(service, tmp_path) as driven:
         await driven.shows(USED)
         await driven.press("0")
-        await driven.shows("No problems were met")
+        await driven.shows("No problems recorded")
         assert USED not in driven.text
         await driven.press("1")
         await driven.shows("No runs yet.")
@@ -143,7 +143,7 @@ async def test_what_is_wrong_with_the_settings_stays_until_esc(service: Scripted
         await driven.shows("settings.toml:1: 'time' must be one of")
         assert "'retrys' is not a setting; did you mean" in " ".join(driven.text.split())
         await driven.press("0")
-        await driven.shows("No problems were met")
+        await driven.shows("No problems recorded")
         assert "'retrys' is not a setting" in driven.text, "it goes with every screen"
         await driven.press("1", "enter", "escape")
         await driven.press("escape")

@@ -79,7 +79,7 @@ def test_a_run_of_somebody_else_gives_its_mode_and_its_policy() -> None:
 def test_a_policy_without_a_member_had_none() -> None:
     policy = request_body()["policy"]
     known = prefill_from_run(RunFacts(open_run(policy=policy, mode="live")))
-    assert "price vs quality" not in known.unknown
+    assert "price/quality" not in known.unknown
     assert known.values["cost_coefficient"] == known.values["on_eval"] == ""
 
 
@@ -101,3 +101,7 @@ def test_a_policy_of_another_shape_gives_what_can_be_read_of_it(odd: object) -> 
     known = prefill_from_run(RunFacts(run(policy=odd, mode=["live"])))
     assert known.values["mode"] == "echo"
     assert set(known.values) == {field.id for field in FIELDS}
+
+
+def test_every_label_fits_beside_its_field() -> None:
+    assert [field.label for field in FIELDS if len(field.label) > 13] == []

@@ -33,7 +33,7 @@ def test_members_nobody_knows_come_last_whole_and_by_their_paths() -> None:
     rest = detail("runs", run)[OTHER_MEMBERS]
     assert {label: line.text for label, line in rest.items()} == {
         "novel.deep[0].x": "1",
-        "novel.deep[1].y": "null",
+        "novel.deep[1].y": "–",
         "other": "true",
     }
 
@@ -57,16 +57,22 @@ def test_a_sound_record_has_no_flaw() -> None:
         assert not [line for section in detail(name, item).values() for line in section.values() if line.note]
 
 
-def test_missing_and_null_are_told_apart() -> None:
-    shown = detail("receipts", builders.live_receipt(reason=None))["Receipt"]
-    assert shown["reason"].text == "null"
+@pytest.mark.parametrize("value", [None, "", [], {}])
+def test_missing_null_and_empty_have_one_sign(value: object) -> None:
+    shown = detail("runs", builders.run(novel=value))[OTHER_MEMBERS]["novel"]
+    assert (shown.text, shown.role) == ("–", Role.QUIET)
     assert detail("receipts", builders.echo_receipt())["Receipt"]["reason"].text == "–"
+
+
+def test_a_list_of_plain_values_is_shown_without_the_marks_of_json() -> None:
+    shown = detail("runs", builders.run(novel=["text.generate", 1.50, True, None]))[OTHER_MEMBERS]["novel"]
+    assert shown.text == "text.generate, 1.5, true, null"
 
 
 def test_a_section_that_could_only_say_nothing_is_left_out() -> None:
     assert "Now" not in detail("runs", builders.run())
     assert "Now" not in detail("runs", builders.open_run(current=None))
-    assert detail("runs", builders.open_run(current=None))[OTHER_MEMBERS]["current"].text == "null"
+    assert detail("runs", builders.open_run(current=None))[OTHER_MEMBERS]["current"].text == "–"
     assert detail("runs", builders.open_run())["Now"]["current.phase"].text == "candidate"
 
 

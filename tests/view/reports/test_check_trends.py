@@ -91,7 +91,7 @@ def test_every_check_stands_in_one_line_that_leads_to_it() -> None:
     (section,) = overview_section(found, {CHECK: resources.verifier()}, room, CONTEXT)
     (entry,) = section.lines
     assert entry.label == resources.verifier().display_name
-    assert entry.text == "▁█  50 % of 4, 1 failed technically"
+    assert entry.text == "▁█  50 % of 4, 1 could not run"
     assert entry.target == (Verifier.KIND, CHECK)
 
 

@@ -44,12 +44,12 @@ from tests.support.parts import RECORDED_STATES, recorded_check, verification_ch
         (
             recorded_check("baseline"),
             "baseline", "output seen",
-            "only output presence was looked at: there is output; nothing is said about correctness", Role.PLAIN,
+            "only the presence of output was checked: there is output; correctness was not checked", Role.PLAIN,
         ),
         (
             recorded_check("baseline", output_present=False),
             "baseline", "no output",
-            "only output presence was looked at: there is no output; nothing is said about correctness", Role.WARN,
+            "only the presence of output was checked: there is no output; correctness was not checked", Role.WARN,
         ),
         (recorded_check("platform_test"), "test", "test run", "test run · no verdict", Role.TEST),
         (

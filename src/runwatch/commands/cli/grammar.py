@@ -98,7 +98,7 @@ _DECLARED = (
             OptionSpec("--max-runtime-s", "expire the run after this many seconds", "SECONDS", "count"),
             OptionSpec("--verifier-id", "the output check to use; live runs only", "ID", "text", names="verifier"),
             OptionSpec("--arm-id", "the only saved model that may run", "ID", "text", names="arm"),
-            OptionSpec("--on-eval", "reaction to a check's answer; may be repeated", "REACTION", "texts", REACTIONS),
+            OptionSpec("--on-eval", "what the check's answer does; may be repeated", "REACTION", "texts", REACTIONS),
             OptionSpec("--cost-coefficient", "price (0) vs quality (1)", "NUMBER", "number"),
             OptionSpec("--inputs", "a JSON file to send as the task's inputs", "FILE", "text"),
             OptionSpec("--from", "send this JSON file as the whole request, - for standard input", "FILE", "text"),

@@ -247,7 +247,7 @@ def format_command_help(verb: CommandSpec) -> str:
 
 def group_help(path: tuple[str, ...]) -> str:
     shown = " ".join((PROGRAM, *path))
-    lines = [f"usage: {shown} COMMAND [OPTIONS]", "", f"{_sentence(group_summary(path))}.", "", "verbs:"]
+    lines = [f"usage: {shown} COMMAND [OPTIONS]", "", f"{_sentence(group_summary(path))}.", "", "commands:"]
     verbs = [verb for words in list_paths() if words[: len(path)] == path and (verb := command_at(words)) is not None]
     lines += _columns([(" ".join(verb.path[len(path) :]), verb.summary) for verb in verbs])
     return "\n".join([*lines, "", f"{shown} COMMAND --help explains a command.", ""])
@@ -259,7 +259,7 @@ def top_help() -> str:
         "",
         "A terminal console for a model-run governance service.",
         "",
-        "verbs:",
+        "commands:",
     ]
     entries: list[tuple[str, str]] = []
     for word in _next_words(()):

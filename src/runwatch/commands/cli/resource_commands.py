@@ -55,7 +55,7 @@ OFFERING = (
     OptionSpec("--served-variant-id", "the served variant of an offering", "ID", "text"),
 )
 PERIOD = (
-    OptionSpec("--period", "a month, or one of today, 7d, 30d and month", "YYYY-MM", "text"),
+    OptionSpec("--period", "a month, or today, 7d, 30d or month", "YYYY-MM", "text"),
     OptionSpec("--from", "the first day", "YYYY-MM-DD", "text"),
     OptionSpec("--to", "the last day", "YYYY-MM-DD", "text"),
 )
@@ -90,8 +90,8 @@ RESOURCE_COMMANDS = (
         "commands.protected_keys:connect_verifier",
         (CHECK_ID,),
         (*SECRET, *STOP, *TARGET, *FORMAT),
-        notes="Without a key source a person at a terminal is asked; otherwise the address of the private page is told"
-        " on stderr, and this waits until somebody has entered the key there.",
+        notes="Without an option for the key, a terminal asks how to enter it. Without a terminal, the address of a"
+        " private page is printed on stderr, and the command waits until the key has been entered there.",
     ),
     CommandSpec(
         ("verifiers", "promote"), "test the key that was entered, and use it", "commands.protected_keys:promote",
@@ -131,8 +131,8 @@ RESOURCE_COMMANDS = (
             OptionSpec("--issued-at", "the issued_at of that plan", "WHEN", "text"), *SECRET, IDEMPOTENCY,
             OptionSpec("--yes", "approve the plan without a question"), *TARGET, *FORMAT,
         ),
-        notes="Without --digest it is planned first, and the plan is asked about. A paid run is asked about once more,"
-        " by 'runwatch templates resume'.",
+        notes="Without --digest the template is planned first, and you confirm the plan. A paid run needs a second"
+        " confirmation, with 'runwatch templates resume'.",
     ),
     CommandSpec(
         ("templates", "resume"),
@@ -180,7 +180,7 @@ RESOURCE_COMMANDS = (
             *SECRET,
             OptionSpec("--auth-scheme", "how the source is authorised", "SCHEME", "text"),
             OptionSpec("--protocol", "the protocol profile, if not the default", "PROFILE", "text"),
-            OptionSpec("--price-input", "US dollars per million input tokens, for every model there", "USD", "text"),
+            OptionSpec("--price-input", "US dollars per million input tokens, for all its models", "USD", "text"),
             OptionSpec("--price-output", "US dollars per million output tokens", "USD", "text"),
             OptionSpec(
                 "--model",
@@ -192,11 +192,11 @@ RESOURCE_COMMANDS = (
             *TARGET,
             *FORMAT,
         ),
-        notes="Each step is told on stderr. A new connection whose test fails is removed again. Connecting a source"
-        " twice makes one connection, with or without /v1 in its address: what is given anew is changed on it, and what"
-        " is left out stays. Only another --name makes a second one. With --model the test is one smallest call of the"
-        " model. A server on this machine gets no key unless one is given. The key is entered on a private page of the"
-        " service and stands in no argument, log or answer.",
+        notes="Each step is printed on stderr. A new connection whose test fails is removed again. Connecting a source"
+        " twice makes one connection, with or without /v1 in its address: values that you give are changed, and the"
+        " others stay. Only another --name makes a second one. With --model the test is one minimal call of that model."
+        " A server on this machine gets no key unless one is given. The key goes to a private page of the service, and"
+        " never into an argument, a log or a response.",
     ),
     CommandSpec(
         ("sources", "test"), "test a connection; exit 1 if it cannot be used", "commands.sources:test",

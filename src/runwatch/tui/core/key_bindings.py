@@ -154,7 +154,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("detail.fold_all", "Z", "fold all", "Fold or unfold all sections."),
     _action("text.editor", "ctrl+e", "editor", "Edit this text in the editor that $VISUAL or $EDITOR names."),
     _action("sheet.leave", "escape", "cancel", "Close without sending anything."),
-    _action("sheet.copy", "y", "copy", "Copy the key or the secret that is shown this once."),
+    _action("sheet.copy", "y", "copy", "Copy the key or the secret that is shown only once."),
     _action("sheet.ask_again", "r", "retry", "Retry the same request with the same key."),
 )
 """All actions; within a scope, in the order of the help screen."""

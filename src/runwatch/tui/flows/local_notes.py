@@ -209,5 +209,5 @@ class _Deciding:
             return SaveResult(is_kept=True, words=line(told))
         verdict = f" {self._present.verdict}" if self._present is not None else ""
         did = f"decided{verdict}" if other else "removed the decision"
-        then = "enter overwrites it" if text else "that stands"
+        then = "enter overwrites it" if text else "its decision stays"
         return SaveResult(is_kept=False, words=line(f"Another console {did} meanwhile; {then}"))

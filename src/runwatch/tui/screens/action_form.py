@@ -85,10 +85,10 @@ class ActionForm(FormScreen):
         self._action = action
 
     def form_title(self) -> StyledSpans:
-        """Return action, record and operation."""
+        """Return action and record."""
         glyphs = self.console.glyphs
         name = "" if self._subject is None else f" {short_id(self._subject.id, glyphs)}"
-        return line(f"{self._action.label}{name} {glyphs.dot} {self._mutation.operation}")
+        return line(f"{self._action.label}{name}")
 
     def request_line(self) -> StyledSpans:
         """Return method and path."""

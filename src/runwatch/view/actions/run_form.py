@@ -35,12 +35,12 @@ FIELDS: Final = (
         hint="seconds until it expires",
     ),
     FormField(
-        id="cost_coefficient", path="policy.cost_coefficient", label="price vs quality (0–1)", kind="number",
+        id="cost_coefficient", path="policy.cost_coefficient", label="price/quality", kind="number",
         hint="0 favours price, 1 favours quality; empty for the service's default",
     ),
     FormField(
-        id="on_eval", path="policy.on_eval", label="when the check answers", kind="list",
-        hint="gate, fallback, repair_retry; empty only records the verdict",
+        id="on_eval", path="policy.on_eval", label="when checked", kind="list",
+        hint="what a check's answer does: gate, fallback, repair_retry; empty only records the verdict",
     ),
     FormField(
         id="verifier_id", path="verifier_id", label="output check", hint="id of a verifier; live runs only",

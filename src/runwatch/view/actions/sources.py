@@ -119,7 +119,7 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdRotate",
         sentence=lambda it: f"Gives connection {it.subject.id} the key that was entered, in place of the one it has."
-        " No model can be run over it until a test has passed with the new key.",
+        " No model of it can run until a test has passed with the new key.",
         confirm_label="Use the new key",
         cancel_label="Keep the old key",
         members=lambda it: {"handoff_intent_id": it.state.get("handoff_intent_id")},
@@ -145,7 +145,7 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
         operation="postSourceCredentialHandoffs",
         sentence=lambda _: "Asks for a private page on which the source's key is entered; a source without a key needs"
         " no page. Nothing is connected yet, and no key is ever typed here.",
-        cancel_label="Leave",
+        cancel_label="Cancel",
         fields=(
             FormField(path="source_id", label="source", hint="id of a source; an openai_compatible one has any address",
                 start=start, offer=Suggestions(kind=SourceProfile), is_required=True),
@@ -214,7 +214,7 @@ ROTATE: Final = ResourceAction[SourceConnection](
 
 DISCONNECT: Final = ResourceAction[SourceConnection](
     "disconnect", "Disconnect it", "sources disconnect", is_destructive=True,
-    summary="disconnect sources, and disable the models over them",
+    summary="disconnect sources, and disable the models saved from them",
     enabled_when=_is_on, off_because="It is disconnected already.",
     mutation=Mutation(
         operation="deleteSourceConnectionsByConnectionId",

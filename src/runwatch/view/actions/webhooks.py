@@ -12,7 +12,7 @@ EVENT_TYPES: Final = ("execution.completed", "execution.failed", "execution.canc
 """Events that a webhook can subscribe to."""
 
 
-_COPY_NOTE: Final = "the signing secret is shown this once; keep it now"
+_COPY_NOTE: Final = "the signing secret is shown only once; store it now"
 _NO_COPY_NOTE: Final = "the service did not show the secret; 'runwatch webhooks rotate' gives another one"
 
 
@@ -32,7 +32,7 @@ def _dropped(answer: Any) -> list[tuple[str, str]]:
 
 ADD_WEBHOOK: Final = ResourceAction[None](
     "create", "Add a webhook", "webhooks create",
-    summary="add a webhook and print its signing secret, this once",
+    summary="add a webhook and print its signing secret, only this once",
     notes=f"Events are {', '.join(EVENT_TYPES[:-1])} and {EVENT_TYPES[-1]}.",
     mutation=Mutation(
         operation="postWebhooks",
@@ -42,11 +42,11 @@ ADD_WEBHOOK: Final = ResourceAction[None](
         cancel_label="Do not add one",
         fields=(
             FormField(path="url", label="address", hint="https, up to 2,000 characters", is_required=True,
-                option=FieldOption(name="--url", metavar="URL", help="where runs that ended are told")),
+                option=FieldOption(name="--url", metavar="URL", help="the address to notify when runs end")),
             FormField(path="event_types", label="events", kind="list", is_required=True,
                 hint="separated by commas: execution.completed, .failed, .cancelled, .expired",
                 start=lambda _: ", ".join(EVENT_TYPES),
-                option=FieldOption(name="--event", metavar="TYPE", help="what it is told of; may be repeated")),
+                option=FieldOption(name="--event", metavar="TYPE", help="a kind of event to send; may be repeated")),
         ),
         request="webhooks.WebhookRequest",
         invalidates=(Webhook,),
@@ -59,7 +59,7 @@ ADD_WEBHOOK: Final = ResourceAction[None](
 
 ROTATE_SECRET: Final = ResourceAction[Webhook](
     "rotate", "Give it another secret", "webhooks rotate",
-    summary="give a webhook another signing secret and print it, this once",
+    summary="give a webhook another signing secret and print it, only this once",
     mutation=Mutation(
         operation="postWebhooksByWebhookIdRotateSecret",
         sentence=lambda it: f"Gives the webhook to {it.url or it.id} another signing secret. The one before ends at"

@@ -113,7 +113,7 @@ class _Detail:
         for node in walk_json(whole if isinstance(whole, dict) else {}, base):
             format = formats.get(node.path)
             note = self._note(node.path)
-            shown: CellText = line("") if node.is_head else block(json_text(node.value))
+            shown: CellText = line("") if node.is_head else self._value(node.value)
             if format is not None and not isinstance(node.value, (dict, list)):
                 shown = format(node.value, self.context)
             lines.append(self._line(node.name, self._marked(node.path, shown), note, level=node.level))
@@ -138,8 +138,7 @@ class _Detail:
             path = (*base, *json_paths.parse_path(entry.path))
             value = json_paths.get_at(self.record.raw, path)
             if value is json_paths.MISSING:
-                nothing = StyledText(line(self.context.glyphs.nothing), Role.QUIET)
-                lines.append(self._line(entry.label or entry.path, nothing))
+                lines.append(self._line(entry.label or entry.path, self._value(None)))
                 continue
             is_empty = is_empty and value is None
             claimed.append(path)
@@ -160,10 +159,18 @@ class _Detail:
             yield self._leaf(leaf, inner, label if leaf == path else f"{label}{_below(leaf, path)}", lead)
 
     def _leaf(self, path: json_paths.JsonPath, value: Any, label: str, lead: LineTarget | None = None) -> DetailLine:
-        return self._line(label, self._marked(path, block(json_text(value))), self._note(path), lead)
+        return self._line(label, self._marked(path, self._value(value)), self._note(path), lead)
 
     def _marked(self, path: json_paths.JsonPath, shown: CellText) -> CellText:
         return mark_incomplete_sum(shown, json_paths.get_at(self.record.raw, path[:-1]), path[-1])
+
+    def _value(self, value: Any) -> CellText:
+        """Render a member for users: items of a list with commas, and one sign for null, empty and missing."""
+        if value is None or value == "" or value == [] or value == {}:
+            return StyledText(line(self.context.glyphs.nothing), Role.QUIET)
+        if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
+            return block(", ".join(map(json_text, value)))
+        return block(json_text(value))
 
     def _line(
         self, label: str, shown: CellText, note: str = "", lead: LineTarget | None = None, *, level: int = 0

@@ -268,7 +268,7 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
             title="request or run", min_cells=24, max_cells=56, elides_middle=True,
         ),
         column("instance", hide_order=1, min_cells=36),
-        column("found_in", title="kept by", hide_order=3, min_cells=12),
+        column("found_in", title="recorded by", hide_order=3, min_cells=12),
         column("profile", hide_order=2, min_cells=8),
         column(
             "said", lambda it: it.cause or it.reason or it.title, title="cause or reason", hide_order=4, min_cells=8,
@@ -281,7 +281,7 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
             "What happened",
             (
                 MemberLine("time", format=detail_time), MemberLine("offset_s", "offset", format=detail_seconds),
-                MemberLine("what"), MemberLine("found_in", "kept by"),
+                MemberLine("what"), MemberLine("found_in", "recorded by"),
                 *(
                     _present(name)
                     for name in (
@@ -294,7 +294,7 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
                 ),
             ),
         ),
-        SectionSpec("As it is kept", (_present("kept"),)),
+        SectionSpec("As recorded", (_present("kept"),)),
     ),
     sort=(SortKey("time"),),
     empty="Nothing recorded at that time.",

@@ -188,7 +188,7 @@ def _dated(receipt: Receipt, name: str, at: datetime | None, context: RenderCont
     value = receipt.raw.get(name)
     if at is None:
         # An invalid time is listed with the other members, with a note.
-        return line("null") if name in receipt.raw and value is None else None
+        return line(context.glyphs.nothing) if name in receipt.raw and value is None else None
     return line(f"{with_role(detail_time(value, context)).text}, from the receipt", None)
 
 

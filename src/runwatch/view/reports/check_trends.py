@@ -123,10 +123,10 @@ def overview_section(
 
 
 def pass_rate_text(one: CheckTrend) -> str:
-    """Summarize a trend: ``78 % of 9, 1 failed technically``."""
+    """Summarize a trend: ``78 % of 9, 1 could not run``."""
     rate = one.pass_rate
     told = "no verdict" if rate is None else f"{_percent(rate)} of {grouped_number(one.total)}"
-    return told + (f", {grouped_number(one.failures)} failed technically" if one.failures else "")
+    return told + (f", {grouped_number(one.failures)} could not run" if one.failures else "")
 
 
 def _sums(one: CheckTrend, context: RenderContext) -> Sequence[DetailLine]:
@@ -150,7 +150,7 @@ def _day(day: DayEvaluation, context: RenderContext) -> ChartRow:
     if day.mean_quality_score is not None:
         told.append(f"score {plain_decimal(day.mean_quality_score)}")
     if day.technical_failures:
-        told.append(f"{grouped_number(day.technical_failures)} failed technically")
+        told.append(f"{grouped_number(day.technical_failures)} could not run")
     role = Role.WARN if day.technical_failures else Role.PLAIN
     return ChartRow(line(day.day), rate, number, ", ".join(told), role=role)
 

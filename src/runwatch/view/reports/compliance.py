@@ -44,7 +44,7 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """The record kind for each resource type of a decision."""
 
-DIGEST_MATCHES: Final = "the attested digest is the SHA-256 of receipts_ndjson, checked here"
+DIGEST_MATCHES: Final = "the attested digest is the SHA-256 of receipts_ndjson, checked by runwatch"
 NO_DECISION_LOG: Final = "the answer has no decision log"
 DIGEST_DIFFERS: Final = "the attested digest is not the SHA-256 of receipts_ndjson; the service may attest other bytes"
 
@@ -94,7 +94,7 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
                 *(DetailLine(line(f"  {kind}"), grouped_number(number)) for kind, number in sorted(kinds.items())),
                 DetailLine(line("runs"), grouped_number(totals.executions)),
                 DetailLine(line("spend"), line(spend)),
-                DetailLine(line("form"), line(exported.schema_version)),
+                DetailLine(line("format"), line(exported.schema_version)),
                 *(DetailLine(line(f"{name} are"), line(json_text(said))) for name, said in policy.items()),
                 *_digest(exported, context),
             ),
@@ -139,7 +139,7 @@ def _digest(exported: ComplianceExport, context: RenderContext) -> tuple[DetailL
     said = {
         True: StyledText(line(f"{context.glyphs.good} {DIGEST_MATCHES}"), Role.GOOD),
         False: StyledText(line(f"{context.glyphs.warn} {DIGEST_DIFFERS}"), Role.WARN),
-        None: StyledText(line("the export attests nothing that can be checked here"), Role.QUIET),
+        None: StyledText(line("the export attests nothing that runwatch can check"), Role.QUIET),
     }[digest_agrees(exported)]
     digest = (exported.attestation or Attestation({})).digest
     return DetailLine(line("digest"), line(digest, None)), DetailLine(line(""), said.text, said.role)

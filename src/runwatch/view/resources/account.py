@@ -157,7 +157,7 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         SectionSpec(
             "Left",
             (
-                ComputedLine("runs", _told_quota), ComputedLine("begins anew", _told_reset),
+                ComputedLine("runs", _told_quota), ComputedLine("resets", _told_reset),
                 ComputedLine("live now", _told_running), ComputedLine("requests/min", _told_rate),
                 ComputedLine("balance", _told_balance), ComputedLine("fees", _told_fees),
             ),

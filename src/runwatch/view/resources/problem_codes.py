@@ -97,5 +97,5 @@ PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
         ),
     ),
     sort=(SortKey("count", descending=True),),
-    empty="No problems were met from this machine.",
+    empty="No problems recorded on this machine.",
 )  # fmt: skip

@@ -120,6 +120,6 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
         RecordLink("run", Run.KIND, lambda it: it.run_id),
     ),
     sort=(SortKey("time"),),
-    empty="No problems were met from this machine.",
+    empty="No problems recorded on this machine.",
     flags={"problem": lambda _: True, "submit": lambda it: it.is_submit},
 )  # fmt: skip

@@ -56,14 +56,14 @@ RESOURCE_INDEX: Final = (
         "list show register update retire test connect promote revoke connection",
     ),
     ResourceEntry(
-        "templates", "templates:TEMPLATES", "prepared ways to a first working model, with what blocks them",
+        "templates", "templates:TEMPLATES", "guided setups of a first working model, and what blocks each",
         "list show report plan apply resume select",
     ),
     ResourceEntry("agents", "reviews:AGENTS", "review agents for repositories", "list show register connect"),
-    ResourceEntry("credentials", "reviews:CREDENTIALS", "references of secrets", "list"),
+    ResourceEntry("credentials", "reviews:CREDENTIALS", "references to secrets", "list"),
     ResourceEntry("github", "reviews:GITHUB", "connections to GitHub repositories", "list connect"),
     ResourceEntry(
-        "sources", "sources:SOURCES", "connections to model sources, with the customer's own keys",
+        "sources", "sources:SOURCES", "connections to model sources, with your own keys",
         "list connect test sync rotate disconnect",
     ),
     ResourceEntry("profiles", "sources:PROFILES"),
@@ -75,15 +75,15 @@ RESOURCE_INDEX: Final = (
     ),
     ResourceEntry("keys", "organization:KEYS", "the organization's API keys", "list create label revoke"),
     ResourceEntry(
-        "webhooks", "webhooks:WEBHOOKS", "addresses that are told of final runs",
+        "webhooks", "webhooks:WEBHOOKS", "addresses that are notified when runs end",
         "list show create rotate remove deliveries replay",
     ),
     ResourceEntry("deliveries", "webhooks:DELIVERIES"),
     ResourceEntry(
-        "problems", "problems:PROBLEMS", "problems met, kept on this machine, and what codes mean",
+        "problems", "problems:PROBLEMS", "problems recorded on this machine, and what codes mean",
         "list find show explain",
     ),
-    ResourceEntry("requests", "requests:REQUESTS", "HTTP requests sent, kept on this machine", "list"),
+    ResourceEntry("requests", "requests:REQUESTS", "HTTP requests recorded on this machine", "list"),
     ResourceEntry("account", "account:ACCOUNT"),
 )  # fmt: skip
 """All resources, in the order of the console's screens and of the help."""

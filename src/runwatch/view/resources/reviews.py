@@ -94,6 +94,6 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     ),
     sort=(SortKey("repository"),),
     empty="No repository is connected. `github connect OWNER/NAME` begins it.",
-    note="Without a GitHub App it is a person's word.",
+    note="Unverified: recorded by the owner, without a GitHub App.",
     create_actions=GITHUB_MAKES,
 )  # fmt: skip

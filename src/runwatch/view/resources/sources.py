@@ -40,7 +40,7 @@ def _means(connection: SourceConnection, _: object, __: RenderContext) -> CellTe
         return StyledText(line("Its models can be run."), Role.GOOD)
     if not _is_on(connection):
         return StyledText(line("It is permanently disconnected."), Role.OFF)
-    return StyledText(line("No model can run over it until a test passes with its current key."), Role.WARN)
+    return StyledText(line("No model of it can run until a test passes with its current key."), Role.WARN)
 
 
 def _ids(profile: SourceProfile, member: str) -> tuple[str, ...] | None:

@@ -27,7 +27,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     name="webhooks",
     singular="webhook",
     title="Webhooks",
-    list_summary="list the addresses that are notified of final runs",
+    list_summary="list the addresses that are notified when runs end",
     columns=(
         status_column("status", min_cells=9),
         column("url", title="address", min_cells=24, max_cells=60),

@@ -159,7 +159,7 @@ def _unavailable(failure_class: str | None, glyphs: Glyphs) -> CheckFinding:
 
 def _baseline(present: bool | None, glyphs: Glyphs) -> CheckFinding:
     found = {True: "there is output", False: "there is no output", None: "whether there is output is not said"}[present]
-    words = f"only output presence was looked at: {found}; nothing is said about correctness"
+    words = f"only the presence of output was checked: {found}; correctness was not checked"
     short = {True: "output seen", False: "no output", None: f"{glyphs.unknown} baseline"}[present]
     return CheckFinding("baseline", line(short), line(words), Role.WARN if present is False else Role.PLAIN)
 

@@ -40,7 +40,7 @@ def met(driven: Driven, profile: str, problem: Problem, *, minutes: float, **ove
 
 def problems_of(tmp_path: Path, home: ScriptedService, size: tuple[int, int] = (120, 36)) -> Any:
     """A console on the problems, with the profile ``work``."""
-    return both(tmp_path, offering(), home, size=size, open_at="problems", shows="No problems were met")
+    return both(tmp_path, offering(), home, size=size, open_at="problems", shows="No problems recorded")
 
 
 async def three(driven: Driven) -> None:

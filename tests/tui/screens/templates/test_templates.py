@@ -203,7 +203,7 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await driven.shows("Take it back")
         await session.notes.write(session.scope, Template.KIND, template.id, "decision", theirs)
         await driven.press("down", "down", "enter")
-        await driven.shows("Another console decided no-go meanwhile; that stands")
+        await driven.shows("Another console decided no-go meanwhile; its decision stays")
 
 
 @pytest.mark.exhaustive

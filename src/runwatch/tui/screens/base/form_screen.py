@@ -126,7 +126,7 @@ class FormScreen(ConsoleScreen):
 
     def go_label(self) -> str:
         """Return the label of the button that opens the dialog."""
-        return "Go on…"
+        return "Review…"
 
     def before_fields(self) -> Sequence[Widget]:
         """Return the widgets above the fields."""

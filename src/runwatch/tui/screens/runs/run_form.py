@@ -52,7 +52,7 @@ class RunFormScreen(FormScreen):
         title = "New run"
         if self._like is not None:
             title = f"New run like {short_id(self._like.run_id, self.console.glyphs)}"
-        return line(f"{title} {self.console.glyphs.dot} postExecutions")
+        return line(title)
 
     def request_line(self) -> StyledSpans:
         """Return the request that submits runs."""
