@@ -46,7 +46,7 @@ def test_a_live_run_shows_a_gauge_its_last_event_and_its_age() -> None:
     assert shown["status"] == "● running"
     assert shown["age"] == "0:42"
     assert shown["cost"] == "▕█░░░░▏ 0.0140"
-    assert shown["last"] == "check 2s"
+    assert shown["last"] == "check 2s ago"
     assert shown["mode"] == "live"
     assert shown["reason"] == "–"
 
@@ -64,7 +64,12 @@ def test_an_ended_run_shows_what_it_took_and_when_it_ended() -> None:
         receipt=builders.live_receipt(completed_at="2026-11-21T11:56:00Z"),
     )
     shown = cells(facts)
-    assert (shown["age"], shown["last"], shown["cost"], shown["model"]) == ("0:09", "4m", "0.0642", "contoso/atlas-12b")
+    assert (shown["age"], shown["last"], shown["cost"], shown["model"]) == (
+        "0:09",
+        "4m ago",
+        "0.0642",
+        "contoso/atlas-12b",
+    )
 
 
 def test_what_is_not_known_is_a_question_mark_and_never_a_zero() -> None:
