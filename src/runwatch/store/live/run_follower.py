@@ -116,15 +116,15 @@ class StoredRunTail:
     ) -> None:
         self.position = 0
         self.answered_at: float | None = None
-        self.tail: Final = RunTail(cursor, is_new=lambda event: _name(event) in self._fresh)
+        self.tail: Final = RunTail(cursor, is_new=lambda event: _page_key(event) in self._new_keys)
         self._follower = RunFollower(client, run_id, self.tail, self._keep)
         self._scope = scope
         self._events = events
         self._run_id = run_id
         self._clock = clock
         self._has_failed = False
-        # Keys of the page's events that were not returned to the caller yet.
-        self._fresh: set[str | int] = set()
+        # The keys of the new events of the last page: ``_keep`` decides, and the tail reads them for the same page.
+        self._new_keys: set[str | int] = set()
 
     @classmethod
     async def open(
@@ -181,20 +181,21 @@ class StoredRunTail:
         self.answered_at = self._clock.monotonic()
 
     async def _keep(self, page: Page[RunEvent], after: str | None) -> list[RunEvent]:
+        """Store a page, and return the events that were not returned to the caller yet."""
         await self._answered()
         new = await self._events.append(self._scope, self._run_id, page.records, after=after)
-        self._fresh = await run_beside_loop(page, lambda: set(map(_name, new)))
+        self._new_keys = await run_beside_loop(page, lambda: set(map(_page_key, new)))
         count = await self._events.count(self._scope, self._run_id)
         if count > self.position + len(new):
             # Another process on this data directory stored some of them first; they are still new to this tail.
             new = []
             for start in range(self.position, count, WINDOW):
                 new += await self._events.window(self._scope, self._run_id, start, min(WINDOW, count - start))
-            self._fresh.update(name for event in new if (name := find_event_key(event)) is not None)
+            self._new_keys.update(key for event in new if (key := find_event_key(event)) is not None)
         self.position = count
         return new
 
 
-def _name(event: RunEvent) -> str | int:
+def _page_key(event: RunEvent) -> str | int:
     """Return what identifies an event within one page: its id, or the object's identity."""
     return find_event_key(event) or id(event)
