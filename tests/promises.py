@@ -107,7 +107,7 @@ PROMISES: Final = (
         (
             "tests/store/test_event_machine.py",
             "tests/store/test_processes.py",
-            "tests/store/live/test_run_follower.py",
+            "tests/store/live/test_stored_run_tail.py",
             "tests/faults/test_disconnects.py",
         ),
     ),

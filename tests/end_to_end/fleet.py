@@ -13,7 +13,7 @@ from runwatch.base.json import encode_body
 from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
 from runwatch.store.db.database import Database
-from runwatch.store.live.run_follower import follow_run
+from runwatch.store.live.stored_run_tail import follow_run
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.outbox import Outbox, WriteRequest
 from runwatch.store.repositories.scope import Scope

@@ -9,7 +9,7 @@ from runwatch.api.errors import ApiError
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
 from runwatch.store.db.database import Database
-from runwatch.store.live.run_follower import follow_run
+from runwatch.store.live.stored_run_tail import follow_run
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal
 from runwatch.store.repositories.outbox import Outbox, WriteRequest

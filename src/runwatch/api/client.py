@@ -313,7 +313,7 @@ class Client:
 
         A failure that outlasts the retries is raised; continue later with the id of the last event as ``after``. A
         service that no longer knows that id returns all events again. To have both handled, follow through the store
-        (:mod:`runwatch.store.live.run_follower`).
+        (:mod:`runwatch.store.live.stored_run_tail`).
 
         Args:
             after: The id of the last event already known.

@@ -1,8 +1,8 @@
 """Driver of an event tail: reads what the tail asks for, stores the pages and passes them to the tail.
 
 It neither waits nor gives up. The callers (:meth:`runwatch.api.client.Client.follow`, ``runs watch`` through
-:mod:`runwatch.store.live.run_follower`, and the console's scheduler through :mod:`runwatch.store.live.run_tails`) call
-:meth:`RunFollower.step`, wait where it says so, and handle errors.
+:mod:`runwatch.store.live.stored_run_tail`, and the console's scheduler through
+:mod:`runwatch.store.live.run_tails`) call :meth:`RunFollower.step`, wait where it says so, and handle errors.
 """
 
 from __future__ import annotations

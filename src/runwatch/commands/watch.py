@@ -19,7 +19,7 @@ from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
 from runwatch.records.states import is_final
-from runwatch.store.live.run_follower import follow_run
+from runwatch.store.live.stored_run_tail import follow_run
 from runwatch.store.state.changes import ReadFailure
 from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.view.export.text_output import csv_lines

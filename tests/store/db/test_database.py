@@ -377,7 +377,7 @@ def test_processes_that_open_a_new_database_at_once_all_get_it(database_path: Pa
 
 def test_importing_the_store_imports_neither_httpx_nor_pydantic() -> None:
     code = (
-        "import sys; from runwatch.store.db import database; from runwatch.store.live import run_follower\n"
+        "import sys; from runwatch.store.db import database; from runwatch.store.live import stored_run_tail\n"
         "from runwatch.store.repositories import event_store, journal, outbox, scope, watch_list\n"
         "print([name for name in ('httpx', 'pydantic') if name in sys.modules])"
     )

@@ -20,8 +20,8 @@ from runwatch.base.errors import DataError
 from runwatch.base.memory import free_in_slices
 from runwatch.records.event import RunEvent
 from runwatch.store.live.backoff import Backoff
-from runwatch.store.live.run_follower import StoredRunTail
 from runwatch.store.live.scheduler import JobPriority, Scheduler
+from runwatch.store.live.stored_run_tail import StoredRunTail
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure, RecordRead, read_failure_from_error

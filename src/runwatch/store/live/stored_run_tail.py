@@ -1,4 +1,4 @@
-"""Following a run to its end, through failures of the service.
+"""Event tail of a run that stores what it reads, and following it to its end through failures of the service.
 
 The tail reads pages into the event store and returns what the store has, in the store's order, each event once. So it
 continues where an earlier one stopped, and includes events that another process stored meanwhile.

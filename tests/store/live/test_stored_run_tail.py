@@ -16,7 +16,7 @@ from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError
 from runwatch.base.network.service_target import Target
 from runwatch.records.event import RunEvent
 from runwatch.store.db.database import Database
-from runwatch.store.live.run_follower import follow_run
+from runwatch.store.live.stored_run_tail import follow_run
 from runwatch.store.repositories.event_store import EventGap, EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure
