@@ -97,7 +97,7 @@ class RunTail:
         return self._cursor
 
     def next_read(self) -> ReadStep | PauseStep | EndStep:
-        """Return the next step. A failed read is returned again; a pause is returned once."""
+        """Take the next step: a read is returned until :meth:`note_page` ends it, a pause only once."""
         if self._is_done:
             return EndStep()
         if self._status_is_due:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from runwatch.api.operations import is_listable, list_operation
+from runwatch.api.run_tail import FIRST_PAUSE_S
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError
 from runwatch.records.account import Account
@@ -271,6 +272,29 @@ async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_
         window = await events.window(watch.session.scope, FORTY[0], 0, told.count)
         assert [event.id for event in window] == [f"ev_{number:04}" for number in range(told.count)]
         assert await events.gaps(watch.session.scope, FORTY[0]) == []
+
+
+async def test_a_tail_goes_on_with_its_pause_when_the_gap_before_a_status_could_not_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object) -> None:
+        raise DataError("No space is left")
+
+    clock = FakeClock(manual=True)
+    service = LimitedService(clock, runs=[run("ex_1")], events={"ex_1": []}, account=account(quota=None))
+    service.say("GET", ".*/ex_1", *[Said(503, problem("upstream_unavailable"))] * 3, Said(200, dict(run("ex_1").raw)))
+    async with watching(service, clock, tmp_path) as watch:
+        tails = watch.session.live.tails
+        with monkeypatch.context() as patch:
+            patch.setattr(EventStore, "note_gap", full)
+            tails.follow("ex_1")
+            await watch.let_pass(6)
+        waits = [news.pause_s for news in watch.news if news.unkept == "No space is left"]
+        assert waits[1] == FIRST_PAUSE_S
+        asked = len(service.requests("GET", ".*/events"))
+        await watch.let_pass(10)
+        assert tails.news("ex_1").unkept is None
+        assert len(service.requests("GET", ".*/events")) > asked
 
 
 async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_path: Path) -> None:

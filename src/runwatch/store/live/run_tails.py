@@ -150,6 +150,7 @@ class RunTails:
             self._tell(run_id, failure=failure, pause_s=None if is_lost else wait)
             return None if is_lost else wait
         if isinstance(step, PauseStep):
+            # Left by a status read whose response came, but whose gap could not be stored.
             self._tell(run_id, pause_s=step.seconds)
             return step.seconds
         if isinstance(step, EndStep):
@@ -158,7 +159,7 @@ class RunTails:
             return None
         size = 0 if step.page is None else len(step.page.records)
         await self._take(run_id, step, tail.position)
-        # The tail's own next step: read on at once, or pause.
+        # This takes the tail's pause, which the scheduler waits out; a read is returned again by the next step.
         following = tail.tail.next_read()
         if isinstance(following, PauseStep):
             pause = max(following.seconds, self._least_s)
