@@ -50,7 +50,6 @@ _SAID_OTHERWISE: Final = frozenset(
 
 
 def open_command_line(console: NavigatingApp) -> None:
-    """Open the command line."""
     from runwatch.tui.widgets.panes.command_line import CommandLine
 
     screen = console.console_screen
@@ -66,54 +65,25 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
             yield _screen(console, spec)
     yield _report(console, "compliance", "Go to the compliance export, optionally for a period.", "decisions")
     keys = console.keys
-    yield PaletteCommand(
-        "around",
-        "Find the problems, requests and ended runs around a time.",
-        partial(open_activity_command, console),
-        keys.shown("app.around"),
-        argument_name="WHEN [within SPAN] [in ZONE] [WORDS]",
-        needs_argument=True,
-    )
+    yield PaletteCommand("around", "Find the problems, requests and ended runs around a time.",
+                  partial(open_activity_command, console), keys.shown("app.around"),
+                  argument_name="WHEN [within SPAN] [in ZONE] [WORDS]", needs_argument=True)  # fmt: skip
     yield PaletteCommand("codes", BY_ID["screen.groups"].help, _go(console, "codes"), keys.shown("screen.groups"))
-    yield PaletteCommand(
-        "tail",
-        BY_ID["screen.tail_all"].help,
-        partial(tail_runs, console),
-        keys.shown("screen.tail_all"),
-        argument_name="all",
-        known=("all",),
-    )
+    yield PaletteCommand("tail", BY_ID["screen.tail_all"].help, partial(tail_runs, console),
+                  keys.shown("screen.tail_all"), argument_name="all", known=("all",))  # fmt: skip
     yield PaletteCommand("overview", "Go to the overview.", _go(console, "overview"), keys.shown("app.overview"))
-    yield PaletteCommand(
-        "settings", "Show and change the settings.", _go(console, "settings"), keys.shown("app.settings")
-    )
-    yield PaletteCommand(
-        "help", "Show the keys, the symbols and the filter language.", _act(console, "app.help"), keys.shown("app.help")
-    )
-    yield PaletteCommand(
-        "open",
-        "Open a run by its id; add it to the watch list if it is new.",
-        partial(open_run, console),
-        argument_name="ID",
-        needs_argument=True,
-    )
-    yield PaletteCommand(
-        "filter",
-        "Filter the rows of this view.",
-        partial(filter_view, console),
-        keys.shown("screen.filter"),
-        argument_name="FILTER",
-        needs_argument=True,
-    )
+    yield PaletteCommand("settings", "Show and change the settings.", _go(console, "settings"),
+                  keys.shown("app.settings"))  # fmt: skip
+    yield PaletteCommand("help", "Show the keys, the symbols and the filter language.", _act(console, "app.help"),
+                  keys.shown("app.help"))  # fmt: skip
+    yield PaletteCommand("open", "Open a run by its id; add it to the watch list if it is new.",
+                  partial(open_run, console), argument_name="ID", needs_argument=True)  # fmt: skip
+    yield PaletteCommand("filter", "Filter the rows of this view.", partial(filter_view, console),
+                  keys.shown("screen.filter"), argument_name="FILTER", needs_argument=True)  # fmt: skip
     if isinstance(console.screen, ListScreen):
-        yield PaletteCommand(
-            "export",
-            "Export the rows to a file: .ndjson, .csv, .json or .md.",
-            partial(export_command, console),
-            keys.shown("screen.export"),
-            argument_name="FILE",
-            needs_argument=True,
-        )
+        yield PaletteCommand("export", "Export the rows to a file: .ndjson, .csv, .json or .md.",
+                  partial(export_command, console), keys.shown("screen.export"), argument_name="FILE",
+                  needs_argument=True)  # fmt: skip
     for name, text in console.settings.filters.items():
         said = line(name).casefold()
         yield PaletteCommand(

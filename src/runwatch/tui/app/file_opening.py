@@ -93,7 +93,6 @@ async def read_in_slices(content: bytes, clock: Clock, told: Callable[[float], N
     A thread would not help: decoding holds the interpreter (manual: decisions, "Event storage").
 
     Args:
-        content: The file.
         clock: Measures slices.
         told: Called at every yield with the progress, from 0 to 1.
 

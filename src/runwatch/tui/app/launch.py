@@ -28,7 +28,6 @@ def run_console(paths: Paths, environment: Mapping[str, str], options: SettingOp
 
     Args:
         paths: Paths of settings and data.
-        environment: The environment variables.
         options: Settings given as command line options.
         open_at: The first screen and, after a slash, an id; empty for the one of the settings.
 

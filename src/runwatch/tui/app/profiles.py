@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 class ProfileManager:
     """Sessions of the profiles in the settings file.
 
-    Args:
-        console: The app.
-
     Attributes:
         failures: Errors of sessions that could not be opened, by profile.
     """
@@ -40,7 +37,6 @@ class ProfileManager:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """All profiles, the current one first."""
         return tuple(dict.fromkeys((self._console.profile_name, *self._console.loaded.settings.profiles)))
 
     @property
@@ -50,20 +46,16 @@ class ProfileManager:
 
     @property
     def are_all_shown(self) -> bool:
-        """Whether the user has not chosen; records of profiles missing from the settings file are shown then too."""
         return self._chosen is None
 
     def choose(self, names: tuple[str, ...] | None) -> None:
-        """Choose the profiles listed together; ``None`` for all."""
         self._chosen = names
 
     def session(self, name: str) -> ServiceSession | None:
-        """Return the session of a profile if it is open."""
         console = self._console
         return console.session if name == console.profile_name else self._sessions.get(name)
 
     async def open(self, name: str) -> None:
-        """Open the session of a profile unless that was done or begun; keep a failure in :attr:`failures`."""
         if self.session(name) is not None or name in self._opening or name == self._console.profile_name:
             return
         self._opening.add(name)
@@ -92,7 +84,6 @@ class ProfileManager:
         await session.start(CACHED_KINDS)
 
     def go_to(self, name: str) -> bool:
-        """Switch the console to a profile; return whether its session is open."""
         console, session = self._console, self.session(name)
         if session is None:
             return False

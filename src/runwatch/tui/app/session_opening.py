@@ -28,7 +28,6 @@ async def resolve_startup_target(console: NavigatingApp, welcome: Callable[[Sequ
     """Return the configured service; without one, the local service, started if necessary.
 
     Args:
-        console: The console.
         welcome: Shows above the hints which service this is.
 
     Raises:
@@ -54,8 +53,6 @@ async def open_service_session(
     """Open a session for a service; :meth:`ServiceSession.start` starts its pollers.
 
     Args:
-        console: The console.
-        target: The service.
         settings: Its settings, if they differ from the console's.
 
     Raises:

@@ -24,11 +24,7 @@ SHOWN_WARNINGS: Final = 3
 
 
 class StartupNotices:
-    """The welcome, hidden by the first key or after a while, and warnings, which stay until esc.
-
-    Args:
-        console: The app.
-    """
+    """The welcome, hidden by the first key or after a while, and warnings, which stay until esc."""
 
     def __init__(self, console: NavigatingApp) -> None:
         self._console = console
@@ -37,7 +33,6 @@ class StartupNotices:
 
     @property
     def is_welcoming(self) -> bool:
-        """Whether the welcome is shown."""
         return bool(self._welcome)
 
     def welcome(self, words: Sequence[StyledSpans]) -> None:
@@ -50,7 +45,6 @@ class StartupNotices:
         self.put(self._console.console_screen)
 
     def put(self, screen: ConsoleScreen) -> None:
-        """Show the current notices on a screen."""
         warnings = self._console.warnings
         self._show(screen, "warnings", warnings_text(warnings, self._console.glyphs.warn) if warnings else ())
         self._show(screen, "welcome", self._welcome)

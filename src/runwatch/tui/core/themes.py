@@ -101,7 +101,6 @@ class Palette(NamedTuple):
         }
 
     def textual(self) -> Theme:
-        """Return the theme as a Textual theme."""
         if self.is_plain:
             return Theme(
                 self.name,

@@ -25,8 +25,6 @@ async def run_in_slices(
     """Process each item, yielding to the event loop after every :data:`SLICE_S` of work.
 
     Args:
-        things: The items.
-        do: Processes one item.
         now: The time in seconds. Work takes real time, so this is not the console's clock.
     """
     pause_at = now() + SLICE_S
@@ -47,7 +45,6 @@ async def run_row_steps(
     """Run all steps and return the rows, yielding to the event loop after every :data:`SLICE_S` of work.
 
     Args:
-        steps: The work.
         new: How many rows it creates.
         paused: Called before each yield.
         now: The time in seconds. Work takes real time, so this is not the console's clock.

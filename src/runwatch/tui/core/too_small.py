@@ -44,7 +44,6 @@ class TooSmallScreen(ModalScreen[None]):
     """
 
     def compose(self) -> ComposeResult:
-        """Create the message."""
         yield Static()
 
     def on_resize(self, event: events.Resize) -> None:

@@ -42,7 +42,6 @@ def start_worker(
 
     Args:
         node: The screen or widget that owns the worker.
-        work: The coroutine.
         name: Names the work in the message and the log.
         group: The worker group within the node.
         exclusive: Whether to cancel other workers of the group first.
@@ -64,7 +63,6 @@ def run_in_app(app: App[Any], go: Callable[[], Coroutine[Any, Any, object]], nam
     """Let a worker navigate in the app's own message loop; a failure is reported to the screen in front.
 
     Args:
-        app: The app.
         go: Navigates.
         name: Names the work in the message and the log.
     """

@@ -46,7 +46,6 @@ def open_export_menu(screen: RowScreen, more: Sequence[MenuItem] = ()) -> None:
     """Open the menu of file formats.
 
     Args:
-        screen: The list.
         more: Additional items, shown first; a target without arguments is called.
     """
     count = len(screen.rows_to_export())
@@ -68,8 +67,6 @@ def export_rows(screen: RowScreen, form: FileFormat, path: Path | None = None) -
     """Export the rows of a list, and show the path.
 
     Args:
-        screen: The list.
-        form: The file format.
         path: The file; by default a new one in the export directory.
     """
     # A snapshot: rows that arrive during the export are not included.
@@ -109,9 +106,7 @@ def write_export(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], wha
     """Write a file in a worker, and show its full path or an error.
 
     Args:
-        screen: The screen that shows it.
         path: The file; must not exist.
-        pieces: Its content.
         what: Name of the content.
     """
 

@@ -31,8 +31,6 @@ def follow_next_action(
     """Perform a template's next action; those of an application are performed on the plan screen.
 
     Args:
-        screen: The screen that shows it.
-        wanted: The next action.
         template: The template whose blocker it clears.
         open_plan: Opens the plan of a template, by id, in front of a screen.
     """

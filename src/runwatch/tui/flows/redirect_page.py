@@ -48,7 +48,6 @@ def open_in_browser(address: str, data_dir: Path) -> None:
     """Open a private page in a browser.
 
     Args:
-        address: The address of the page.
         data_dir: Directory of the redirect file, which stays for a minute.
 
     Raises:

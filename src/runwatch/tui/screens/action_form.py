@@ -65,7 +65,6 @@ class ActionForm(FormScreen):
     """The form of an action.
 
     Args:
-        behind: The screen that opened the form.
         subject: The record; ``None`` if there is none.
         values: Initial values by field id that replace those of the action.
     """
@@ -91,16 +90,13 @@ class ActionForm(FormScreen):
         return line(f"{self._action.label}{name}")
 
     def request_line(self) -> StyledSpans:
-        """Return method and path."""
         operation, record_id = self._mutation.operation, "" if self._subject is None else self._subject.id
         return request_text(operation, fill_path(OPERATIONS[operation], record_id))
 
     def breadcrumbs(self) -> Sequence[str]:
-        """Return the path of the opening screen and the action."""
         return (*self._behind.breadcrumbs(), self._action.label)
 
     def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
-        """Return the action's dialog."""
         return build_action_dialog(
             self, self._behind, session, self._subject, self._action, body, shown, key=key, refused=self.refused
         )

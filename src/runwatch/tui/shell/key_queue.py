@@ -45,7 +45,6 @@ class KeyQueue:
     """Queue of keys and pastes.
 
     Args:
-        app: The app.
         hand_on: Passes an event to the widgets as Textual does.
     """
 

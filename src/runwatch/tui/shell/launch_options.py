@@ -21,7 +21,6 @@ class LaunchOptions(NamedTuple):
 
     Attributes:
         paths: Paths of settings and data.
-        environment: The environment variables.
         options: Settings given as command line options.
         open_at: The first screen and, after a slash, an id; empty for the one of the settings.
         start_local: Starts the local service of a data directory, or finds it running.
@@ -45,7 +44,6 @@ class LaunchOptions(NamedTuple):
         """Return the requested view, otherwise the last session's, otherwise the home screen.
 
         Args:
-            settings: The current settings.
             warnings: Receives problems of the saved view's file.
         """
         if not self.open_at and self.keeps_session(settings):

@@ -54,7 +54,6 @@ class ClipboardEnvironment:
     """Environment in which the console copies.
 
     Attributes:
-        environment: The environment variables.
         platform: A value of ``sys.platform``.
         find: Returns the path of a program, or ``None``.
         run: Runs a command with the given input; returns whether it succeeded in time.
@@ -83,7 +82,6 @@ async def copy_text(
 
     Args:
         text: The text to copy. Ids are copied exactly, not as displayed.
-        around: The environment of the console.
         send: Sends a control sequence to the terminal.
         route: The route set in the settings.
         several_lines: Whether the text may have more than one line.

@@ -55,7 +55,6 @@ class TerminalWriter:
     """Output stream for Textual's writing thread: a failed write ends the console, not the thread.
 
     Args:
-        stream: The stream of the terminal.
         on_loss: Called once, from the writing thread, when the terminal is gone.
 
     Attributes:
@@ -70,7 +69,6 @@ class TerminalWriter:
         self._is_lost = False
 
     def fileno(self) -> int:
-        """Return the file descriptor of the terminal."""
         return self._descriptor
 
     def isatty(self) -> bool:

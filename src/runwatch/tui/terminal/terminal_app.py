@@ -142,7 +142,6 @@ def run_app(
     """Run the app on the terminal and return the exit code of the process.
 
     Args:
-        app: The app to run.
         log_file: Named in the crash message.
         patience_s: How long the app may take to exit after a signal.
         at_forced_end: Called before the process is ended by force, because then no caller's block is left normally.

@@ -44,7 +44,6 @@ class EventScreen(ConsoleScreen):
             yield CopyOption(line("event as JSON"), copied_json(dict(event.raw)))
 
     def on_event_log_follow_changed(self, message: EventLog.FollowChanged) -> None:
-        """Update the frame."""
         message.stop()
         self.show_tail()
 
@@ -60,7 +59,6 @@ class EventScreen(ConsoleScreen):
             self.notify_user("no filter, or no match", Role.WARN)
 
     def on_event_log_line_opened(self, message: EventLog.LineOpened) -> None:
-        """Show the event in the drawer."""
         message.stop()
         event = self.tail.event(message.index)
         if event is None:
@@ -76,7 +74,6 @@ class EventScreen(ConsoleScreen):
         drawer.query("DetailView").first().focus()
 
     def on_panel_closed(self, message: PanelClosed) -> None:
-        """Close the drawer."""
         message.stop()
         self.close_drawer()
 

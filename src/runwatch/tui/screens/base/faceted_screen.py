@@ -32,12 +32,10 @@ class FacetedScreen(ResourceScreen):
         self._facets: Sequence[Facet] = ()
 
     def body(self) -> Iterable[Widget]:
-        """Create the facets above the panes."""
         yield FacetBar(id="facets")
         yield from super().body()
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints with facets next to the filter."""
         first, *others = super().hints()
         return (first, "screen.facets", *others)
 
@@ -48,12 +46,10 @@ class FacetedScreen(ResourceScreen):
         self.query_one(FacetBar).show(self._counted(), filter)
 
     def on_facet_bar_facet_clicked(self, message: FacetBar.FacetClicked) -> None:
-        """Apply or remove the clicked facet as a filter."""
         message.stop()
         self._toggle(message.value)
 
     def action_facets(self) -> None:
-        """Open the menu of facets."""
         text = self.filter_text
         counted = self._counted()
         if not counted:
@@ -72,7 +68,6 @@ class FacetedScreen(ResourceScreen):
         self.open_overlay(Menu((label_span("Keep the rows with", Role.PLAIN),), items, id="facet-menu"))
 
     async def take_choice(self, target: object) -> None:
-        """Apply or remove the chosen facet as a filter."""
         if isinstance(target, FacetValue):
             self._toggle(target)
         else:

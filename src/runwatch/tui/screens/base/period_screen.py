@@ -46,7 +46,6 @@ class PeriodScreen(ConsoleScreen):
         return parse_period(self.period_text, self.console.clock.now())
 
     def period_tabs(self) -> TabBar:
-        """Return the tabs."""
         return TabBar([*((named.id, line(named.title)) for named in PERIODS.values()), (CUSTOM_PERIOD, line("Other"))])
 
     def period_bar(self) -> FilterBar:
@@ -92,7 +91,6 @@ class PeriodScreen(ConsoleScreen):
             self.action_filter()
 
     def action_filter(self) -> None:
-        """Open the input line."""
         self.add_class("-filtering")
         bar = self.query_one(FilterBar)
         bar.edit(self._own)

@@ -77,7 +77,6 @@ class ActivitySource:
         return PaneState(load, age_s=self.screen.console.clock.monotonic() - self._read_at)
 
     def end_is_proven(self) -> bool:
-        """Return whether the search was complete."""
         from runwatch.store.repositories.activity import MAX_ENTRIES
 
         return len(self._items) < MAX_ENTRIES
@@ -173,7 +172,6 @@ class ActivityScreen(ResourceScreen):
             self.action_filter()
 
     def action_filter(self) -> None:
-        """Edit the query."""
         super().action_filter()
         self._hear(self._question)
 
@@ -186,7 +184,6 @@ class ActivityScreen(ResourceScreen):
 
     @property
     def filter_text(self) -> str:
-        """The query to edit."""
         return self._question
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
@@ -196,7 +193,6 @@ class ActivityScreen(ResourceScreen):
         self._hear(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Run the query."""
         message.stop()
         message.prevent_default()
         if not message.text.strip() or self._apply_filter(message.text):
@@ -265,7 +261,6 @@ class ActivityScreen(ResourceScreen):
         return (line("Nearest entries:"), *(line(activity_text(each)) for each in near))
 
     def counters(self) -> StyledSpans:
-        """Return the number of entries by kind."""
         kinds = [each.what or "?" for each in self._around.items()]
         counts = [f"{what}s {kinds.count(what)}" for what in ("problem", "request", "run") if what in kinds]
         return (label_span(f" {self.console.glyphs.dot} ".join(counts)),)

@@ -81,7 +81,6 @@ class ProblemCodesScreen(ResourceScreen):
         self.read_source()
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
-        """List the problems of the code."""
         message.stop()
         message.prevent_default()
         if self.row is not None:
@@ -89,5 +88,4 @@ class ProblemCodesScreen(ResourceScreen):
             self.go_to_view_later(ViewState("problems", filter=code.filter))
 
     def action_groups(self) -> None:
-        """Return to the list of problems."""
         self.console.action_go("problems")

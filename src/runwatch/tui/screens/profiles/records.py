@@ -69,7 +69,6 @@ class MultiProfileBase(ResourceScreen):
     """A list of several profiles, in front of the current profile's screen."""
 
     def breadcrumbs(self) -> Sequence[str]:
-        """Return the path with the number of profiles."""
         here, *rest = super().breadcrumbs()
         count = len(self.console.profiles.shown)
         return (here, f"{count} profile{'s' * (count != 1)}", *rest)
@@ -182,14 +181,12 @@ class MultiProfileListScreen(MultiProfileBase):
         self.watch_notes()
 
     def on_unmount(self) -> None:
-        """Stop polling the lists of the other profiles."""
         for name in self._parts:
             session = self.console.profiles.session(name)
             if session is not None:
                 self.end_reading(session)
 
     def profiles_chosen(self) -> None:
-        """List the records of the chosen profiles."""
         self._take_parts()
         open_chosen_profiles(self, partial(self._take_parts))
 
@@ -235,7 +232,6 @@ class MultiProfileListScreen(MultiProfileBase):
             self.go_home(message.link.profile, message.link.record_id)
 
     def action_export(self) -> None:
-        """Export the multi-profile report or the records."""
         from runwatch.tui.flows.exports import open_export_menu
 
         forms: tuple[FileFormat, ...] = ("md", "csv") if self.spec.record is Template else ()

@@ -27,7 +27,6 @@ class GithubScreen(ResourceScreen):
         super().__init__(GITHUB, _WithIntents(source, lambda: self.console.session))
 
     def use(self, source: RowSource) -> None:
-        """Use another source of connections."""
         super().use(_WithIntents(source, lambda: self.console.session))
 
 
@@ -57,11 +56,9 @@ class _WithIntents:
         return self._items
 
     def state(self) -> PaneState:
-        """Return the state of the connections."""
         return self._connections.state()
 
     def end_is_proven(self) -> bool:
-        """Return whether all connections are listed."""
         return self._connections.end_is_proven()
 
     async def read(self) -> None:

@@ -107,7 +107,6 @@ class MergedTailScreen(EventScreen):
         return (Run,)
 
     def breadcrumbs(self) -> Sequence[str]:
-        """Return what is followed."""
         return ("Tail", "chosen runs" if self._chosen else "all live runs")
 
     # Events.
@@ -126,11 +125,9 @@ class MergedTailScreen(EventScreen):
         self._begin()
 
     def view_state(self, name: str) -> ViewState:
-        """Return the view state with the runs and the filter."""
         return ViewState(name, filter=self._filter, selected=_BETWEEN.join(self._chosen))
 
     def restore_view(self, view: ViewState) -> None:
-        """Follow the runs of the view state."""
         chosen = tuple(filter(None, view.selected.split(_BETWEEN)))
         if chosen != self._chosen:
             self._unfollow()
@@ -194,7 +191,6 @@ class MergedTailScreen(EventScreen):
         self.tail.filter_by(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Return to the events."""
         message.stop()
         self.remove_class("-filtering")
         self.focus_tail()
@@ -205,19 +201,16 @@ class MergedTailScreen(EventScreen):
         self._take_filter_away()
 
     def action_filter(self) -> None:
-        """Open the filter."""
         self.add_class("-filtering")
         self.query_one(FilterBar).edit(self._filter)
 
     def action_refresh(self) -> None:
-        """Read the events of every run now."""
         session = self.console.session
         if session is not None and self._events is not None:
             for run_id in self._events.run_ids:
                 session.live.tails.hurry(run_id)
 
     def action_new(self) -> None:
-        """Start a run."""
         self.console.open_run_form()
 
     async def action_copy(self) -> None:
@@ -244,7 +237,6 @@ class MergedTailScreen(EventScreen):
 
     @property
     def is_at_root(self) -> bool:
-        """Whether going back would leave this screen."""
         return not self.is_drawer_open and not self._filter
 
     # Internal.

@@ -55,11 +55,9 @@ class RunFormScreen(FormScreen):
         return line(title)
 
     def request_line(self) -> StyledSpans:
-        """Return the request that submits runs."""
         return line("POST /v1/executions")
 
     def go_label(self) -> str:
-        """Return the label of the button that opens the dialog."""
         return "Start…"
 
     def before_fields(self) -> Sequence[Widget]:
@@ -73,7 +71,6 @@ class RunFormScreen(FormScreen):
         self.console.run_draft = dict(values)
 
     def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
-        """Return the dialog that submits the run."""
         return build_submit_dialog(self, session, body, shown, key=key, done=self._accepted, refused=self.refused)
 
     def _accepted(self, run_id: str) -> None:

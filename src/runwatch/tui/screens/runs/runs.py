@@ -120,7 +120,6 @@ class RunsScreen(ResourceScreen, EventScreen):
         )
 
     def focus_detail(self) -> None:
-        """Focus the active view."""
         detail = self.run_detail
         if detail.is_mounted:
             detail.focus_inside()
@@ -197,7 +196,6 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.show_tail()
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """Return id and status."""
         glyphs = self.console.glyphs
         facts: RunFacts = row.subject
         shown = run_outcome_title(facts.status, facts.packet.value, glyphs)
@@ -207,27 +205,22 @@ class RunsScreen(ResourceScreen, EventScreen):
         )
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
-        """Read what the view needs."""
         row = self.row
         if row is not None:
             self._read_for(message.tab, row)
         self.show_tail()
 
     def on_run_detail_search_changed(self, message: RunDetail.SearchChanged) -> None:
-        """Filter the events."""
         message.stop()
         self.tail.filter_by(message.text)
 
     def focus_tail(self) -> None:
-        """Focus the run's active view."""
         self.focus_detail()
 
     def action_step_tab(self, step: int) -> None:
-        """Show another view of the run."""
         self.run_detail.action_step_tab(step)
 
     def action_raw(self) -> None:
-        """Toggle between the run's JSON and the previous view."""
         self.run_detail.turn_raw()
 
     def action_follow(self) -> None:
@@ -235,11 +228,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.run_detail.event_log.action_follow()
 
     async def action_new(self) -> None:
-        """Start a run."""
         self.console.open_run_form()
 
     def action_again(self) -> None:
-        """Start a run like the one under the cursor."""
         row = self.row
         if row is None:
             self.notify_user("No run to start again.", Role.WARN)
@@ -247,7 +238,6 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.console.open_run_form(row.subject)
 
     def action_add(self) -> None:
-        """Add ids to the watch list."""
         self.console.open_add_runs()
 
     def action_label(self) -> None:
@@ -276,7 +266,6 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.console.open_cancel([row.subject for row in self.selected_rows()])
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
-        """Yield copy options for the record and for the event under the cursor."""
         yield from super().copies_in_focus()
         yield from self.event_copies()
 
@@ -308,7 +297,6 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     @property
     def is_at_root(self) -> bool:
-        """Whether going back would leave this screen."""
         return super().is_at_root and not self.is_drawer_open
 
     # Internal.

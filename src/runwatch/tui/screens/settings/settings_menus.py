@@ -63,9 +63,7 @@ def validate_setting(settings: Settings, key: str, value: str) -> str:
     """Return what is wrong with a value of valid form: conflicting keys, a filter no list accepts, unknown columns.
 
     Args:
-        settings: The current settings.
         key: The dotted key.
-        value: The typed value.
     """
     table, _, name = key.partition(".")
     if table == Settings.keys.key:

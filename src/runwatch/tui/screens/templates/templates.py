@@ -65,7 +65,6 @@ class TemplatesScreen(ResourceScreen):
         return (Template, SourceConnection)
 
     def counters(self) -> StyledSpans:
-        """Return the number of eligible and of blocked templates."""
         items = [row.subject.template for row in self._all_rows()]
         if not items:
             return line("")
@@ -103,7 +102,6 @@ class TemplatesScreen(ResourceScreen):
         self.watch_notes()
 
     def use(self, source: RowSource) -> None:
-        """Use another source of templates."""
         super().use(self._with_the_rest(source))
 
     def data_changed(self, kinds: frozenset[str]) -> None:
@@ -157,7 +155,6 @@ class TemplatesScreen(ResourceScreen):
             await super().action_copy()
 
     def action_decide(self) -> None:
-        """Store a go or no-go decision."""
         from runwatch.tui.flows.local_notes import open_decision_menu
 
         row = self.row
@@ -177,7 +174,6 @@ class TemplatesScreen(ResourceScreen):
         self.open_overlay(Menu(title, items, id="compare-menu"))
 
     def action_export(self) -> None:
-        """Export the report or the records."""
         from runwatch.tui.flows.exports import open_export_menu
 
         what = "eligibility: a row a blocker, with its next action and your decision"

@@ -27,11 +27,7 @@ class FacetBar(Bar):
 
     @dataclass
     class FacetClicked(Message):
-        """The user clicked a count.
-
-        Attributes:
-            value: The facet value counted.
-        """
+        """The user clicked a count."""
 
         value: FacetValue
 

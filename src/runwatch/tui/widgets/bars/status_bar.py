@@ -64,7 +64,6 @@ class StatusBar(Bar):
         return self._with_rest(hints, shown), pinned
 
     def part_clicked(self, target: object) -> None:
-        """Request the action."""
         self.post_message(HintClicked(str(target)))
 
     def _hint(self, hint: KeyHint) -> BarPart:

@@ -85,7 +85,6 @@ class FormFields(VerticalScroll, can_focus=False):
         self._fields: Final = {ask.id: _field(ask, self._first.get(ask.id, "")) for ask in self._asks}
 
     def compose(self) -> ComposeResult:
-        """Create a row and a note for each field."""
         yield from self._before
         for ask in self._asks:
             label = Static(to_content(line(ask.label), Role.QUIET), classes="label")
@@ -103,7 +102,6 @@ class FormFields(VerticalScroll, can_focus=False):
         return {ask.id: self.input(ask.id).value for ask in self._asks}
 
     def input(self, id: str) -> FieldInput:
-        """Return the input of a field."""
         return self._fields[id]
 
     def inputs(self) -> Iterator[FieldInput]:
@@ -151,11 +149,9 @@ class FormFields(VerticalScroll, can_focus=False):
         self.query_one(f"#note-{FORM_LEVEL}", Static).update(to_content(line(rest, None), Role.WARN))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Mark the focused field."""
         self._mark()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """Remove the mark."""
         self._mark()
 
     def _hint(self, ask: FormField) -> str:

@@ -53,11 +53,7 @@ class SafeTextArea(TextArea):
 
 
 class MultilineInput(SafeTextArea):
-    """A multi-line form field. ``tab`` leaves it, ``enter`` inserts a newline.
-
-    Args:
-        value: The initial text.
-    """
+    """A multi-line form field. ``tab`` leaves it, ``enter`` inserts a newline."""
 
     BINDINGS = make_bindings("text")
     DEFAULT_CSS = """
@@ -105,5 +101,4 @@ class MultilineInput(SafeTextArea):
             self.replace(text, (0, 0), self.document.end)
 
     def action_editor(self) -> None:
-        """Request the external editor."""
         self.post_message(self.EditorRequested(self))

@@ -19,11 +19,7 @@ _MARGIN: Final = 4
 
 
 class ListPane(Pane):
-    """The pane of a list. A failed read keeps the rows and is reported below them.
-
-    Args:
-        table: The list.
-    """
+    """The pane of a list. A failed read keeps the rows and is reported below them."""
 
     DEFAULT_CSS = """
     ListPane {

@@ -16,9 +16,6 @@ from runwatch.tui.widgets.panes.pane import BorderText, Pane
 class Overlay(Pane):
     """The overlay. It takes the focus when it opens and returns it when it closes.
 
-    Args:
-        edge: The texts of its frame.
-
     Attributes:
         before: The widget that had the focus before.
         is_leaving: Whether it is closing.
