@@ -96,7 +96,7 @@ class Gallery(WidgetApp):
 
     def on_record_table_sort_requested(self, event: RecordTable.SortRequested) -> None:
         """Show the new order in the head."""
-        event.widget.sorted_by(event.column_id, descending=event.reverse)
+        self.query_one(RecordTable).sorted_by(event.column_id, descending=event.reverse)
 
     def on_panel_closed(self, event: PanelClosed) -> None:
         self.exit()

@@ -8,15 +8,27 @@ from textual.app import App
 from textual.message import Message
 from textual.widget import Widget
 
-from runwatch.tui.core.messages import HintClicked, WidgetMessage, WorkerFailed
+from runwatch.tui.core.messages import CopyRequested, HintClicked, PanelClosed, WorkerFailed
 from runwatch.tui.core.widget_app import WidgetApp
+from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
+from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.lists.link_lines import LinkLines
+from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.text.glyphs import ASCII, UNICODE
 from tests.support.clock import FakeClock
 from tests.tui import samples
 
-DIALOG_MESSAGES = (ConfirmDialog.Confirmed, ConfirmDialog.RetryRequested, ConfirmDialog.Closed)
-OBSERVED = (WidgetMessage, HintClicked, WorkerFailed, *DIALOG_MESSAGES)
+OBSERVED = (
+    CopyRequested, HintClicked, PanelClosed, WorkerFailed, ConfirmDialog.Confirmed, ConfirmDialog.Closed,
+    Breadcrumbs.LevelClicked, DetailView.LinkOpened, LinkLines.LinkOpened, ProblemPanel.NextStepRequested,
+    FilterBar.Changed, FilterBar.Submitted, FilterBar.Cancelled, EventLog.ContextToggled, EventLog.FollowChanged,
+    EventLog.LineOpened, EventLog.MatchRequested, RecordTable.RowHighlighted, RecordTable.RowOpened,
+    RecordTable.SortRequested,
+)  # fmt: skip
 
 
 class Stage(WidgetApp):

@@ -137,7 +137,7 @@ async def test_rows_heads_tabs_and_crumbs_can_be_clicked(tmp_path: Path, name: s
                     await driven.pilot.click(offset=(bar.region.x + start, bar.region.y))
                     await driven.pilot.pause()
                     assert bar.active == part.target
-        if isinstance(screen, ListScreen) and len(screen.table._rows) > 1:
+        if isinstance(screen, ListScreen) and len(screen.table.rows) > 1:
             table = screen.table
             first = table.cursor_key
             region = table.region

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from runwatch.tui.core.command_parser import PaletteCommand
+from runwatch.tui.flows.local_notes import NoteEditor
 from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.panes.command_line import CommandLine
-from runwatch.tui.widgets.panes.note_editor import NoteEditor
 from runwatch.tui.widgets.panes.overlay import Overlay
 from tests.tui import noon
 from tests.tui.console import console

@@ -12,10 +12,10 @@ from textual import events
 
 from runwatch.base.errors import DataError
 from runwatch.records.run import Run
+from runwatch.tui.flows.local_notes import NoteEditor
 from runwatch.tui.screens.base import resource_screen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.lists.record_table import RecordTable
-from runwatch.tui.widgets.panes.note_editor import NoteEditor
 from tests.tui import noon
 from tests.tui.console import Driven, console
 

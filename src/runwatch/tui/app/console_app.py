@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
@@ -45,13 +44,11 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.copied_text import CopiedText
-from runwatch.view.text.format import RenderContext, TimeMode
+from runwatch.view.text.format import TimeMode
 from runwatch.view.text.glyphs import ASCII, UNICODE, Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from runwatch.api.calls import RequestAttempt
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
@@ -74,10 +71,6 @@ _TIMES: Final[tuple[TimeMode, ...]] = get_args(TimeMode)
 
 class ConsoleApp(NavigatingApp):
     """The console.
-
-    Args:
-        launch: Launch options.
-        clock: The clock.
 
     Attributes:
         unconfirmed_writes: Writes with unknown outcome.
@@ -111,7 +104,7 @@ class ConsoleApp(NavigatingApp):
         self.first_screen = None
         self.startup_status = "opening…"
         self.time_mode = cast(TimeMode, self.settings.time)
-        self._profile = LOCAL if opening.file is None else FILE_PROFILE
+        self.profile_name = LOCAL if opening.file is None else FILE_PROFILE
         self._changed: set[str] = set()
         self._gather: Timer | None = None
         self._seconds = 0
@@ -133,38 +126,18 @@ class ConsoleApp(NavigatingApp):
 
     @cached_property
     def profiles(self) -> ProfileManager:
-        """The profiles of the settings file, for lists over several of them."""
         from runwatch.tui.app.profiles import ProfileManager
 
         return ProfileManager(self)
 
     # Called by screens.
 
-    @property
-    def has_file(self) -> bool:
-        """Whether an opened file replaces the service."""
-        return self.launch.file is not None
-
-    @property
-    def local_socket(self) -> Path | None:
-        """The socket of the local service that this user's other commands use; ``None`` for any other service.
-
-        The demo's service has a socket too, but ``--local`` means another service.
-        """
-        return None if self.session is None or self.launch.demo else self.session.target.socket
-
-    def render_context(self) -> RenderContext:
-        """Return the current render context."""
-        return RenderContext(self.clock.now(), self.glyphs, self.time_mode)
-
     def header_info(self) -> HeaderInfo:
-        """Return the header bar's data about the service and the connection."""
         return build_header_info(self)
 
     async def copy_text(
         self, text: CopiedText, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
     ) -> None:
-        """Copy, and show the route and the text; a secret is not shown."""
         from runwatch.tui.terminal.clipboard import ClipboardEnvironment, copy_text
 
         try:
@@ -196,11 +169,9 @@ class ConsoleApp(NavigatingApp):
             self.screen.tell(((line(notice), role),))
 
     def ring_bell(self) -> None:
-        """Ring the bell for a displayed error, if enabled in the settings."""
         self._bell.ring()
 
     def refresh_resource(self, spec: ResourceSpec[Any]) -> None:
-        """Read a list now, even one no longer polled after a failure; reopen the session if that failed."""
         if self.session is None:
             if self.failure is not None:
                 self.failure = None
@@ -209,22 +180,11 @@ class ConsoleApp(NavigatingApp):
             self.session.live.refresh(spec.record)
 
     def next_time_mode(self, mode: TimeMode | None = None) -> None:
-        """Set the time mode everywhere, or switch to the next one."""
         self.time_mode = mode or _TIMES[(_TIMES.index(self.time_mode) + 1) % len(_TIMES)]
         self.console_screen.notify_user(f"times are shown as {self.time_mode}")
         self.console_screen.data_changed(frozenset())
 
-    @property
-    def profile_name(self) -> str:
-        """The current profile, or the one being opened."""
-        return self._profile
-
     def apply_settings(self, loaded: LoadedSettings) -> None:
-        """Apply changed settings, as far as possible without a restart.
-
-        Raises:
-            SettingsError: the theme is invalid, or a profile named by a flag or a variable no longer exists.
-        """
         before = self.settings
         self.resolver = SettingsResolver(self.launch.options, self.launch.environment, loaded, self.launch.paths)
         self.loaded, self.settings = loaded, self.resolver.settings()
@@ -234,18 +194,9 @@ class ConsoleApp(NavigatingApp):
         if self.settings.theme != before.theme:
             self.apply_theme(self.settings.theme)
 
-    def apply_theme(self, name: str) -> None:
-        """Switch to another theme.
-
-        Raises:
-            SettingsError: no theme has that name, or its file is invalid.
-        """
-        self.apply_palette(load_theme(name, self.theme_directories))
-
     # Key actions.
 
     def action_command(self) -> None:
-        """Open the command line."""
         from runwatch.tui.app.commands import open_command_line
 
         open_command_line(self)
@@ -260,7 +211,6 @@ class ConsoleApp(NavigatingApp):
         self.unconfirmed_writes.open(self.console_screen)
 
     def action_find_servers(self) -> None:
-        """Search for model servers on this machine."""
         from runwatch.tui.flows.model_servers import search_model_servers
 
         search_model_servers(self.console_screen)
@@ -272,13 +222,11 @@ class ConsoleApp(NavigatingApp):
         open_activity_at_cursor(self)
 
     def action_help(self) -> None:
-        """Open the help."""
         from runwatch.tui.screens.help import open_help
 
         open_help(self)
 
     def open_run_form(self, like: RunFacts | None = None, *, field: str = "") -> None:
-        """Open the form for a run, filled in from an earlier run or the last draft, and focus a field."""
         from runwatch.tui.screens.runs.run_form import RunFormScreen
         from runwatch.view.actions.run_form import prefill_from_run
 
@@ -304,17 +252,10 @@ class ConsoleApp(NavigatingApp):
             )
             self._sought = None
 
-    def warn(self, warning: str) -> None:
-        """Show a warning above the hints until the user hides it."""
-        self.warnings.append(warning)
-        self.show_warnings()
-
     def show_warnings(self) -> None:
-        """Show the current warnings on the front screen."""
         self.notices.put(self.console_screen)
 
     def open_add_runs(self) -> None:
-        """Open the dialog that adds ids to the watch list."""
         from runwatch.tui.screens.runs.add_runs import AddRunsDialog
 
         session = self.console_screen.connected_session()
@@ -322,7 +263,6 @@ class ConsoleApp(NavigatingApp):
             self.push_screen(AddRunsDialog(session), lambda found: None if found is None else self.show_run(found))
 
     def open_cancel(self, runs: list[RunFacts]) -> None:
-        """Open the dialog that cancels runs; final runs are left out."""
         live = [run for run in runs if not run.is_final]
         screen = self.console_screen
         session = screen.connected_session()
@@ -337,19 +277,11 @@ class ConsoleApp(NavigatingApp):
 
             screen.open_dialog(build_cancel_dialog(screen, session, live))
 
-    def perform(
-        self,
-        screen: Screen[Any],
-        subject: Any | None,
-        action: ResourceAction[Any],
-        *,
-        values: Mapping[str, str] | None = None,
-    ) -> None:
-        """Perform a resource action, with or without a record; show the reason if it is unavailable."""
+    def perform(self, screen: Screen[Any], subject: Any | None, action: ResourceAction[Any]) -> None:
         from runwatch.tui.screens.action_form import perform_action
 
         assert isinstance(screen, ConsoleScreen)
-        perform_action(screen, subject, action, values=values)
+        perform_action(screen, subject, action)
 
     async def report_unconfirmed_writes(self) -> None:
         """Update the notice about unconfirmed writes."""
@@ -420,7 +352,6 @@ class ConsoleApp(NavigatingApp):
         super().exit(result, return_code, message)
 
     async def on_unmount(self) -> None:
-        """Close everything and save the view."""
         if self._left is not None and self.launch.keeps_session(self.settings):
             try:
                 await asyncio.to_thread(save_view_state, self.launch.paths.session_file, self._left)
@@ -444,7 +375,7 @@ class ConsoleApp(NavigatingApp):
             from runwatch.tui.app.session_opening import CACHED_KINDS, open_service_session, resolve_startup_target
 
             target = await resolve_startup_target(self, self.notices.welcome)
-            self._profile = target.profile
+            self.profile_name = target.profile
             self.session = await open_service_session(self, target)
             await self.session.start(CACHED_KINDS)
             if self.notices.is_welcoming and not self.launch.demo:
@@ -465,15 +396,13 @@ class ConsoleApp(NavigatingApp):
         self._tick()
 
     def switch_session(self, session: ServiceSession) -> None:
-        """Switch to another service; screens opened from now on show its data."""
         if self.session is not None:
             for record in self._listed:
                 self.session.live.stop_list(record)
-        self.session, self._profile, self._listed = session, session.target.profile, ()
+        self.session, self.profile_name, self._listed = session, session.target.profile, ()
         start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes")
 
     def make_screen(self, name: str) -> ConsoleScreen:
-        """Create a screen and start polling its lists."""
         screen = (
             make_page(name)
             if is_page(name)
@@ -505,12 +434,7 @@ class ConsoleApp(NavigatingApp):
             return FileSource(spec, self.store, self.clock)
         if spec.record.WIRE is None:
             return JournalSource(spec, self.clock, self.session)
-        return StoreSource(spec, self.store, self._profile, self.clock, self.session)
-
-    @property
-    def terminal_is_behind(self) -> bool:
-        """Whether the terminal has not yet received the last drawing."""
-        return bool(getattr(self._driver, "is_behind", False))
+        return StoreSource(spec, self.store, self.profile_name, self.clock, self.session)
 
     def _write_to_terminal(self, data: str) -> None:
         driver = self._driver

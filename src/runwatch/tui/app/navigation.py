@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
-from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.registry import OVERVIEW, has_screen, resource_for_kind
@@ -70,7 +69,6 @@ class NavigatingApp(Console):
         raise LookupError("no screen is open")
 
     def notify_user(self, notice: str, role: str = Role.PLAIN) -> None:
-        """Show a notice on the front screen for a while, in place of its hints."""
         self.console_screen.notify_user(notice, role)
 
     @property
@@ -93,31 +91,23 @@ class NavigatingApp(Console):
             return present
 
     async def go_to(self, name: str) -> None:
-        """Go to a screen, and wait until it is shown."""
         if not has_screen(name):
             self.console_screen.notify_user(f"There is no screen named {name}.", Role.WARN)
             return
         await self.go_to_view(ViewState(name))
 
     async def go_to_view(self, view: ViewState) -> None:
-        """Go to a screen, restore its state, and wait until it is shown."""
         self._keep_present()
         self.history.go(view)
         await self._show(view)
 
     def go_back(self) -> None:
-        """Go one view back; from the first one, to the overview as the root."""
         if self.history.has_earlier:
             self.action_history(-1)
         else:
             self.call_later(self._go_to_root)
 
-    async def open_run(self, run_id: str) -> None:
-        """Go to the list of runs and open one, now or once it is listed."""
-        await self.open_record(Run.KIND, run_id)
-
     async def open_record(self, kind: str, record_id: str) -> None:
-        """Go to the list of a kind and open one of its records, now or once it is listed."""
         spec = resource_for_kind(kind)
         if not (isinstance(self.screen, ResourceScreen) and self.screen.spec is spec):
             await self.go_to(spec.name)
@@ -126,7 +116,6 @@ class NavigatingApp(Console):
             self.load_when_connected(kind, record_id)
 
     def show_run(self, run_id: str) -> None:
-        """Select a run in the list of runs, now or when the list is in front again."""
         for screen in self.screen_stack:
             if isinstance(screen, RunsScreen):
                 screen.select_record(run_id)

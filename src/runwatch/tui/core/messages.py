@@ -1,38 +1,17 @@
-"""Messages that several widgets post or that the app handles; other messages are nested in the widget that posts them.
-
-A widget's message carries the widget as ``widget``; ``control`` is the same under the name that Textual uses to bind a
-handler to one widget.
-"""
+"""Messages that several widgets post or that the app handles; others are nested in the widget that posts them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from textual.message import Message
-from textual.widget import Widget
 
 from runwatch.view.text.copied_text import CopiedText
 from runwatch.view.text.safe_text import SafeText
 
 
 @dataclass(eq=False, repr=False)
-class WidgetMessage(Message):
-    """Base class of messages posted by a widget.
-
-    Attributes:
-        widget: The widget that posted it.
-    """
-
-    widget: Widget
-
-    @property
-    def control(self) -> Widget:
-        """The widget that posted it."""
-        return self.widget
-
-
-@dataclass(eq=False, repr=False)
-class CopyRequested(WidgetMessage):
+class CopyRequested(Message):
     """The user asked to copy something on screen.
 
     Attributes:
@@ -48,18 +27,13 @@ class CopyRequested(WidgetMessage):
     is_secret: bool = False
 
 
-@dataclass(eq=False, repr=False)
-class PanelClosed(WidgetMessage):
+class PanelClosed(Message):
     """The user closed a panel or a drawer."""
 
 
 @dataclass(eq=False, repr=False)
 class HintClicked(Message):
-    """The user clicked a hint of the status bar.
-
-    Attributes:
-        action: The id of the action.
-    """
+    """The user clicked a hint of the status bar."""
 
     action: str
 
@@ -69,7 +43,6 @@ class WorkerFailed(Message):
     """A worker ended with an exception.
 
     Attributes:
-        name: The worker's name.
         error: The exception; unexpected ones are already logged.
     """
 

@@ -13,8 +13,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.content import Content, Span
 
+from runwatch.base.text import cell_width
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import SafeText, line, truncate
 
 StyledSpan = tuple[SafeText, str]
 """Text and its role: one of :class:`~runwatch.view.text.glyphs.Role`, or ``accent``."""
@@ -56,6 +57,21 @@ def to_content(text: StyledSpans, role: str = Role.PLAIN) -> Content:
             spans.append(Span(position, end, f"$role-{own_role}"))
         position = end
     return Content("".join(words), spans)
+
+
+def cut_spans(spans: Iterable[StyledSpan], room: int, mark: str) -> tuple[StyledSpan, ...]:
+    """Cut spans side by side to ``room`` cells; ``mark`` ends a cut one."""
+    shown: list[StyledSpan] = []
+    for text, role in spans:
+        piece = truncate(text, max(0, room), mark)
+        room -= cell_width(piece)
+        shown.append((piece, role))
+    return tuple(shown)
+
+
+def spans_width(spans: Iterable[StyledSpan]) -> int:
+    """Return the width of spans side by side, in cells."""
+    return sum(cell_width(text) for text, _ in spans)
 
 
 def to_lines(texts: Iterable[StyledSpans]) -> Content:

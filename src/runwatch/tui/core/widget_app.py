@@ -66,8 +66,6 @@ class WidgetApp(TerminalApp):
 
     Args:
         palette: The theme; ignored with ``NO_COLOR``.
-        glyphs: The glyph set.
-        keys: The key map.
         clock: The clock for countdowns.
     """
 
@@ -163,16 +161,10 @@ class WidgetApp(TerminalApp):
         """Copy a mouse selection, or text cut from an input, by the same route as everything else."""
         self._clipboard = text
         if text:
-            self.screen.post_message(
-                CopyRequested(self.screen, line("selection"), copied_unchanged(text), several_lines=True)
-            )
+            self.screen.post_message(CopyRequested(line("selection"), copied_unchanged(text), several_lines=True))
 
     async def run_key_action(self, action: str) -> bool:
-        """Run a key action as if its key had been pressed; return whether it was available.
-
-        Args:
-            action: The id of the action.
-        """
+        """Run a key action as if its key had been pressed; return whether it was available."""
         active = self.screen.active_bindings
         for node, binding, is_enabled, _ in active.values():
             if binding.id == action and is_enabled:
@@ -201,7 +193,6 @@ class WidgetApp(TerminalApp):
             yield from ((node, key, binding) for key, binding in node._bindings if binding.id == action)
 
     async def on_hint_clicked(self, message: HintClicked) -> None:
-        """Run the action of a clicked hint."""
         await self.run_key_action(message.action)
 
 

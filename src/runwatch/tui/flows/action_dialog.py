@@ -7,6 +7,7 @@ Unknown outcomes, rejected fields and production profiles are handled here for a
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.api.operations import OPERATIONS, Operation, fill_path, is_listable
@@ -17,26 +18,26 @@ from runwatch.records.record import Record
 from runwatch.store.live.report_poller import name_response_collection
 from runwatch.store.repositories.outbox import WriteRequest as Write
 from runwatch.store.session import ServiceSession
-from runwatch.store.state.changes import ListRead, RecordRead
+from runwatch.store.state.changes import ListRead
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.flows.write_dialog import (
     DialogWrite,
     WriteDialog,
     describe_created_record,
     find_id_member,
+    list_age,
     make_typed_confirmation,
-    no_extra_step,
     profile_label,
     read_only_text,
     request_text,
 )
 from runwatch.tui.shell.console_screen import RecordScreen
-from runwatch.tui.sources.record_loader import is_list_loaded, load_records, read_object, reload_lists
+from runwatch.tui.sources.record_loader import is_list_loaded, load_records, read_object, reload_lists, store_record
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.view.actions.dependents import describe_dependents, find_dependent_kinds, find_dependents
 from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.spec.action import Mutation, PageResult, ResourceAction
-from runwatch.view.text.format import short_duration, short_id
+from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, line
 
@@ -56,16 +57,12 @@ def build_action_dialog(
     shown: Any,
     *,
     key: str,
-    refused: Callable[[RunwatchError], SafeText | None] = no_extra_step,
+    refused: Callable[[RunwatchError], SafeText | None] | None = None,
 ) -> WriteDialog:
     """Build the dialog of an action and the write it sends.
 
     Args:
-        owner: The screen that opens the dialog.
         behind: The screen that shows the result.
-        session: Sends the write.
-        subject: The record, or ``None``.
-        action: The resource action.
         body: The exact bytes; ``None`` sends no body.
         shown: The body as a value, for the preview.
         key: The idempotency key.
@@ -86,18 +83,9 @@ def build_action_dialog(
         key=line(key),
         body=None if body is None else render_request_body(shown),
         typed=make_typed_confirmation(session, record_id) if record_id else None,
-        age=_age(session, facts.record) if record_id else None,
+        age=list_age(session, facts.record) if record_id else None,
         off=read_only_text(session),
     )
-
-    def after(answer: Any) -> None:
-        if mutation.private_page is not None:
-            from runwatch.tui.flows.private_page import open_private_page
-
-            open_private_page(behind, session, subject, mutation.private_page, answer, shown)
-
-    async def told(answer: Any) -> StyledSpans:
-        return await describe_success(session, mutation, subject, answer)
 
     return WriteDialog(
         owner,
@@ -105,9 +93,9 @@ def build_action_dialog(
         order,
         [DialogWrite(record_id, Write(mutation.operation, path, body, key, action.label))],
         lambda _, answer: apply_response(behind, session, mutation, answer, about=record_id),
-        told=told,
+        told=partial(describe_success, session, mutation, subject),
         refused=refused,
-        after=after,
+        after=partial(_open_page, behind, session, mutation, subject, shown),
     )
 
 
@@ -141,8 +129,6 @@ def make_retry_callbacks(
 
     Args:
         screen: The screen that shows the result.
-        session: Sends the write.
-        kept: The write request.
     """
     from runwatch.view.resources.registry import mutation_for_operation
 
@@ -153,16 +139,21 @@ def make_retry_callbacks(
     record_id = next(iter(kept.path.values()), "")
     subject = PageResult(record_id, None, {}, {"pending_key": body})
 
-    async def told(answer: Any) -> StyledSpans:
-        return await describe_success(session, mutation, subject, answer)
+    return (
+        partial(describe_success, session, mutation, subject),
+        partial(apply_response, screen, session, mutation, about=record_id),
+        partial(_open_page, screen, session, mutation, subject, body),
+    )
 
-    def after(answer: Any) -> None:
-        if mutation.private_page is not None:
-            from runwatch.tui.flows.private_page import open_private_page
 
-            open_private_page(screen, session, subject, mutation.private_page, answer, body)
+def _open_page(
+    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], subject: Any, body: Any, answer: Any
+) -> None:
+    """Open the private page of a mutation that has one."""
+    if mutation.private_page is not None:
+        from runwatch.tui.flows.private_page import open_private_page
 
-    return told, lambda answer: apply_response(screen, session, mutation, answer, about=record_id), after
+        open_private_page(behind, session, subject, mutation.private_page, answer, body)
 
 
 def _loaded(body: bytes | None) -> dict[str, Any]:
@@ -180,17 +171,13 @@ def apply_response(
 
     Args:
         behind: The screen that shows the result.
-        session: The session that sent the mutation.
-        mutation: The mutation.
-        answer: The decoded response.
         about: The id of the changed record; empty for a new one, which is then selected.
     """
     facts = OPERATIONS[mutation.operation]
     value = strip_secrets(facts, answer)
     record = _record(session, facts, value)
     if record is not None:
-        now, monotonic = session.clock.now(), session.clock.monotonic()
-        session.store.apply(RecordRead(session.scope.profile, record.KIND, now, monotonic, record))
+        store_record(session, record)
     elif about and facts.record is not None and isinstance(value, dict) and not is_listable(facts.record):
         # Responses that no list contains, such as test results, are kept for the record's screen.
         now, monotonic = session.clock.now(), session.clock.monotonic()
@@ -219,24 +206,8 @@ def _record(session: ServiceSession, facts: Operation, value: Any) -> Record | N
     return kind({**known.record.raw, **value}) if known is not None else record if record.id else None
 
 
-def _age(session: ServiceSession, kind: type[Record] | None) -> SafeText | None:
-    """Return the age of the list that the user decides on."""
-    read_at = None if kind is None else session.store.collection(session.scope.profile, kind.KIND).read_at
-    return (
-        None
-        if read_at is None
-        else line(f"data is {short_duration(max(0.0, session.clock.monotonic() - read_at))} old")
-    )
-
-
 async def show_dependents(session: ServiceSession, dialog: ConfirmDialog, subject: Any) -> None:
-    """Show a record's dependents on a dialog, after reading lists not read yet.
-
-    Args:
-        session: The session of the records.
-        dialog: The dialog that deletes the record.
-        subject: The record.
-    """
+    """Show a record's dependents on a dialog, after reading lists not read yet."""
     wanted = find_dependent_kinds(subject)
     if not wanted:
         return

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import ConsoleScreen, RowScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen, RowScreen
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.diff_view import DiffView
 from runwatch.tui.widgets.panes.pane import Pane
@@ -42,7 +42,7 @@ class ComparisonSide:
     raw: Mapping[str, Any]
 
 
-class CompareScreen(ConsoleScreen):
+class CompareScreen(CoveringScreen):
     """The comparison.
 
     Args:
@@ -53,13 +53,6 @@ class CompareScreen(ConsoleScreen):
 
     BINDINGS = make_bindings("screen.raw", "screen.copy")
     AUTO_FOCUS = "#compare-view"
-    DEFAULT_CSS = """
-    CompareScreen {
-        & > Pane {
-            height: 1fr;
-        }
-    }
-    """
 
     def __init__(self, left: ComparisonSide, right: ComparisonSide, place: Sequence[str]) -> None:
         super().__init__()
@@ -70,22 +63,14 @@ class CompareScreen(ConsoleScreen):
         self._shows_all = False
 
     def body(self) -> Iterable[Widget]:
-        """Create one pane."""
         yield Pane(DiffView(self._left.title, self._right.title, id="compare-view"), id="compare")
 
     def breadcrumbs(self) -> Sequence[str]:
-        """Return breadcrumbs below the screen it was opened from."""
         return (*self._place[:1], "Compare")
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints."""
         other = "differences only" if self._shows_all else "everything"
         return (("screen.raw", other), ("screen.copy", "copy value"), "screen.back")
-
-    @property
-    def is_at_root(self) -> bool:
-        """Always false: it covers another screen."""
-        return False
 
     def on_mount(self) -> None:
         """Compare in a worker, because a record may be as large as a response."""
@@ -98,21 +83,15 @@ class CompareScreen(ConsoleScreen):
         self._show()
 
     def action_raw(self) -> None:
-        """Switch between differences and everything."""
         self._shows_all = not self._shows_all
         self._show()
         self.show_hints()
 
     async def action_copy(self) -> None:
-        """Copy path and both values at the cursor."""
         value = self.query_one(DiffView).value
         if value is not None:
             text = copied_fields({"path": value.path, "left": value.left, "right": value.right})
             await self.console.copy_text(text, line("both values"), several_lines=True)
-
-    def action_back(self) -> None:
-        """Go back to the screen it was opened from."""
-        self.app.pop_screen()
 
     def _show(self) -> None:
         values, view = self._values, self.query_one(DiffView)

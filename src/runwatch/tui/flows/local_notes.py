@@ -1,21 +1,29 @@
-"""Local notes about a record: labels and notes of runs, a reviewer's decision on a template.
+"""Local notes about a record: labels and notes of runs, a reviewer's decision on a template. None is sent.
 
 Another console may write about the same record; its text is not overwritten until the user has seen it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widgets import Static
+
+from runwatch.base.errors import RunwatchError
 from runwatch.records.digest import compute_digest
 from runwatch.records.record import Record
 from runwatch.records.run import Run
-from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.rendering import label_span, to_content
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.tui.widgets.panes.note_editor import NoteEditor, SaveResult
+from runwatch.tui.widgets.panes.overlay import Overlay
+from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.view.templates.decisions import ReviewDecision, Verdict, parse_decision
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
@@ -24,18 +32,122 @@ from runwatch.view.text.safe_text import SafeText, line
 if TYPE_CHECKING:
     from runwatch.store.repositories.notes import NotePurpose
     from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen, RowScreen
 
 _PURPOSES: Final[tuple[NotePurpose, ...]] = ("label", "note")
 
 
-def open_run_notes(screen: RowScreen, run_ids: Sequence[str]) -> None:
-    """Open the editor for one run's label and note, or for one label of several runs; show why that fails.
+class SaveResult(NamedTuple):
+    """Result of saving notes.
+
+    Attributes:
+        is_kept: Whether the notes were saved; if not, the user has to decide, and ``enter`` saves again.
+        words: The message to show.
+    """
+
+    is_kept: bool
+    words: SafeText
+
+
+SaveNotes = Callable[[Mapping[str, str]], Awaitable[SaveResult]]
+"""Saves the texts by line name."""
+
+
+class NoteEditor(Overlay):
+    """The lines of a note. ``enter`` saves, ``tab`` moves to the next line, ``esc`` leaves without a change.
+
+    The editor stays open until the text is saved. Nothing is lost if saving fails, or if another console has changed
+    the note and the user has to choose which text to keep.
 
     Args:
-        screen: The list of runs.
-        run_ids: The runs.
+        console: Reports the outcome, even after the screen was left.
+        title: What the note is about.
+        texts: Initial texts by line name.
+        keep: Saves the texts.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "leave", show=False),
+        Binding("tab", "app.focus_next", show=False),
+        Binding("shift+tab", "app.focus_previous", show=False),
+    ]
+    DEFAULT_CSS = """
+    NoteEditor {
+        & Horizontal {
+            height: 1;
+            padding: 0 1;
+        }
+        & .name {
+            width: 8;
+        }
+        & LineInput {
+            width: 1fr;
+            background: $background;
+        }
+    }
+    """
+
+    def __init__(self, console: Console, title: SafeText, texts: Mapping[str, str], keep: SaveNotes) -> None:
+        keys = "enter saves  tab moves  esc cancels" if len(texts) > 1 else "enter saves  esc cancels"
+        super().__init__(edge=BorderText(title=title, age=_LOCAL, counters=(label_span(keys),)), id="note-editor")
+        self._writer: Final = console
+        self._texts: Final = texts
+        self._keep: Final = keep
+        self._is_keeping = False
+
+    def compose(self) -> ComposeResult:
+        for name, text in self._texts.items():
+            with Horizontal():
+                yield Static(to_content(line(name), Role.QUIET), classes="name")
+                yield LineInput(text, id=f"note-{name}")
+
+    def on_mount(self) -> None:
+        """Focus the first line, with the cursor after its text."""
+        # Queued keys may close the editor before its lines are mounted.
+        for field in self.query(f"#note-{next(iter(self._texts))}").results(LineInput):
+            field.cursor_position = len(field.value)
+            field.focus()
+
+    def on_input_changed(self, event: LineInput.Changed) -> None:
+        """Stop the event: no parent needs it."""
+        event.stop()
+
+    def on_input_submitted(self, event: LineInput.Submitted) -> None:
+        """Save; keys typed in the meantime are queued."""
+        event.stop()
+        if self._is_keeping:
+            return
+        self._is_keeping = True
+        self._writer.key_queue.pause_for(self)
+        typed = {name: self.query_one(f"#note-{name}", LineInput).value.strip() for name in self._texts}
+        start_worker(self.app, self._write(typed), "saving", group="notes")
+
+    async def _write(self, typed: Mapping[str, str]) -> None:
+        try:
+            kept = await self._keep(typed)
+        except RunwatchError as error:
+            kept = SaveResult(is_kept=False, words=line(f"not saved: {error}"))
+        finally:
+            self._is_keeping = False
+            self._writer.key_queue.resume_for(self)
+        stands = self.is_attached and not self.is_leaving
+        if kept.is_kept:
+            if stands:
+                self.close()
+            self._writer.notify_user(str(kept.words))
+        elif stands:
+            self.set_border_text(title=(label_span(str(kept.words), Role.WARN),))
+        else:
+            lost = ", ".join(f"{name} '{line(text, 40)}'" for name, text in typed.items() if text)
+            self._writer.warn(f"{kept.words}; not saved: {lost or 'the empty text'}")
+
+
+_LOCAL: Final = (label_span("stays on this machine"),)
+
+
+def open_run_notes(screen: RowScreen, run_ids: Sequence[str]) -> None:
+    """Open the editor for one run's label and note, or for one label of several runs; show why that fails."""
     session = screen.connected_session()
     if session is None:
         return
@@ -59,7 +171,6 @@ class _Labelling:
 
     Args:
         screen: The list that shows them.
-        session: Stores them.
         seen: The texts about each run as shown to the user, by run id and purpose.
     """
 
@@ -114,7 +225,6 @@ def open_decision_menu(screen: ConsoleScreen, record: Record, kept: Callable[[],
     """Open the menu for a decision on a record.
 
     Args:
-        screen: The screen.
         record: The record as shown.
         kept: Called after the decision was saved.
     """
@@ -137,8 +247,6 @@ class _Deciding:
     """An edit of a decision.
 
     Args:
-        screen: The screen.
-        session: Stores the decision.
         record: The record as shown.
         seen: The current decision as stored; empty for none.
         kept: Called after the decision was saved.

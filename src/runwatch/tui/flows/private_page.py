@@ -59,11 +59,8 @@ def open_private_page(
 
     Args:
         behind: The screen that shows the result.
-        session: The session that requested the page.
         subject: Its record, or ``None``.
-        entry: The declaration of the page.
         answer: The decoded response with the address.
-        body: The request body.
     """
     named = answer if isinstance(answer, Mapping) else {}
     public = {name: value for name, value in named.items() if name != "continue_url"}
@@ -79,14 +76,12 @@ def open_private_page(
     )
 
 
-class PrivatePageDialog(Dialog):
+class PrivatePageDialog(Dialog[None]):
     """Dialog of one private page.
 
     Args:
         behind: The screen that shows the result.
-        session: The session that requested the page.
         subject: Its record, or ``None``.
-        entry: The declaration of the page.
         answer: The response without the address.
         address: The address; ``None`` if the response had none, as after a retry.
     """
@@ -147,7 +142,6 @@ class PrivatePageDialog(Dialog):
                     yield TextButton(line(entry.then.label), role=Role.LIVE, id="page-then")
 
     def on_mount(self) -> None:
-        """Start polling the progress."""
         for later in self.query("#page-then, #page-browser"):
             later.display = False
         if self._entry.read:

@@ -100,7 +100,7 @@ async def run_named_action(screen: RecordScreen, id: str) -> None:
 async def run_menu_choice(screen: RecordScreen, target: object) -> None:
     """Run the chosen menu item; the record is looked up again, because it may have changed."""
     if isinstance(target, CopyOption):
-        screen.post_message(CopyRequested(screen, target.what, target.text, several_lines=True))
+        screen.post_message(CopyRequested(target.what, target.text, several_lines=True))
         return
     assert isinstance(target, tuple)
     key, action = target

@@ -11,20 +11,20 @@ from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import CANCEL, SUBMIT
 from runwatch.store.repositories.outbox import WriteRequest as Write
 from runwatch.store.session import ServiceSession
-from runwatch.store.state.changes import RecordRead
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.flows.write_dialog import (
     DialogWrite,
     WriteDialog,
+    list_age,
     make_typed_confirmation,
-    no_extra_step,
     profile_label,
     read_only_text,
 )
+from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.text.format import elapsed_clock, seconds_since, short_duration, short_id, state_label
+from runwatch.view.text.format import elapsed_clock, seconds_since, short_id, state_label
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -71,14 +71,13 @@ def build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: Se
         key=None if many else line(writes[0].write.key),
         rows=rows,
         typed=typed,
-        age=_age(session),
+        age=list_age(session, Run),
         off=read_only_text(session),
     )
 
     def done(run_id: str, answer: Any) -> None:
         if isinstance(answer, dict):
-            now, monotonic = session.clock.now(), session.clock.monotonic()
-            session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, Run(answer)))
+            store_record(session, Run(answer))
         # A replayed response may be old, so read the run again.
         session.live.refresh(Run)
 
@@ -93,13 +92,11 @@ def build_submit_dialog(
     *,
     key: str,
     done: Callable[[str], None],
-    refused: Callable[[RunwatchError], SafeText | None] = no_extra_step,
+    refused: Callable[[RunwatchError], SafeText | None] | None = None,
 ) -> WriteDialog:
     """Build the dialog that submits a run.
 
     Args:
-        screen: The screen that opens it.
-        session: Sends the write.
         body: The exact bytes.
         shown: The body as a value, for the preview.
         key: The idempotency key.
@@ -126,23 +123,12 @@ def build_submit_dialog(
     def accepted(_: str, answer: Any) -> None:
         run = Run(answer) if isinstance(answer, dict) else None
         if run is not None and run.id:
-            now, monotonic = session.clock.now(), session.clock.monotonic()
-            session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, run))
+            store_record(session, run)
             done(run.id)
         session.live.refresh(Run)
 
     return WriteDialog(
         screen, session, order, [DialogWrite("run", Write(SUBMIT, {}, body, key))], accepted, refused=refused
-    )
-
-
-def _age(session: ServiceSession) -> SafeText | None:
-    """Return the age of the list that the user decides on."""
-    read_at = session.store.collection(session.scope.profile, Run.KIND).read_at
-    return (
-        None
-        if read_at is None
-        else line(f"data is {short_duration(max(0.0, session.clock.monotonic() - read_at))} old")
     )
 
 

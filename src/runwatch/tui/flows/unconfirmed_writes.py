@@ -16,7 +16,6 @@ from runwatch.base.json import loads
 from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import SUBMIT, UnconfirmedWrite
 from runwatch.store.session import ServiceSession
-from runwatch.store.state.changes import RecordRead
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.write_dialog import (
@@ -28,6 +27,7 @@ from runwatch.tui.flows.write_dialog import (
     read_only_text,
     request_text,
 )
+from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogText
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.text.format import ago, short_id, time_of_day
@@ -43,11 +43,7 @@ _KEEP: Final = line("Keep it for later")
 
 
 class UnconfirmedWrites:
-    """The unconfirmed writes of a console.
-
-    Args:
-        console: The app.
-    """
+    """The unconfirmed writes of a console."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -156,8 +152,7 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
         run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
         # A replayed response is as old as the first attempt, so it counts only if nothing newer is known.
         if run.id and session.store.get(session.scope.profile, Run.KIND, run.id) is None:
-            now, monotonic = session.clock.now(), session.clock.monotonic()
-            session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, run))
+            store_record(session, run)
         if run.id and written.operation == SUBMIT:
             screen.console.show_run(run.id)
         session.live.refresh(Run)

@@ -26,11 +26,12 @@ from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText, TypedConfirmation
 from runwatch.view.problems.journal_entries import ProblemEntry
-from runwatch.view.text.format import elapsed_clock, state_label, time_of_day
+from runwatch.view.text.format import elapsed_clock, short_duration, state_label, time_of_day
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
+    from runwatch.records.record import Record
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 TYPED_CHARACTERS: Final = 6
@@ -43,7 +44,6 @@ class DialogWrite:
 
     Attributes:
         id: The id of its record; names its row.
-        write: The write request.
         kept: The unconfirmed write, for a retry.
     """
 
@@ -62,7 +62,6 @@ def describe_created_record(answer: Any, id_name: str) -> StyledSpans:
     """Return the id and status of the record in a response.
 
     Args:
-        answer: The decoded response.
         id_name: The name of the record's id; if it is missing, the first id is used.
     """
     if not isinstance(answer, dict):
@@ -73,22 +72,10 @@ def describe_created_record(answer: Any, id_name: str) -> StyledSpans:
     return tuple(label_span(f"   {line(text)}", Role.PLAIN) for text in (record_id, status) if text is not None)
 
 
-def no_extra_step(_: RunwatchError) -> SafeText | None:
-    """Return ``None``: use the next step of the problem's code."""
-    return None
-
-
-def _nothing_after(_: Any) -> None:
-    pass
-
-
 class WriteDialog:
     """A dialog and the writes it sends.
 
     Args:
-        screen: The screen that opens it.
-        session: Sends the writes.
-        order: The dialog text.
         items: The writes, in order.
         done: Called with the id of each changed record and the response's JSON.
         told: Returns the text about the successful response of a single write, shown after "done".
@@ -106,8 +93,8 @@ class WriteDialog:
         done: Callable[[str, Any], None],
         *,
         told: Callable[[Any], Awaitable[StyledSpans]] | None = None,
-        refused: Callable[[RunwatchError], SafeText | None] = no_extra_step,
-        after: Callable[[Any], None] = _nothing_after,
+        refused: Callable[[RunwatchError], SafeText | None] | None = None,
+        after: Callable[[Any], None] | None = None,
     ) -> None:
         self._after = after
         self._told = told or self._tell_record
@@ -130,7 +117,7 @@ class WriteDialog:
 
         After a success, the follow-up runs once the screen knows that the dialog has closed.
         """
-        if self.dialog.state == "done" and len(self._items) == 1:
+        if self._after is not None and self.dialog.state == "done" and len(self._items) == 1:
             self._screen.console.call_later(self._after, self._answer)
         if self._is_held and self._work is not None:
             self._work.cancel()
@@ -147,7 +134,6 @@ class WriteDialog:
         await self._screen.console.report_unconfirmed_writes()
 
     def _show(self, outcomes: Sequence[RunwatchError | None], told: StyledSpans) -> None:
-        """Show the outcomes on the dialog."""
         if len(self._items) > 1:
             good = sum(error is None for error in outcomes)
             role = Role.GOOD if good == len(outcomes) else Role.WARN
@@ -163,7 +149,7 @@ class WriteDialog:
             self.dialog.finish((label_span("the run has already ended", Role.GOOD),))
         else:
             entry = make_problem_entry(self._session, self._items[0].write.operation, error)
-            self.dialog.show_refusal(entry, next_step=self._refused(error))
+            self.dialog.show_refusal(entry, next_step=self._refused(error) if self._refused else None)
 
     def _offer_secret(self) -> None:
         """Show the response's one-time secret on the dialog, if the action declares one."""
@@ -279,6 +265,14 @@ def profile_label(session: ServiceSession) -> StyledSpans:
     """Return profile and mode for the frame of a dialog."""
     mode = label_span("READ-ONLY", Role.WARN) if session.client.read_only else label_span("can change", Role.PLAIN)
     return (label_span(f"{line(session.target.profile)} ", Role.PLAIN), mode)
+
+
+def list_age(session: ServiceSession, kind: type[Record] | None) -> SafeText | None:
+    """Return the age of the list that the user decides on; ``None`` if it was not read."""
+    read_at = None if kind is None else session.store.collection(session.scope.profile, kind.KIND).read_at
+    if read_at is None:
+        return None
+    return line(f"data is {short_duration(max(0.0, session.clock.monotonic() - read_at))} old")
 
 
 def read_only_text(session: ServiceSession) -> SafeText | None:

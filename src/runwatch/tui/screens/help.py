@@ -18,11 +18,11 @@ from runwatch.tui.core.key_bindings import (
     make_bindings,
 )
 from runwatch.tui.core.rendering import label_span
-from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.bars.tab_bar import TabBar
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.help_text import reference_sections, search_sections, service_sections
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -60,7 +60,7 @@ def open_help(console: Console) -> None:
         console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.breadcrumbs()))
 
 
-class HelpScreen(ConsoleScreen):
+class HelpScreen(CoveringScreen):
     """The help screen.
 
     Args:
@@ -70,19 +70,6 @@ class HelpScreen(ConsoleScreen):
 
     BINDINGS = make_bindings("screen.filter", "screen.next_tab", "screen.previous_tab")
     AUTO_FOCUS = "#help-text"
-    DEFAULT_CSS = """
-    HelpScreen {
-        & > Pane {
-            height: 1fr;
-        }
-        & FilterBar {
-            display: none;
-        }
-        &.-searching FilterBar {
-            display: block;
-        }
-    }
-    """
 
     def __init__(self, active: Collection[str], place: Sequence[str]) -> None:
         super().__init__()
@@ -102,21 +89,13 @@ class HelpScreen(ConsoleScreen):
         return (*self._place, "Help", *([self._page.topic] if self._page is not None else []))
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions."""
         leads = [("detail.open", "open")] if self.query_one(DetailView).has_target else []
         return (*leads, ("screen.filter", "search"), "screen.next_tab", "screen.back")
 
-    @property
-    def is_at_root(self) -> bool:
-        """False: it is always in front of another screen."""
-        return False
-
     def on_mount(self) -> None:
-        """Show the keys."""
         self._show()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
-        """Show another tab."""
         message.stop()
         page, self._wanted_page = self._wanted_page, None
         self._open_page(page)
@@ -136,7 +115,6 @@ class HelpScreen(ConsoleScreen):
             bar.choose("manual")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Wrap the manual for the new width."""
         self.call_after_refresh(self._show)
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
@@ -145,20 +123,17 @@ class HelpScreen(ConsoleScreen):
         self._look_for(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Move to the results."""
         message.stop()
         self._look_for(message.text)
         self._close_search()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Clear the search."""
         message.stop()
         self._look_for("")
         self._close_search()
 
     def action_filter(self) -> None:
-        """Open the search."""
-        self.add_class("-searching")
+        self.add_class("-filtering")
         self.query_one(FilterBar).edit(self._search)
         self._show()
 
@@ -169,7 +144,7 @@ class HelpScreen(ConsoleScreen):
         elif self._page is not None:
             self._open_page(None)
         else:
-            self.app.pop_screen()
+            super().action_back()
 
     def _open_page(self, page: ManualLink | None) -> None:
         """Show a page of the manual, or the tab's own content if ``page`` is ``None``."""
@@ -192,7 +167,7 @@ class HelpScreen(ConsoleScreen):
         self._show()
 
     def _close_search(self) -> None:
-        self.remove_class("-searching")
+        self.remove_class("-filtering")
         self.query_one(DetailView).focus()
 
     def _show(self) -> None:
@@ -201,14 +176,10 @@ class HelpScreen(ConsoleScreen):
             shown = self._search_all() if self._search else self._tab_sections()
         except OSError as error:
             told = line(f"The manual cannot be read: {error.strerror}. Install runwatch again.")
-            shown = [DetailSection(line(""), (DetailLine(line(""), told, Role.BAD),))]
+            shown = [text_section(told, role=Role.BAD)]
         count = sum(len(section.lines) for section in shown)
         if self._search and not shown:
-            shown = [
-                DetailSection(
-                    line(""), (DetailLine(line(""), line(f"Nothing here contains {self._search}."), Role.WARN),)
-                )
-            ]
+            shown = [text_section(line(f"Nothing here contains {self._search}."), role=Role.WARN)]
         view.show(shown, whole=bool(self._search))
         searched = label_span(f"{count} lines contain {line(self._search, 40)}" if self._search else "")
         self.query_one("#help", Pane).set_border_text(title=line("Help"), state=(searched,))

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.screen import Screen
 
+from runwatch.records.run import Run
+from runwatch.tui.core.themes import load_theme
 from runwatch.tui.core.widget_app import WidgetApp
+from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from runwatch.view.spec.resource import ResourceSpec
     from runwatch.view.table.rows import RowCache
     from runwatch.view.text.copied_text import CopiedText
-    from runwatch.view.text.format import RenderContext, TimeMode
+    from runwatch.view.text.format import TimeMode
     from runwatch.view.text.safe_text import SafeText
 
 
@@ -98,21 +101,17 @@ class Console(WidgetApp):
     """The console as seen by everything below the app. Subclasses implement it.
 
     Attributes:
-        settings: The current settings.
         loaded: The settings file as read.
         resolver: The source of each setting.
-        launch: Launch options.
         theme_directories: Directories of themes.
         warnings: Texts shown above the hints until the user hides them.
-        store: The records in memory.
         session: The service session; ``None`` until it is open, and for a file.
+        profile_name: The current profile, or the one being opened.
         failure: Why the session could not be opened.
         startup_status: Progress of opening the session.
         time_mode: How times are shown.
         row_cache: The rows of the last long list.
         run_draft: Unsubmitted input of the run form, by field.
-        history: The view history.
-        key_queue: The key queue.
     """
 
     settings: Settings
@@ -123,6 +122,7 @@ class Console(WidgetApp):
     warnings: list[str]
     store: Store
     session: ServiceSession | None
+    profile_name: str
     failure: RunwatchError | None
     startup_status: str
     time_mode: TimeMode
@@ -134,17 +134,15 @@ class Console(WidgetApp):
     @property
     def has_file(self) -> bool:
         """Whether an opened file replaces the service."""
-        raise NotImplementedError
+        return self.launch.file is not None
 
     @property
     def local_socket(self) -> Path | None:
-        """The socket of the local service that this user's other commands use; ``None`` for any other service."""
-        raise NotImplementedError
+        """The socket of the local service that this user's other commands use; ``None`` for any other service.
 
-    @property
-    def profile_name(self) -> str:
-        """The current profile, or the one being opened."""
-        raise NotImplementedError
+        The demo's service has a socket too, but ``--local`` means another service.
+        """
+        return None if self.session is None or self.launch.demo else self.session.target.socket
 
     @property
     def profiles(self) -> ProfileSessions:
@@ -154,13 +152,12 @@ class Console(WidgetApp):
     @property
     def terminal_is_behind(self) -> bool:
         """Whether the terminal has not yet received the last drawing."""
-        raise NotImplementedError
+        return bool(getattr(self._driver, "is_behind", False))
 
     # Drawing and settings.
 
     def render_context(self) -> RenderContext:
-        """Return the current render context."""
-        raise NotImplementedError
+        return RenderContext(self.clock.now(), self.glyphs, self.time_mode)
 
     def header_info(self) -> HeaderInfo:
         """Return the header bar's data about the service and the connection."""
@@ -184,7 +181,7 @@ class Console(WidgetApp):
         Raises:
             SettingsError: no theme has that name, or its file is invalid.
         """
-        raise NotImplementedError
+        self.apply_palette(load_theme(name, self.theme_directories))
 
     # Messages to the user.
 
@@ -194,7 +191,8 @@ class Console(WidgetApp):
 
     def warn(self, warning: str) -> None:
         """Show a warning above the hints until the user hides it."""
-        raise NotImplementedError
+        self.warnings.append(warning)
+        self.show_warnings()
 
     def show_warnings(self) -> None:
         """Show the current warnings on the front screen."""
@@ -226,7 +224,7 @@ class Console(WidgetApp):
 
     async def open_run(self, run_id: str) -> None:
         """Go to the list of runs and open one, now or once it is listed."""
-        raise NotImplementedError
+        await self.open_record(Run.KIND, run_id)
 
     def show_run(self, run_id: str) -> None:
         """Select a run in the list of runs, now or when the list is in front again."""
@@ -242,22 +240,12 @@ class Console(WidgetApp):
 
     # Actions.
 
-    def perform(
-        self,
-        screen: Screen[Any],
-        subject: Any | None,
-        action: ResourceAction[Any],
-        *,
-        values: Mapping[str, str] | None = None,
-    ) -> None:
+    def perform(self, screen: Screen[Any], subject: Any | None, action: ResourceAction[Any]) -> None:
         """Perform a resource action, with or without a record; show the reason if it is unavailable.
 
         Args:
             screen: The console screen that starts it. Afterwards, its cursor moves to the record if the screen lists
                 it.
-            subject: The record, or ``None``.
-            action: The resource action.
-            values: Initial values of form fields by id, in place of the action's own.
         """
         raise NotImplementedError
 

@@ -70,9 +70,6 @@ class ConsoleScreen(Screen[None]):
     ConsoleScreen {
         layout: vertical;
         layers: default front;
-        & > #body {
-            height: 1fr;
-        }
         & > FilterBar {
             display: none;
         }
@@ -104,7 +101,6 @@ class ConsoleScreen(Screen[None]):
         return self.app
 
     def on_mount(self) -> None:
-        """Fill header bar and breadcrumbs."""
         self._note_width()
         self.update_header()
         self.show_crumbs()
@@ -155,11 +151,7 @@ class ConsoleScreen(Screen[None]):
         return self.HINTS
 
     def view_state(self, name: str) -> ViewState:
-        """Return the current view state, to restore it later.
-
-        Args:
-            name: The screen's name.
-        """
+        """Return the current view state, to restore it later."""
         return ViewState(name)
 
     def restore_view(self, view: ViewState) -> None:
@@ -310,13 +302,7 @@ class ConsoleScreen(Screen[None]):
     # Messages and key actions.
 
     def on_confirm_dialog_confirmed(self, message: ConfirmDialog.Confirmed) -> None:
-        """Send the dialog's writes."""
-        message.stop()
-        if self._sending is not None and self._sending.dialog is message.dialog:
-            self._sending.send()
-
-    def on_confirm_dialog_retry_requested(self, message: ConfirmDialog.RetryRequested) -> None:
-        """Send the same writes again."""
+        """Send the dialog's writes, or once more those with unknown outcome."""
         message.stop()
         if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.send()
@@ -330,7 +316,6 @@ class ConsoleScreen(Screen[None]):
         self.dialog_closed(message.dialog)
 
     async def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:
-        """Run the chosen menu item."""
         message.stop()
         await self.take_choice(message.item.target)
 
@@ -339,12 +324,11 @@ class ConsoleScreen(Screen[None]):
         from runwatch.view.problems.copy_options import CopyOption
 
         if isinstance(target, CopyOption):
-            self.post_message(CopyRequested(self, target.what, target.text))
+            self.post_message(CopyRequested(target.what, target.text))
         elif callable(target):
             target()
 
     async def on_copy_requested(self, message: CopyRequested) -> None:
-        """Copy the text that a widget offers."""
         message.stop()
         await self.console.copy_text(
             message.text, message.what, several_lines=message.several_lines, is_secret=message.is_secret
@@ -356,7 +340,6 @@ class ConsoleScreen(Screen[None]):
             self.action_back()
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Open the view or the record that a field links to."""
         message.stop()
         if isinstance(message.link, ViewState):
             self.go_to_view_later(message.link)
@@ -364,7 +347,6 @@ class ConsoleScreen(Screen[None]):
             self.console.call_later(self.console.open_record, *message.link)
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
-        """Show a worker's error."""
         message.stop()
         self.notify_user(f"{message.name}: {message.error}", Role.BAD)
 
@@ -376,21 +358,36 @@ class ConsoleScreen(Screen[None]):
         """Read the content again."""
 
     def action_step_tab(self, step: int) -> None:
-        """Activate another tab."""
         from runwatch.tui.widgets.bars.tab_bar import TabBar
 
         self.query_one(TabBar).step(step)
 
     def action_time(self) -> None:
-        """Switch to the next time mode."""
         self.console.next_time_mode()
+
+
+class CoveringScreen(ConsoleScreen):
+    """A screen in front of another one, to which going back returns."""
+
+    DEFAULT_CSS = """
+    CoveringScreen > Pane {
+        height: 1fr;
+    }
+    """
+
+    @property
+    def is_at_root(self) -> bool:
+        """Always false."""
+        return False
+
+    def action_back(self) -> None:
+        self.app.pop_screen()
 
 
 class RowScreen(ConsoleScreen):
     """Abstract screen that lists records, for flows started from it.
 
     Attributes:
-        spec: The resource.
         compared: The row chosen as the left side of a comparison.
     """
 

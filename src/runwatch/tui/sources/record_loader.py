@@ -82,6 +82,12 @@ async def _read(session: ServiceSession, kind: type[Record]) -> None:
     )
 
 
+def store_record(session: ServiceSession, record: Record) -> None:
+    """Store a record that the service has just sent."""
+    now, monotonic = session.clock.now(), session.clock.monotonic()
+    session.store.apply(RecordRead(session.scope.profile, record.KIND, now, monotonic, record))
+
+
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:
     """Read an unknown record; if that fails, show the reason until the user has seen it."""
     if kind not in {Run.KIND, Receipt.KIND} or session.store.get(session.scope.profile, kind, record_id) is not None:
@@ -96,4 +102,4 @@ async def load_named_record(console: Console, session: ServiceSession, kind: str
         parts = [f"{record_id}: {error}", f"instance {error.support_id}" if error.support_id else None, step]
         console.warn(" \u00b7 ".join(line(part, None) for part in parts if part))
         return
-    session.store.apply(RecordRead(session.scope.profile, kind, session.clock.now(), session.clock.monotonic(), record))
+    store_record(session, record)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from runwatch.store.state.freshness import PaneState
-
-if TYPE_CHECKING:
-    pass
-
 
 FILE_PROFILE = "file"
 """The profile under which the store keeps the records of a file."""

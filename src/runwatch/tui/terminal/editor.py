@@ -10,14 +10,11 @@ import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from textual.app import App, SuspendNotSupported
 
 from runwatch.base.errors import RunwatchError
-
-if TYPE_CHECKING:
-    pass
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 """Larger files are rejected; no form field holds as much."""
@@ -58,9 +55,7 @@ async def edit_text(app: App[None], command: Sequence[str], text: str, environme
     Background reads continue meanwhile; nothing is drawn. The text is in a temporary file that only this user can read.
 
     Args:
-        app: The app that holds the terminal.
         command: The words of the editor's command; the file name is added.
-        text: The initial text.
         environment: The environment variables; the editor gets all but runwatch's own.
 
     Raises:

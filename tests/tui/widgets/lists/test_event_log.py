@@ -183,7 +183,6 @@ async def test_opening_and_moving_are_told() -> None:
         await pilot.press("k", "k", "enter", "n", "N", "ctrl+g")
         await pilot.click(log, offset=(5, 2), times=2)
         await pilot.pause()
-        assert [message.index for message in app.told_of(EventLog.LineHighlighted)] == [98, 97, 84]
         assert [message.index for message in app.told_of(EventLog.LineOpened)] == [97, 84]
         assert [(message.index, message.step) for message in app.told_of(EventLog.MatchRequested)] == [
             (97, 1),

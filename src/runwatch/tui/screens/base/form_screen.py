@@ -19,7 +19,7 @@ from runwatch.base.json import encode_body
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.terminal.editor import EditorError, edit_text, editor_command
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.inputs.button import TextButton
@@ -57,11 +57,10 @@ def _first(id: str, action: str) -> list[BindingType]:
     return [replace(binding, action=action, priority=True) for binding in found if isinstance(binding, Binding)]
 
 
-class FormScreen(ConsoleScreen):
+class FormScreen(CoveringScreen):
     """A form. Subclasses define its subject, open its dialog, and process the result.
 
     Args:
-        form: The form.
         values: Initial values by field id.
         field: The field to focus first; empty for :attr:`BEGINS_IN` or the first one.
     """
@@ -139,7 +138,6 @@ class FormScreen(ConsoleScreen):
         """Return the dialog that sends the request.
 
         Args:
-            session: Sends the write.
             body: The exact bytes.
             shown: The body as a value, for the preview.
             key: The idempotency key.
@@ -149,7 +147,6 @@ class FormScreen(ConsoleScreen):
     # Common to all forms.
 
     def body(self) -> Iterable[Widget]:
-        """Create the fields and the preview."""
         buttons = Horizontal(
             TextButton(line(self.go_label()), role=Role.PLAIN, id="start"),
             TextButton(line("Cancel"), id="leave"),
@@ -163,13 +160,11 @@ class FormScreen(ConsoleScreen):
         )
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints."""
         editor = ["text.editor"] if any(ask.kind == "lines" for ask in self.form.asks) else []
         return (("screen.next_pane", "next field"), *editor, "screen.back")
 
     @property
     def fields(self) -> FormFields:
-        """The fields."""
         return self.query_one(FormFields)
 
     def on_mount(self) -> None:
@@ -180,32 +175,27 @@ class FormScreen(ConsoleScreen):
         self.session_opened()
 
     def session_opened(self) -> None:
-        """Load the suggestions for the fields."""
         if self.console.session is not None and any(ask.offer for ask in self.form.asks):
             start_worker(self, self._offer(), "reading suggestions", group="offers", exclusive=True)
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Validate the input."""
         event.stop()
         # Read the current value: after a burst of keys, the message of an earlier one arrives late.
         self._take(str(event.input.id).removeprefix("field-"), event.input.value)
         self.show_request()
 
     def on_text_area_changed(self, event: MultilineInput.Changed) -> None:
-        """Validate the input."""
         event.stop()
         self._take(str(event.text_area.id).removeprefix("field-"), event.text_area.text)
         self._show_soon(event.text_area.text)
 
     def on_safe_text_area_characters_dropped(self, event: MultilineInput.CharactersDropped) -> None:
-        """Show how many characters of a paste were dropped."""
         event.stop()
         self.notify_user(
             f"{event.count} character{'s' * (event.count != 1)} that cannot be displayed left out.", Role.WARN
         )
 
     def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
-        """Open the text in the user's editor."""
 
         event.stop()
         start_worker(self, edit_field(self, event.field), "writing in the editor", group="editor", exclusive=True)
@@ -234,7 +224,6 @@ class FormScreen(ConsoleScreen):
             self.focus_next()
 
     def action_next_part(self, step: int) -> None:
-        """Go to the next or previous field or button."""
         if step > 0 and self._is_in_last and self.focused is not None:
             self.focused.call_later(self._walk_on)
         elif step > 0:
@@ -247,15 +236,6 @@ class FormScreen(ConsoleScreen):
         field = self.focused
         if isinstance(field, LineInput) and not self.fields.choose(field, step):
             self.action_next_part(step)
-
-    def action_back(self) -> None:
-        """Close the form."""
-        self.app.pop_screen()
-
-    @property
-    def is_at_root(self) -> bool:
-        """Always false: the form covers the screen that opened it."""
-        return False
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Do nothing: the form does not depend on records."""

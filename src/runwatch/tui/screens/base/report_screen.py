@@ -9,15 +9,16 @@ from runwatch.base.errors import UsageError
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
-from runwatch.store.state.freshness import LoadState, PaneState, pane_state
+from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.screens.base.period_screen import PeriodScreen
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.sources.report_reader import ReportReader
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailSection
 from runwatch.view.reports.period import DEFAULT_PERIOD, ReportPeriod
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.copied_text import copied_word
@@ -25,8 +26,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, json_block, line
 
 if TYPE_CHECKING:
-    from runwatch.store.live.report_poller import ReportPoller, ReportQuery
-    from runwatch.store.session import ServiceSession
+    from runwatch.store.live.report_poller import ReportQuery
 
 
 class ReportScreen(PeriodScreen):
@@ -61,7 +61,7 @@ class ReportScreen(PeriodScreen):
         super().__init__()
         self._is_raw = False
         self._seconds = 0
-        self._reports: ReportPoller | None = None
+        self.reports = ReportReader(self)
 
     # For subclasses to override.
 
@@ -75,18 +75,7 @@ class ReportScreen(PeriodScreen):
 
     # Called by subclasses.
 
-    @property
-    def session(self) -> ServiceSession | None:
-        """The session, once open."""
-        return self.console.session
-
-    def record_of(self, kind: str) -> Record | None:
-        """Return the only record of a collection, once read."""
-        found = self.console.store.collection(self.console.profile_name, kind).records
-        return found[0] if found else None
-
     def records_by_id(self, kind: type[Record]) -> dict[str, Any]:
-        """Return the records of a kind by id."""
         collection = self.console.store.collection(self.console.profile_name, kind.KIND)
         return {record_id: known.record for record_id, known in collection.by_id.items()}
 
@@ -103,21 +92,18 @@ class ReportScreen(PeriodScreen):
 
         Args:
             name: The id of the pane; its view has the same id with ``-text`` appended.
-            spec: Its resource.
             kind: The collection with its only record.
-            title: The title of the frame.
             interval_s: The poll interval in seconds.
-            sections_of: Builds the sections of the record.
         """
-        state = self._state(kind, interval_s)
-        view, record = self.query_one(f"#{name}-text", DetailView), self.record_of(kind)
+        state = self.reports.state(kind, interval_s)
+        view, record = self.query_one(f"#{name}-text", DetailView), self.reports.record(kind)
         if record is None:
-            view.show([_said(*self._note(spec, state))])
+            view.show([text_section(*self._note(spec, state), role=Role.QUIET)])
         elif self._is_raw:
-            view.show([_said(json_block(dict(record.raw)), role=Role.PLAIN)])
+            view.show([text_section(json_block(dict(record.raw)))])
         else:
             # Earlier data stays visible; the frame names the failure described below it.
-            trouble = [_said(*self._note(spec, state), role=Role.BAD)] if state.load in FAILED_STATES else []
+            trouble = [text_section(*self._note(spec, state), role=Role.BAD)] if state.load in FAILED_STATES else []
             view.show([*sections_of(record), *trouble])
         view.is_stale = state.load in STALE_STATES
         self.query_one(f"#{name}", Pane).set_border_text(
@@ -137,22 +123,13 @@ class ReportScreen(PeriodScreen):
 
     def on_unmount(self) -> None:
         """Stop polling when the screen closes."""
-        if self._reports is not None:
-            self._reports.show()
+        self.reports.show()
 
     def on_resize(self) -> None:
         """Draw plots for the new width, after the panes have been resized."""
         self.call_after_refresh(self._draw_if_mounted)
 
     def session_opened(self) -> None:
-        """Start polling."""
-        session = self.session
-        if session is not None and self._reports is None:
-            from runwatch.store.live.report_poller import ReportPoller
-
-            self._reports = ReportPoller(
-                session.client, session.scope, session.store, session.live.scheduler, session.clock
-            )
         self.take_period(self.period_text)
 
     def data_changed(self, kinds: frozenset[str]) -> None:
@@ -163,8 +140,7 @@ class ReportScreen(PeriodScreen):
     def tick(self) -> None:
         """Update ages every few seconds; at midnight, a named period moves on."""
         self._seconds += 1
-        if self._reports is not None:
-            self._reports.show(*self.reports_for(self.period))
+        self.reports.show(*self.reports_for(self.period))
         if self._seconds % AGE_REFRESH_S == 0:
             self._draw_if_mounted()
 
@@ -173,16 +149,13 @@ class ReportScreen(PeriodScreen):
         return ViewState(name, filter=self.period_text)
 
     def restore_view(self, view: ViewState) -> None:
-        """Restore the period."""
         try:
             self.take_period(view.filter or DEFAULT_PERIOD)
         except UsageError:
             self.take_period(DEFAULT_PERIOD)
 
     def period_chosen(self) -> None:
-        """Read the reports of the period."""
-        if self._reports is not None:
-            self._reports.show(*self.reports_for(self.period))
+        self.reports.show(*self.reports_for(self.period))
         self._draw_if_mounted()
 
     def leave_period(self) -> None:
@@ -192,13 +165,11 @@ class ReportScreen(PeriodScreen):
     # Messages and key actions.
 
     async def action_copy(self) -> None:
-        """Copy the value at the cursor."""
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
             await self.console.copy_text(copied_word(focused.value.strip()), line("value under the cursor"))
 
     def action_raw(self) -> None:
-        """Switch between the report and its JSON."""
         self._is_raw = not self._is_raw
         self.draw()
 
@@ -210,9 +181,7 @@ class ReportScreen(PeriodScreen):
         self.call_after_refresh(self._draw_if_mounted)
 
     def action_refresh(self) -> None:
-        """Read the reports now."""
-        if self._reports is not None:
-            self._reports.refresh()
+        self.reports.refresh()
 
     # Internals.
 
@@ -220,26 +189,12 @@ class ReportScreen(PeriodScreen):
         if self.is_mounted and self.query(DetailView):
             self.draw()
 
-    def _state(self, kind: str, interval_s: float) -> PaneState:
-        session, clock = self.session, self.console.clock
-        return pane_state(
-            self.console.store.collection(self.console.profile_name, kind),
-            now=clock.now(),
-            monotonic=clock.monotonic(),
-            interval_s=interval_s,
-            held_s=session.live.held_s if session is not None else 0.0,
-        )
-
     def _note(self, spec: ResourceSpec[Any], state: PaneState) -> tuple[SafeText, ...]:
         if self.console.failure is not None:
             return self.failure_lines()
-        if self.session is None:
+        if self.console.session is None:
             return (line(self.console.startup_status),)
         if state.load is LoadState.NOT_OFFERED:
             refresh = self.console.keys.shown("screen.refresh")
             return (line(f"This service offers no {spec.singular}."), line(f"{refresh} retries."))
         return empty_state_lines(spec, state, self.console.render_context(), self.console.keys.shown)
-
-
-def _said(*texts: SafeText, role: Role = Role.QUIET) -> DetailSection:
-    return DetailSection(line(""), tuple(DetailLine(line(""), text, role) for text in texts))

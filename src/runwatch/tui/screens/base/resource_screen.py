@@ -43,12 +43,7 @@ DEBOUNCE_S: Final = 0.15
 
 
 class ResourceScreen(ListScreen, RecordScreen):
-    """The screen of one resource.
-
-    Args:
-        spec: The resource.
-        source: The source of its rows.
-    """
+    """The screen of one resource."""
 
     NARROW_BELOW = 100
     BINDINGS = make_bindings(
@@ -99,7 +94,6 @@ class ResourceScreen(ListScreen, RecordScreen):
     # Widgets and content.
 
     def body(self) -> Iterable[Widget]:
-        """Create the panes and the filter bar below them."""
         table = RecordTable(self._columns(), id="table")
         yield Container(ListPane(table, id="list"), self.detail_pane(), id="panes")
         yield self.filter_bar(self._complete)
@@ -202,7 +196,6 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.show_rows()
 
     def select_record(self, key: str, *, opened: bool = False) -> None:
-        """Select a row once it is listed, and open it if requested; a filter that hides it is removed."""
         self._wanted, self._opens_wanted = key, opened
         self.show_rows()
         if self._wanted is not None and any(row.key == key for row in self._all_rows()):
@@ -227,7 +220,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def show_detail(self) -> None:
         """Draw the record at the cursor."""
-        from runwatch.tui.widgets.lists.detail_view import DetailView
+        from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 
         row = self.row
         view = self.query_one("#fields", DetailView)
@@ -238,18 +231,15 @@ class ResourceScreen(ListScreen, RecordScreen):
         if row.id != self._shown:
             self._shown = row.id
             view.reset()
-        from runwatch.view.detail.sections import DetailLine, DetailSection
-
         context = self.console.render_context()
         head: Sequence[StyledSpan] = ((line(self.spec.note), Role.QUIET),) if self.spec.note else ()
         if self._is_raw:
-            view.show([DetailSection(line(""), (DetailLine(line(""), json_block(dict(row.subject.raw))),))])
+            view.show([text_section(json_block(dict(row.subject.raw)))])
         else:
             view.show(self.detail_sections(row, context), self._links(row), head=head)
         self.query_one("#detail", Pane).set_border_text(title=self.detail_title(row), state=self._view_word())
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """Return the sections of a record."""
         from runwatch.view.detail.sections import build_sections
 
         return build_sections(self.spec, row.subject, context)
@@ -293,19 +283,16 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.query_one("#fields").focus()
 
     async def action_copy(self) -> None:
-        """Copy the id of the record."""
         row = self.row
         if row is not None:
             await self.console.copy_text(copied_word(row.id), line(f"{self.spec.singular} id"))
 
     def action_copy_menu(self) -> None:
-        """Open the menu of what to copy from the record."""
         from runwatch.tui.flows.record_menus import open_copy_menu
 
         open_copy_menu(self)
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
-        """Return what can be copied from the focused pane in addition to the record."""
         from runwatch.tui.widgets.lists.detail_view import DetailView
         from runwatch.view.problems.copy_options import CopyOption
 
@@ -314,13 +301,11 @@ class ResourceScreen(ListScreen, RecordScreen):
             yield CopyOption(line("value under the cursor"), copied_word(focused.value))
 
     def action_show_actions(self) -> None:
-        """Open the menu of the record's actions."""
         from runwatch.tui.flows.record_menus import open_action_menu
 
         open_action_menu(self)
 
     async def take_choice(self, target: object) -> None:
-        """Run the chosen item of a record's menu."""
         from runwatch.tui.flows.record_menus import run_menu_choice
         from runwatch.view.problems.copy_options import CopyOption
 
@@ -330,7 +315,6 @@ class ResourceScreen(ListScreen, RecordScreen):
             await super().take_choice(target)
 
     async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        """Run a resource action on a record."""
         self.console.perform(self, row.subject, action)
 
     async def action_new(self) -> None:
@@ -340,19 +324,16 @@ class ResourceScreen(ListScreen, RecordScreen):
         create_record(self)
 
     async def action_destroy(self) -> None:
-        """Open the dialog of the record's destructive action."""
         from runwatch.tui.flows.record_menus import open_destroy
 
         await open_destroy(self)
 
     async def action_edit(self) -> None:
-        """Edit the record."""
         from runwatch.tui.flows.record_menus import run_named_action
 
         await run_named_action(self, "edit")
 
     async def action_test(self) -> None:
-        """Test the record."""
         from runwatch.tui.flows.record_menus import run_named_action
 
         await run_named_action(self, "test")
@@ -371,7 +352,6 @@ class ResourceScreen(ListScreen, RecordScreen):
         return any(action.is_destructive if name == "destroy" else action.id == name for action in self.spec.actions)
 
     def action_raw(self) -> None:
-        """Switch between fields and JSON."""
         self._is_raw = not self._is_raw
         self.show_detail()
 
@@ -406,7 +386,6 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     @property
     def is_at_root(self) -> bool:
-        """Whether going back would leave this screen."""
         is_open = self.has_class("-opened") or self.has_class("-full-detail")
         is_begun = self.compared is not None or self.is_filtered
         return not is_open and not self.query_one("#detail").has_focus_within and not is_begun

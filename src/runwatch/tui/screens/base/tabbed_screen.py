@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runwatch.records.record import Record
-from runwatch.store.state.freshness import LoadState, PaneState, pane_state
+from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.report_reader import ReportReader
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
-from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
+from runwatch.view.detail.sections import DetailSection, build_sections
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.format import RenderContext
@@ -25,7 +26,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
-    from runwatch.store.live.report_poller import ReportPoller, ReportQuery
+    from runwatch.store.live.report_poller import ReportQuery
 
 RECORD: Final = "record"
 """The tab of the record's own fields."""
@@ -46,7 +47,7 @@ class TabbedScreen(ResourceScreen):
 
     def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
         super().__init__(spec, source)
-        self._reports: ReportPoller | None = None
+        self.reports = ReportReader(self)
 
     # For subclasses to override.
 
@@ -82,13 +83,11 @@ class TabbedScreen(ResourceScreen):
         """Draw the active tab, and poll its report while it is shown."""
         row = self.row
         report = None if row is None or self.tab == RECORD else self.report_for(self.tab, row)
-        reader = self._reader()
-        if reader is not None:
-            reader.show(*([] if report is None else [report]))
+        self.reports.show(*([] if report is None else [report]))
         super().show_detail()
         age: StyledSpans = line("")
         if report is not None and not self._is_raw:
-            told = pane_status(self._state(report), self.console.render_context())
+            told = pane_status(self.reports.state(report.kind, REFRESH_S), self.console.render_context())
             age = (label_span(told.text, str(told.role)),)
         self.query_one("#detail", Pane).set_border_text(age=age)
 
@@ -100,9 +99,9 @@ class TabbedScreen(ResourceScreen):
         report = self.report_for(tab, row)
         if report is None:
             return self.side_sections(tab, row, None, context)
-        found, state = self._read(report.kind), self._state(report)
+        found, state = self.reports.record(report.kind), self.reports.state(report.kind, REFRESH_S)
         if found is None:
-            return [text_section(*self._why_not(report, state))]
+            return [text_section(*self._why_not(report, state), role=Role.QUIET)]
         trouble = [text_section(*self._why_not(report, state), role=Role.BAD)] if state.load in FAILED_STATES else []
         return [*self.side_sections(tab, row, found, context), *trouble]
 
@@ -113,9 +112,7 @@ class TabbedScreen(ResourceScreen):
 
     def on_unmount(self) -> None:
         """Stop polling when the screen closes."""
-        reader = self._reader()
-        if reader is not None:
-            reader.show()
+        self.reports.show()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
         """Show the tab from its first line."""
@@ -131,9 +128,7 @@ class TabbedScreen(ResourceScreen):
     def action_refresh(self) -> None:
         """Read the list and the active tab's report now."""
         super().action_refresh()
-        reader = self._reader()
-        if reader is not None:
-            reader.refresh()
+        self.reports.refresh()
 
     def action_step_tab(self, step: int) -> None:
         """Go to another tab, and in a narrow window open the detail."""
@@ -144,31 +139,6 @@ class TabbedScreen(ResourceScreen):
 
     # Internals.
 
-    def _reader(self) -> ReportPoller | None:
-        session = self.console.session
-        if self._reports is None and session is not None:
-            from runwatch.store.live.report_poller import ReportPoller
-
-            self._reports = ReportPoller(
-                session.client, session.scope, session.store, session.live.scheduler, session.clock
-            )
-        return self._reports
-
-    def _read(self, kind: str) -> Record | None:
-        """Return the only record of a collection, once read."""
-        found = self.console.store.collection(self.console.profile_name, kind).records
-        return found[0] if found else None
-
-    def _state(self, report: ReportQuery) -> PaneState:
-        session, clock = self.console.session, self.console.clock
-        return pane_state(
-            self.console.store.collection(self.console.profile_name, report.kind),
-            now=clock.now(),
-            monotonic=clock.monotonic(),
-            interval_s=REFRESH_S,
-            held_s=session.live.held_s if session is not None else 0.0,
-        )
-
     def _why_not(self, report: ReportQuery, state: PaneState) -> Sequence[SafeText]:
         if state.load is LoadState.NOT_OFFERED:
             label = dict(self.TABS)[self.tab]
@@ -176,12 +146,7 @@ class TabbedScreen(ResourceScreen):
         return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
 
 
-def text_section(*texts: SafeText, role: Role = Role.QUIET) -> DetailSection:
-    """Return a section of sentences, shown in place of fields or above them."""
-    return DetailSection(line(""), tuple(DetailLine(line(""), text, role) for text in texts))
-
-
 def record_sections(spec: Any, record: Record, context: RenderContext, note: str = "") -> list[DetailSection]:
     """Return the fields of a record of another kind, below a sentence about that kind."""
-    head = [text_section(line(note))] if note else []
+    head = [text_section(line(note), role=Role.QUIET)] if note else []
     return [*head, *build_sections(spec, record, context)]

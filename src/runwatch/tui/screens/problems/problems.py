@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any, Final
 
 from textual import events
+from textual.message import Message
 
 from runwatch.store.repositories.id_search import contains_id, looks_like_id
 from runwatch.store.state.freshness import PaneState
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.messages import PanelClosed, WidgetMessage
+from runwatch.tui.core.messages import PanelClosed
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
@@ -63,7 +64,6 @@ class ProblemsScreen(ResourceScreen):
     # Layout.
 
     def detail_pane(self) -> Pane:
-        """Return the problem panel."""
         return ProblemPanel(id="detail")
 
     def filter_bar(self, complete: Completer) -> FilterBar:
@@ -93,7 +93,6 @@ class ProblemsScreen(ResourceScreen):
         super().use(source)
 
     def show_detail(self) -> None:
-        """Show the problem under the cursor."""
         row = self.row
         if row is None:
             self._shown = None
@@ -118,7 +117,6 @@ class ProblemsScreen(ResourceScreen):
         ]
 
     def focus_detail(self) -> None:
-        """Focus the panel."""
         self.panel.query_one("DetailView").focus()
 
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
@@ -139,7 +137,6 @@ class ProblemsScreen(ResourceScreen):
 
     @property
     def filter_text(self) -> str:
-        """The text to edit."""
         return " ".join(self._sought.split())[:TYPED_CHARACTERS] or super().filter_text
 
     def on_paste(self, event: events.Paste) -> None:
@@ -242,11 +239,9 @@ class ProblemsScreen(ResourceScreen):
         open_export_menu(self, bundle)
 
     def action_groups(self) -> None:
-        """Show the problems by code."""
         self.console.action_go("codes")
 
     def on_panel_closed(self, message: PanelClosed) -> None:
-        """Return to the list."""
         message.stop()
         self.action_back()
 
@@ -265,7 +260,7 @@ class MultilinePasteInput(LineInput):
     """An input that reports a multi-line paste with an id; other inputs keep only the first line."""
 
     @dataclass
-    class TextPasted(WidgetMessage):
+    class TextPasted(Message):
         """Several lines were pasted.
 
         Attributes:
@@ -278,7 +273,7 @@ class MultilinePasteInput(LineInput):
         if len(event.text.splitlines()) > 1 and contains_id(event.text):
             event.stop()
             event.prevent_default()
-            self.post_message(self.TextPasted(self, event.text))
+            self.post_message(self.TextPasted(event.text))
 
 
 class ProblemFilterBar(FilterBar):

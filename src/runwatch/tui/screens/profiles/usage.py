@@ -19,12 +19,13 @@ from runwatch.records.usage import Usage
 from runwatch.settings.view_state import ViewState
 from runwatch.store.live.report_poller import REPORT_S, ReportPoller, ReportQuery
 from runwatch.store.state.collection import Collection
-from runwatch.store.state.freshness import PaneState, pane_state
+from runwatch.store.state.freshness import PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.flows.profile_switch import open_view_in_profile
 from runwatch.tui.screens.base.period_screen import PeriodScreen
 from runwatch.tui.screens.profiles.records import MultiProfileListScreen
+from runwatch.tui.sources.report_reader import collection_state, make_report_poller, only_record
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
 from runwatch.tui.widgets.lists.detail_view import DetailView
@@ -52,8 +53,6 @@ class ProfileUsageSource:
     """Usage of one profile, always as one row with what is known so far.
 
     Args:
-        profile: The profile's name.
-        asked: Returns the report to read.
         told: Returns its age or failure.
     """
 
@@ -84,15 +83,8 @@ class ProfileUsageSource:
         return self._items
 
     def state(self) -> PaneState:
-        """Return the state of the report."""
-        session, clock = self._console.profiles.session(self._profile), self._console.clock
-        return pane_state(
-            self._collection(self._asked().kind),
-            now=clock.now(),
-            monotonic=clock.monotonic(),
-            interval_s=REPORT_S,
-            held_s=0.0 if session is None else session.live.held_s,
-        )
+        session = self._console.profiles.session(self._profile)
+        return collection_state(self._console, session, self._collection(self._asked().kind), REPORT_S)
 
     def end_is_proven(self) -> bool:
         """Return true: there is only one row."""
@@ -105,8 +97,7 @@ class ProfileUsageSource:
         return self._console.store.collection(self._profile, kind)
 
     def _only(self, kind: str) -> Record | None:
-        found = self._collection(kind).records
-        return found[0] if found else None
+        return only_record(self._collection(kind))
 
 
 class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
@@ -153,7 +144,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     # Layout.
 
     def body(self) -> Iterable[Widget]:
-        """Create the periods above the panes."""
         yield self.period_tabs()
         yield from super().body()
 
@@ -168,16 +158,13 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     # Reading.
 
     def part(self, name: str) -> RowSource:
-        """Return the usage of one profile."""
         return ProfileUsageSource(self.console, name, lambda: self._usage_report, lambda: self.state_of(name))
 
     def begin_reading(self, session: ServiceSession) -> None:
         """Start polling a profile's report."""
         name = session.target.profile
         if name not in self._readers:
-            self._readers[name] = ReportPoller(
-                session.client, session.scope, session.store, session.live.scheduler, session.clock, reader="across"
-            )
+            self._readers[name] = make_report_poller(session, reader="across")
         self._readers[name].show(self._usage_report)
 
     def end_reading(self, session: ServiceSession) -> None:
@@ -196,7 +183,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     # Events.
 
     def on_mount(self) -> None:
-        """Mark the period."""
         self.choose_tab()
 
     def period_chosen(self) -> None:
@@ -209,7 +195,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         """Do nothing: the bar holds a period, and its message stays when rows change."""
 
     def leave_period(self) -> None:
-        """Focus the table."""
         self.table.focus()
 
     def tick(self) -> None:
@@ -223,7 +208,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         return [row for row in super().rows_to_export() if row.subject.usage is not None]
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
-        """Open the page of the profile."""
         message.stop()
         message.prevent_default()
         if self.row is not None:
@@ -246,11 +230,9 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         return [*usage_sections(subject.usage, self._names(subject.profile), room_of, context), *known]
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """Return the profile's name."""
         return line(row.id, 40)
 
     def counters(self) -> StyledSpans:
-        """Return the combined usage of the profiles."""
         return line(combined_total_text([row.subject for row in self.listing.shown]))
 
     def _names(self, profile: str) -> NameLookup:

@@ -53,19 +53,16 @@ class ComplianceScreen(ReportScreen):
         self._written: Path | None = None
 
     def body(self) -> Iterable[Widget]:
-        """Create the summary beside the decision log."""
         export = Pane(self.period_tabs(), DetailView(id="export-text"), id="export")
         decisions = Pane(DetailView(id="decisions-text"), id="decisions")
         yield Container(export, decisions, id="panes")
         yield self.period_bar()
 
     def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
-        """Return the query for the export."""
         query = tuple(period.query().items())
         return (ReportQuery("getComplianceExport", ComplianceExport, query, is_read_once=True),)
 
     def draw(self) -> None:
-        """Draw the summary and the decisions."""
         context, (report,) = self.console.render_context(), self.reports_for(self.period)
         title = (label_span("Compliance export", Role.PLAIN), line(f"   {self.period.words()}"))
         # Shown here, because a narrow status bar cuts the path of the file just written.
@@ -77,7 +74,7 @@ class ComplianceScreen(ReportScreen):
         self.show_pane(
             "export", COMPLIANCE, report.kind, title, AGE_S, lambda it: [*written, *summary_sections(it, context)]
         )
-        exported = self.record_of(report.kind)
+        exported = self.reports.record(report.kind)
         counted = len(exported.decision_log or ()) if isinstance(exported, ComplianceExport) else None
         title = (label_span("Decision log", Role.PLAIN), line("" if counted is None else f"   {counted}"))
         self.show_pane(
@@ -89,7 +86,7 @@ class ComplianceScreen(ReportScreen):
         from runwatch.tui.flows.exports import free_name
 
         (report,) = self.reports_for(self.period)
-        exported = self.record_of(report.kind)
+        exported = self.reports.record(report.kind)
         if not isinstance(exported, ComplianceExport):
             self.notify_user("No export of this period yet.", Role.WARN)
             return

@@ -19,12 +19,13 @@ from runwatch.records.source import SourceConnection
 from runwatch.records.verifier import Verifier
 from runwatch.settings.view_state import ViewState
 from runwatch.store.state.collection import Collection
-from runwatch.store.state.freshness import PaneState, pane_state
+from runwatch.store.state.freshness import PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.sources.journal_source import JournalSource
+from runwatch.tui.sources.report_reader import collection_state
 from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource
 from runwatch.tui.widgets.lists.link_lines import LinkLines
 from runwatch.tui.widgets.panes.pane import Pane
@@ -115,14 +116,12 @@ class OverviewScreen(ConsoleScreen):
         return tuple(POLLED_KINDS.values())
 
     def view_state(self, name: str) -> ViewState:
-        """Return the view state with the number under the cursor."""
         focused = self.focused
         if not isinstance(focused, LinkLines):
             return ViewState(name)
         return ViewState(name, selected=" ".join(map(str, (focused.id, *focused.place))))
 
     def restore_view(self, view: ViewState) -> None:
-        """Move the cursor back to that number."""
         match = _PLACE.fullmatch(view.selected)
         if match is not None:
             lines = self._lines(match[1])
@@ -137,19 +136,16 @@ class OverviewScreen(ConsoleScreen):
     # Events.
 
     def on_mount(self) -> None:
-        """Show what is known."""
         self._take_sources()
         self._fit()
         self._show()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange the panes for the new width."""
         self._fit()
         # The panes get their new widths after this event.
         self.call_after_refresh(self._show)
 
     def session_opened(self) -> None:
-        """Read from the service from now on."""
         self._take_sources()
         self._show()
 
@@ -160,7 +156,6 @@ class OverviewScreen(ConsoleScreen):
             self._show()
 
     def tick(self) -> None:
-        """Update ages and the runs of the last hour."""
         now = self.console.clock.monotonic()
         if self._read_at is None or now - self._read_at >= JOURNAL_S:
             self._read()
@@ -175,7 +170,6 @@ class OverviewScreen(ConsoleScreen):
         self.console.call_later(self._go, message.way)
 
     def action_refresh(self) -> None:
-        """Read everything now."""
         session = self.console.session
         if session is None:
             self.console.refresh_resource(RUNS)
@@ -186,7 +180,6 @@ class OverviewScreen(ConsoleScreen):
         self._read()
 
     def action_new(self) -> None:
-        """Start a run."""
         self.console.open_run_form()
 
     # Internal.
@@ -243,15 +236,9 @@ class OverviewScreen(ConsoleScreen):
         return [known for known in self._collection(record).records if isinstance(known, record)]
 
     def _state(self, record: type[Record]) -> PaneState:
-        console = self.console
-        live = console.session.live if console.session is not None else None
-        return pane_state(
-            self._collection(record),
-            now=console.clock.now(),
-            monotonic=console.clock.monotonic(),
-            interval_s=live.intervals.lists_s if live else LEAST_INTERVAL_S,
-            held_s=live.held_s if live else 0.0,
-        )
+        session = self.console.session
+        interval_s = LEAST_INTERVAL_S if session is None else session.live.intervals.lists_s
+        return collection_state(self.console, session, self._collection(record), interval_s)
 
     def _show(self) -> None:
         if not self.is_mounted or self._runs is None:

@@ -14,9 +14,9 @@ from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.receipt_totals import ReceiptTotalsModel, UsageReconciler
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.sources.server_filter_source import ServerFilterSource
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailSection
 from runwatch.view.query.server_filter import describe_server_filter, server_parameters
 from runwatch.view.receipts.charts import spend_sections
 from runwatch.view.receipts.run_context import add_links, run_context_section
@@ -76,7 +76,6 @@ class ReceiptsScreen(ResourceScreen):
     # Totals.
 
     def counters(self) -> StyledSpans:
-        """Return the cost of the rows shown."""
         if self._source.state().age_s is None and not self.listing.shown:
             return line("")
         # While rows are being found, their total would be outdated at once.
@@ -86,7 +85,6 @@ class ReceiptsScreen(ResourceScreen):
         return (label_span(total_text(sums, is_whole=self._source.end_is_proven()), Role.PLAIN),)
 
     def action_spend(self) -> None:
-        """Toggle between the totals and the record."""
         self._shows_spend = not self._shows_spend
         self.query_one("#fields", DetailView).reset()
         if self._shows_spend:
@@ -95,7 +93,6 @@ class ReceiptsScreen(ResourceScreen):
             self.show_detail()
 
     def action_raw(self) -> None:
-        """Toggle between fields and JSON of the record."""
         self._shows_spend = False
         super().action_raw()
 
@@ -115,8 +112,7 @@ class ReceiptsScreen(ResourceScreen):
         sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
         is_whole = self._source.end_is_proven()
         if sums is None:
-            adding = line(f"adding up{self.console.glyphs.ellipsis}")
-            view.show([DetailSection(line(""), (DetailLine(line(""), adding, Role.QUIET),))])
+            view.show([text_section(line(f"adding up{self.console.glyphs.ellipsis}"), role=Role.QUIET)])
         else:
             context = self.console.render_context()
             view.show(spend_sections(sums, self._compared(), view.value_cells, context, is_whole=is_whole))
@@ -149,7 +145,6 @@ class ReceiptsScreen(ResourceScreen):
     # One receipt.
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """Return the id and how the run ended."""
         glyphs, receipt = self.console.glyphs, row.subject
         shown = run_outcome_title(receipt.status, parse_packet(receipt.decision_packet), glyphs)
         status = (shown.text, str(shown.role))
@@ -196,7 +191,6 @@ class ReceiptsScreen(ResourceScreen):
         self._narrow()
 
     def action_refresh(self) -> None:
-        """Read what is shown now."""
         if self._reconciling is not None:
             self._reconciling.refresh()
         if self._narrowed is None:

@@ -72,7 +72,6 @@ class UsageScreen(ReportScreen):
     """
 
     def body(self) -> Iterable[Widget]:
-        """Create the account beside the usage."""
         account = Pane(DetailView(id="account-text"), id="account")
         usage = Pane(self.period_tabs(), DetailView(id="usage-text"), id="usage")
         yield Container(account, usage, id="panes")
@@ -87,12 +86,10 @@ class UsageScreen(ReportScreen):
         return (Arm, ApiKey, Verifier)
 
     def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
-        """Return the queries for usage and for the summary of checks."""
         query = tuple(period.query().items())
         return ReportQuery("getUsage", Usage, query), ReportQuery("getEvalSummary", EvalSummary, query)
 
     def draw(self) -> None:
-        """Draw both panes."""
         self._draw_account()
         context, period = self.console.render_context(), self.period
         names = NameLookup(self.records_by_id(Arm), self.records_by_id(ApiKey))
@@ -100,7 +97,7 @@ class UsageScreen(ReportScreen):
         usage, evals = self.reports_for(period)
 
         def sections_of(record: Usage) -> Sequence[DetailSection]:
-            judged = self.record_of(evals.kind)
+            judged = self.reports.record(evals.kind)
             checks = (
                 overview_section(judged, self.records_by_id(Verifier), room_of, context)
                 if isinstance(judged, EvalSummary)
@@ -119,6 +116,5 @@ class UsageScreen(ReportScreen):
         )
 
     def action_refresh(self) -> None:
-        """Read both now."""
         super().action_refresh()
         self.console.refresh_resource(ACCOUNT)

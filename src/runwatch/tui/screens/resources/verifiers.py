@@ -9,9 +9,9 @@ from runwatch.records.evaluation import EvalSummary
 from runwatch.records.record import Record
 from runwatch.records.verifier import KeyConnection, VerifierTest
 from runwatch.store.live.report_poller import ReportQuery, name_response_collection
-from runwatch.tui.screens.base.tabbed_screen import RECORD, TabbedScreen, record_sections, text_section
+from runwatch.tui.screens.base.tabbed_screen import RECORD, TabbedScreen, record_sections
 from runwatch.tui.sources.row_sources import RowSource
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.view.detail.pane_state import freshness_text
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.reports.check_trends import trend_sections
@@ -19,6 +19,7 @@ from runwatch.view.reports.period import PERIODS
 from runwatch.view.resources.verifiers import KEY_CONNECTION, VERIFIER_TEST, VERIFIERS
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 CONNECTION: Final = "connection"
@@ -64,10 +65,10 @@ class VerifiersScreen(TabbedScreen):
     def _test(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """Return the last test started in this console; it is not stored."""
         kind = name_response_collection(VerifierTest, row.id)
-        found = self._read(kind)
+        found = self.reports.record(kind)
         if found is None:
             key = self.console.keys.shown("screen.test")
-            return [text_section(line("Not tested from here yet."), line(f"{key} tests it."))]
+            return [text_section(line("Not tested from here yet."), line(f"{key} tests it."), role=Role.QUIET)]
         read_at = self.console.store.collection(self.console.profile_name, kind).read_at
         since = 0.0 if read_at is None else self.console.clock.monotonic() - read_at
         return record_sections(VERIFIER_TEST, found, context, f"tested from here {freshness_text(max(0.0, since))}")

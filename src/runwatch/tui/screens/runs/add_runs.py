@@ -10,27 +10,26 @@ from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError
 from runwatch.base.text import cell_width
-from runwatch.records.run import Run
 from runwatch.store.session import ServiceSession
-from runwatch.store.state.changes import RecordRead
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.messages import WorkerFailed
-from runwatch.tui.core.rendering import StyledSpan, label_span, to_content, to_segment
+from runwatch.tui.core.rendering import StyledSpan, cut_spans, label_span, to_content
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.text_area import SafeTextArea
 from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.panes.dialog import Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.view.text.format import state_label
 from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
 from runwatch.view.text.pasted_text import find_ids, strip_controls
-from runwatch.view.text.safe_text import elide_middle, fit, line, truncate
+from runwatch.view.text.safe_text import elide_middle, fit, line
 
 ID_CELLS: Final = 40
 """Maximum width of an id in the list of outcomes; a longer one is cut in the middle."""
@@ -85,12 +84,11 @@ async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:
         return AddedRun(run_id, f"not added: {error.title}", Role.BAD)
     await session.watch_list.add(session.scope, [run.id or run_id])
     if run.id:
-        now, monotonic = session.clock.now(), session.clock.monotonic()
-        session.store.apply(RecordRead(session.scope.profile, Run.KIND, now, monotonic, run))
+        store_record(session, run)
     return AddedRun(run_id, "added", status=run.status, is_found=True)
 
 
-class AddRunsDialog(ModalScreen[str | None]):
+class AddRunsDialog(Dialog[str | None]):
     """The dialog for pasted ids, with the outcome for each. Its result is the first run found.
 
     Args:
@@ -101,32 +99,11 @@ class AddRunsDialog(ModalScreen[str | None]):
     BINDINGS = make_bindings("sheet.leave")
     DEFAULT_CSS = """
     AddRunsDialog {
-        background: $background;
-        align: center middle;
-        & > Pane {
-            width: 100%;
-            max-width: 100;
-            height: auto;
-            max-height: 100%;
-            background: $surface;
-            padding: 1 1 0 1;
-        }
-        & Static {
-            width: 100%;
-            height: auto;
-            margin-bottom: 1;
-        }
         & TextArea {
             height: 6;
             margin-bottom: 1;
             background: $background;
             color: $role-plain;
-        }
-        & LineList {
-            height: auto;
-            max-height: 8;
-            background: $surface;
-            margin-bottom: 1;
         }
         & Horizontal {
             height: 1;
@@ -148,7 +125,7 @@ class AddRunsDialog(ModalScreen[str | None]):
         title = line(f"Add runs on {line(self._session.target.profile)}")
         with Pane(edge=BorderText(title=title, counters=(label_span("tab moves  esc cancels"),))):
             yield Static(to_content(line(_HELP), Role.QUIET))
-            yield _Paste(id="ids", compact=True, show_line_numbers=False, highlight_cursor_line=False)
+            yield _Paste(id="ids")
             yield _Outcomes(id="outcomes")
             with Horizontal():
                 yield TextButton(line("Cancel"), id="leave")
@@ -160,12 +137,10 @@ class AddRunsDialog(ModalScreen[str | None]):
         self._count()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Show how many ids the text contains."""
         event.stop()
         self._count()
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Add or leave."""
         event.stop()
         if event.button.id == "add":
             start_worker(self, self._add(self._ids), "adding ids", group="add", exclusive=True)
@@ -206,10 +181,8 @@ class AddRunsDialog(ModalScreen[str | None]):
 class _Paste(SafeTextArea):
     """The input for ids: ``tab`` leaves it, and control characters are removed."""
 
-    def __init__(self, *, id: str, compact: bool, show_line_numbers: bool, highlight_cursor_line: bool) -> None:
-        super().__init__(
-            id=id, compact=compact, show_line_numbers=show_line_numbers, highlight_cursor_line=highlight_cursor_line
-        )
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, compact=True, show_line_numbers=False, highlight_cursor_line=False)
         self.cursor_blink = False
 
     async def _on_paste(self, event: events.Paste) -> None:
@@ -250,9 +223,5 @@ class _Outcomes(LineList):
         outcome = self._told.get(run_id)
         pieces = (label_span("waiting"),) if outcome is None else outcome.shown(glyphs)
         room = max(0, width - ids - 4)
-        segments = [to_segment(line(" "), style), self.piece(name, Role.PLAIN, style), to_segment(line("   "), style)]
-        for text, role in pieces:
-            shown = truncate(text, room, glyphs.ellipsis)
-            room -= cell_width(shown)
-            segments.append(self.piece(shown, role, style))
-        return segments
+        before = ((line(" "), Role.PLAIN), (name, Role.PLAIN), (line("   "), Role.PLAIN))
+        return self.pieces((*before, *cut_spans(pieces, room, glyphs.ellipsis)), style)

@@ -80,7 +80,6 @@ class SettingsScreen(SettingsTableScreen):
 
     @property
     def is_at_root(self) -> bool:
-        """Whether going back would leave this screen."""
         return not (self.has_class("-editing") or self.has_class("-problem") or not super().is_at_root)
 
     def on_mount(self) -> None:
@@ -109,31 +108,26 @@ class SettingsScreen(SettingsTableScreen):
             self.query_one("#settings-text").focus()
 
     def on_menu_item_highlighted(self, message: Menu.ItemHighlighted) -> None:
-        """Preview the theme under the cursor."""
         message.stop()
         theme = find_choice_theme(message.item.target)
         if theme is not None and message.item.disabled_reason is None:
             self._preview(theme)
 
     def on_menu_cancelled(self, message: Menu.Cancelled) -> None:
-        """Restore the theme."""
         message.stop()
         self._put_back()
 
     async def take_choice(self, target: object) -> None:
-        """Save the chosen value."""
         if isinstance(target, SettingChoice):
             start_worker(self, self._write(target.key, target.value), "writing the settings", group="write")
         else:
             await super().take_choice(target)
 
     def on_value_editor_submitted(self, message: ValueEditor.Submitted) -> None:
-        """Save the typed value."""
         message.stop()
         start_worker(self, self._write(message.key, message.value), "writing the settings", group="write")
 
     def on_value_editor_cancelled(self, message: ValueEditor.Cancelled) -> None:
-        """Return to the table."""
         message.stop()
         self._close_editor()
 
@@ -156,13 +150,11 @@ class SettingsScreen(SettingsTableScreen):
         self.open_overlay(removal_menu(row))
 
     async def action_copy(self) -> None:
-        """Copy the setting's key."""
         row = self.row
         if row is not None and row.edits:
             await self.console.copy_text(copied_word(row.edits), line("key of the setting"))
 
     def on_panel_closed(self, message: PanelClosed) -> None:
-        """Close the problem."""
         message.stop()
         self.action_back()
 
@@ -171,7 +163,6 @@ class SettingsScreen(SettingsTableScreen):
         start_worker(self, self._read_again(), "reading the settings")
 
     def action_back(self) -> None:
-        """Go back one level."""
         if self.has_class("-problem"):
             self.remove_class("-problem")
             self.table.focus()

@@ -69,21 +69,17 @@ class SettingsTableScreen(ConsoleScreen):
 
     @property
     def table(self) -> RecordTable:
-        """The table."""
         return self.query_one(RecordTable)
 
     @property
     def row(self) -> SettingsRow | None:
-        """The row under the cursor."""
         return next((row for row in self._rows if row.key == self.table.cursor_key), None)
 
     @property
     def is_at_root(self) -> bool:
-        """Whether going back would leave this screen."""
         return not (self._is_in_about or self._words)
 
     def show_rows(self) -> None:
-        """Redraw the table."""
         console = self.console
         target = console.session.target if console.session is not None else None
         around = SettingsContext(
@@ -119,7 +115,6 @@ class SettingsTableScreen(ConsoleScreen):
     # User input.
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
-        """Describe the row."""
         message.stop()
         self._show_about()
 
@@ -138,13 +133,11 @@ class SettingsTableScreen(ConsoleScreen):
         self._find(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Move to the rows found."""
         message.stop()
         self._find(message.text)
         self._close_filter()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Show all rows."""
         message.stop()
         self._find("")
         self._close_filter()
@@ -184,7 +177,6 @@ class SettingsTableScreen(ConsoleScreen):
         self.table.focus()
 
     def action_step_tab(self, step: int) -> None:
-        """Move to the next or previous part of the table."""
         cursor = next((place for place, row in enumerate(self._rows) if row.key == self.table.cursor_key), 0)
         starts = [place for place, row in enumerate(self._rows) if row.is_heading]
         ahead = [place for place in starts if (place > cursor if step > 0 else place < cursor)]

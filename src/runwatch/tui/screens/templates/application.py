@@ -17,9 +17,9 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.next_actions import follow_next_action
-from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.actions.private_page import find_page_address
 from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
@@ -56,7 +56,7 @@ def open_application(screen: ConsoleScreen, template_id: str, application_id: st
     screen.app.push_screen(ApplicationScreen(template_id, screen.breadcrumbs(), application_id))
 
 
-class ApplicationScreen(ConsoleScreen):
+class ApplicationScreen(CoveringScreen):
     """A template's plan, or its application.
 
     Args:
@@ -70,13 +70,6 @@ class ApplicationScreen(ConsoleScreen):
         "screen.refresh", "screen.raw", "screen.back",
     )  # fmt: skip
     AUTO_FOCUS = "#fields"
-    DEFAULT_CSS = """
-    ApplicationScreen {
-        & > Pane {
-            height: 1fr;
-        }
-    }
-    """
 
     def __init__(self, template_id: str, place: Sequence[str], application_id: str = "") -> None:
         super().__init__()
@@ -93,22 +86,15 @@ class ApplicationScreen(ConsoleScreen):
     # Layout.
 
     def body(self) -> Iterable[Widget]:
-        """Create the pane."""
         yield Pane(DetailView(id="fields"), id="detail")
 
     def breadcrumbs(self) -> Sequence[str]:
         """Return the template, and whether its plan or application is shown."""
         return (*self._place, self._template_id, "Application" if self._application_id else "Plan")
 
-    @property
-    def is_at_root(self) -> bool:
-        """False: it is always in front of another screen."""
-        return False
-
     # Events.
 
     def on_mount(self) -> None:
-        """Read the plan or application."""
         self.action_refresh()
         self._show()
 
@@ -140,12 +126,10 @@ class ApplicationScreen(ConsoleScreen):
             start_worker(self, self._read(session), "reading", group="read")
 
     def action_raw(self) -> None:
-        """Toggle between fields and JSON."""
         self._is_raw = not self._is_raw
         self._show()
 
     async def action_copy(self) -> None:
-        """Copy the value under the cursor."""
         value = self.query_one(DetailView).value
         if value:
             await self.console.copy_text(copied_word(value), line("value"), several_lines=True)
@@ -168,7 +152,6 @@ class ApplicationScreen(ConsoleScreen):
         self.open_overlay(Menu((label_span(f"Actions   {self._spec.singular}"),), items, id="action-menu"))
 
     async def take_choice(self, target: object) -> None:
-        """Perform the chosen action."""
         if isinstance(target, ResourceAction):
             self.console.perform(self, self._record, target)
         else:
@@ -182,10 +165,6 @@ class ApplicationScreen(ConsoleScreen):
             self.console.call_later(self.console.open_record, *link)
         elif isinstance(link, NextActionTarget):
             self._follow(link)
-
-    def action_back(self) -> None:
-        """Return to the opening screen; the application continues."""
-        self.app.pop_screen()
 
     # Internal.
 
@@ -275,7 +254,7 @@ class ApplicationScreen(ConsoleScreen):
             view.show(self._nothing())
         elif self._is_raw:
             shown = {name: value for name, value in record.raw.items() if name != "consent"}
-            view.show([DetailSection(line(""), (DetailLine(line(""), json_block(shown)),))])
+            view.show([text_section(json_block(shown))])
         else:
             spec = self._spec
             head = ((line(spec.note), Role.QUIET),) if spec.note else ()
@@ -284,7 +263,7 @@ class ApplicationScreen(ConsoleScreen):
 
     def _nothing(self) -> list[DetailSection]:
         if self._failure is None:
-            return [DetailSection(line(""), (DetailLine(line(""), line("reading…"), Role.QUIET),))]
+            return [text_section(line("reading…"), role=Role.QUIET)]
         error = self._failure
         told = [DetailLine(line("what"), line(str(error), None), Role.BAD)]
         if error.hint:

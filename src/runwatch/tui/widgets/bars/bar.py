@@ -12,10 +12,9 @@ from textual.color import Color
 from textual.strip import Strip
 from textual.widget import Widget
 
-from runwatch.base.text import cell_width
-from runwatch.tui.core.rendering import StyledSpan, to_segment
+from runwatch.tui.core.rendering import StyledSpan, cut_spans, spans_width, to_segment
 from runwatch.tui.core.widget_app import get_app
-from runwatch.view.text.safe_text import line, truncate
+from runwatch.view.text.safe_text import line
 
 MARGIN: Final = 1
 """Free cells at both ends."""
@@ -42,7 +41,7 @@ class BarPart(NamedTuple):
     @property
     def width(self) -> int:
         """Its width in cells, without the gap."""
-        return sum(cell_width(text) for text, _ in self.pieces)
+        return spans_width(self.pieces)
 
 
 def measure_parts(parts: Sequence[BarPart]) -> int:
@@ -73,7 +72,6 @@ class Bar(Widget):
         """Handle a click on a part that has a target."""
 
     def render_line(self, y: int) -> Strip:
-        """Draw the line."""
         ground = self.rich_style
         if y:
             return Strip.blank(self.size.width, ground)
@@ -85,16 +83,15 @@ class Bar(Widget):
             for text, role in shown:
                 own = style if part.colour is not None else style + get_app(self).role_style(role)
                 segments.append(to_segment(text, own))
-            position = start + sum(cell_width(text) for text, _ in shown)
+            position = start + spans_width(shown)
         return Strip(segments).adjust_cell_length(self.size.width, ground)
 
     async def on_click(self, event: events.Click) -> None:
-        """Find the clicked part."""
         place = event.get_content_offset(self)
         if place is None:
             return
         for start, part, shown in self._placed():
-            if part.target is not None and start <= place.x < start + sum(cell_width(text) for text, _ in shown):
+            if part.target is not None and start <= place.x < start + spans_width(shown):
                 event.stop()
                 self.part_clicked(part.target)
 
@@ -115,14 +112,9 @@ class Bar(Widget):
             start += part.gap if number else 0
             if start >= end:
                 break
-            shown: list[StyledSpan] = []
-            room = end - start
-            for text, role in part.pieces:
-                piece = truncate(text, max(0, room), mark)
-                room -= cell_width(piece)
-                shown.append((piece, role))
-            placed.append((start + MARGIN, part, tuple(shown)))
-            start = end - room
+            shown = cut_spans(part.pieces, end - start, mark)
+            placed.append((start + MARGIN, part, shown))
+            start += spans_width(shown)
         return placed
 
 

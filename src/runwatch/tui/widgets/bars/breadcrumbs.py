@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runwatch.tui.core.messages import WidgetMessage
-from runwatch.tui.core.rendering import StyledSpans, label_span, to_spans
+from textual.message import Message
+
+from runwatch.tui.core.rendering import StyledSpans, cut_spans, label_span, to_spans
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, line, truncate
+from runwatch.view.text.safe_text import SafeText, line
 
 
 class Breadcrumbs(Bar):
@@ -23,14 +24,13 @@ class Breadcrumbs(Bar):
     """
 
     @dataclass(eq=False, repr=False)
-    class LevelClicked(WidgetMessage):
+    class LevelClicked(Message):
         """The user clicked a level.
 
         Attributes:
             level: The level, counted from 0.
         """
 
-        widget: Breadcrumbs
         level: int
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -58,9 +58,8 @@ class Breadcrumbs(Bar):
         return left, right
 
     def part_clicked(self, target: object) -> None:
-        """Request the level."""
         assert isinstance(target, int)
-        self.post_message(self.LevelClicked(self, target))
+        self.post_message(self.LevelClicked(target))
 
     def _level_parts(self, first: int) -> list[BarPart]:
         crumb = BarPart((label_span(get_app(self).chrome_glyphs.crumb),), gap=1)
@@ -73,8 +72,5 @@ class Breadcrumbs(Bar):
         return parts
 
     def _filter_parts(self, room: int) -> list[BarPart]:
-        pieces: list[tuple[SafeText, str]] = []
-        for text, role in to_spans(self._filter):
-            shown = truncate(text, max(0, room - BarPart(tuple(pieces)).width), get_app(self).glyphs.ellipsis)
-            pieces.append((shown, role))
-        return [BarPart(tuple(pieces))] if any(text for text, _ in pieces) else []
+        pieces = cut_spans(to_spans(self._filter), room, get_app(self).glyphs.ellipsis)
+        return [BarPart(pieces)] if any(text for text, _ in pieces) else []

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Static
 
-from runwatch.tui.core.messages import WidgetMessage
 from runwatch.tui.core.rendering import label_span, to_content
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
@@ -58,32 +58,19 @@ class FilterBar(Horizontal):
     """
 
     @dataclass(eq=False, repr=False)
-    class Changed(WidgetMessage):
-        """The user changed the text.
+    class Changed(Message):
+        """The user changed the text."""
 
-        Attributes:
-            text: The current text.
-        """
-
-        widget: FilterBar
         text: str
 
     @dataclass(eq=False, repr=False)
-    class Submitted(WidgetMessage):
-        """The user keeps the filter and returns to the rows.
+    class Submitted(Message):
+        """The user keeps the filter and returns to the rows."""
 
-        Attributes:
-            text: The filter.
-        """
-
-        widget: FilterBar
         text: str
 
-    @dataclass(eq=False, repr=False)
-    class Cancelled(WidgetMessage):
+    class Cancelled(Message):
         """The user leaves the filter bar and clears the filter."""
-
-        widget: FilterBar
 
     def __init__(self, complete: Completer | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -96,7 +83,6 @@ class FilterBar(Horizontal):
 
     @property
     def text(self) -> str:
-        """The current text."""
         return self._input.value if self._is_made else ""
 
     def edit(self, text: str) -> None:
@@ -122,20 +108,18 @@ class FilterBar(Horizontal):
         self._state.update(to_content(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD))
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Post every change."""
         event.stop()
-        self.post_message(self.Changed(self, event.value))
+        self.post_message(self.Changed(event.value))
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        """Keep the filter."""
         event.stop()
-        self.post_message(self.Submitted(self, event.value))
+        self.post_message(self.Submitted(event.value))
 
     def action_leave(self) -> None:
         """Clear the filter and leave."""
         with self.prevent(LineInput.Changed):
             self._input.value = ""
-        self.post_message(self.Cancelled(self))
+        self.post_message(self.Cancelled())
 
     def _make(self) -> None:
         # The screen may be removed before its first refresh.

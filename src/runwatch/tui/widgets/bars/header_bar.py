@@ -26,7 +26,6 @@ class RateLimitHold(NamedTuple):
     """A 429 that pauses all reads.
 
     Attributes:
-        code: The error code.
         until: When reads resume.
     """
 
@@ -62,33 +61,26 @@ class HeaderBar(Bar):
 
     def __init__(self, place: HeaderInfo | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._place = place or HeaderInfo(NOTHING)
+        self.place = place or HeaderInfo(NOTHING)
         self._timer: Timer | None = None
-
-    @property
-    def place(self) -> HeaderInfo:
-        """The current content."""
-        return self._place
 
     def show(self, place: HeaderInfo) -> None:
         """Show this content."""
-        if place != self._place:
-            self._place = place
+        if place != self.place:
+            self.place = place
             self._set_timer()
             self.refresh()
 
     def on_mount(self) -> None:
-        """Start the timer."""
         self._set_timer()
 
     def tick(self) -> None:
-        """Redraw the time or countdown."""
         self.refresh()
         self._set_timer()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Return the parts that fit; the key's source is dropped first, then host, time and requests."""
-        place = self._place
+        place = self.place
         mode = label_span("READ-ONLY", Role.WARN) if place.read_only else label_span("can change", Role.PLAIN)
         profile = BarPart(((truncate(place.profile, PROFILE_CELLS), Role.PLAIN),), colour=place.colour)
         left = {
@@ -126,5 +118,5 @@ class HeaderBar(Bar):
         if self._timer is not None:
             self._timer.stop()
         now = get_app(self).clock.now()
-        seconds = 1.0 if self._place.hold is not None else 60.0 - now.second - now.microsecond / 1e6
+        seconds = 1.0 if self.place.hold is not None else 60.0 - now.second - now.microsecond / 1e6
         self._timer = self.set_timer(max(0.05, seconds), self.tick)

@@ -33,41 +33,26 @@ class TabBar(Bar):
 
     @dataclass
     class TabActivated(Message):
-        """A view was activated.
+        """A view was activated."""
 
-        Attributes:
-            tab: The view's id.
-        """
-
-        bar: TabBar
         tab: str
-
-        @property
-        def control(self) -> TabBar:
-            """The bar."""
-            return self.bar
 
     def __init__(self, tabs: Sequence[tuple[str, SafeText]], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._tabs = tuple(tabs)
-        self._active = tabs[0][0]
-
-    @property
-    def active(self) -> str:
-        """The active view's id."""
-        return self._active
+        self.active = tabs[0][0]
 
     def choose(self, tab: str) -> None:
         """Activate a view."""
-        if tab != self._active:
-            self._active = tab
+        if tab != self.active:
+            self.active = tab
             self.refresh()
-            self.post_message(self.TabActivated(self, tab))
+            self.post_message(self.TabActivated(tab))
 
     def step(self, step: int) -> None:
         """Activate the view ``step`` positions further, wrapping around."""
         ids = [tab for tab, _ in self._tabs]
-        self.choose(ids[(ids.index(self._active) + step) % len(ids)])
+        self.choose(ids[(ids.index(self.active) + step) % len(ids)])
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Return the labels, with rules between them if there is room.
@@ -79,7 +64,7 @@ class TabBar(Bar):
         for number, (tab, label) in enumerate(self._tabs):
             if number:
                 parts.append(BarPart((label_span(app.chrome_glyphs.bar),), gap=1))
-            is_active = tab == self._active
+            is_active = tab == self.active
             shown = line(f"[{label}]") if is_active and app.palette.is_plain else label
             parts.append(BarPart(((shown, ACCENT if is_active else Role.QUIET),), target=tab, gap=1))
         if measure_parts(parts) <= width:
@@ -89,5 +74,4 @@ class TabBar(Bar):
         return [part._replace(gap=gap) for part in labels], ()
 
     def part_clicked(self, target: object) -> None:
-        """Activate the clicked view."""
         self.choose(str(target))

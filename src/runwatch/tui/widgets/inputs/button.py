@@ -9,6 +9,7 @@ from textual import events
 from textual.app import RenderResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.reactive import reactive
 from textual.widget import Widget
 
 from runwatch.base.text import cell_width
@@ -44,52 +45,37 @@ class TextButton(Widget, can_focus=True):
     }
     """
 
+    label: reactive[SafeText] = reactive(line(""), layout=True)
+    """What pressing it does."""
+
     @dataclass
     class Pressed(Message):
         """The user pressed the button."""
 
         button: TextButton
 
-        @property
-        def control(self) -> Widget:
-            """The button."""
-            return self.button
-
     def __init__(self, label: SafeText, *, role: str = Role.PLAIN, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._label = label
+        self.set_reactive(TextButton.label, label)
         self._role = role
-
-    @property
-    def label(self) -> SafeText:
-        """What pressing it does."""
-        return self._label
-
-    @label.setter
-    def label(self, label: SafeText) -> None:
-        self._label = label
-        self.refresh(layout=True)
 
     def render(self) -> RenderResult:
         """Draw the label, in brackets with the focus."""
         if self.has_focus:
-            return to_content(line(f"[ {self._label} ]"), ACCENT)
-        return to_content(line(f"  {self._label}  "), Role.QUIET if self.disabled else self._role)
+            return to_content(line(f"[ {self.label} ]"), ACCENT)
+        return to_content(line(f"  {self.label}  "), Role.QUIET if self.disabled else self._role)
 
     def get_content_width(self, container: object, viewport: object) -> int:
         """Return the same width with and without the focus."""
-        return cell_width(self._label) + 4
+        return cell_width(self.label) + 4
 
     def on_focus(self, event: events.Focus) -> None:
-        """Draw the brackets."""
         self.refresh()
 
     def on_blur(self, event: events.Blur) -> None:
-        """Remove the brackets."""
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Press the button."""
         event.stop()
         self.action_press()
 

@@ -28,24 +28,8 @@ class LineInput(Input):
     }
     """
 
-    def __init__(
-        self,
-        value: str = "",
-        *,
-        placeholder: str = "",
-        suggester: Suggester | None = None,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(
-            clean_line(value),
-            placeholder=placeholder,
-            suggester=suggester,
-            select_on_focus=False,
-            compact=True,
-            id=id,
-            classes=classes,
-        )
+    def __init__(self, value: str = "", *, suggester: Suggester | None = None, id: str | None = None) -> None:
+        super().__init__(clean_line(value), suggester=suggester, select_on_focus=False, compact=True, id=id)
         self.cursor_blink = False
 
     def validate_value(self, value: str) -> str:

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import Static
 
 from runwatch.settings.setting import InvalidValueError
@@ -65,25 +64,11 @@ class ValueEditor(Vertical):
             value: The value; ``None`` for the default.
         """
 
-        editor: ValueEditor
         key: str
         value: str | None
 
-        @property
-        def control(self) -> Widget:
-            """The editor."""
-            return self.editor
-
-    @dataclass
     class Cancelled(Message):
         """The user leaves the editor."""
-
-        editor: ValueEditor
-
-        @property
-        def control(self) -> Widget:
-            """The editor."""
-            return self.editor
 
     def __init__(self, fault: Callable[[str, str], str], *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -110,7 +95,6 @@ class ValueEditor(Vertical):
         self._say(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD)
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Check the text."""
         event.stop()
         self._read()
 
@@ -119,11 +103,10 @@ class ValueEditor(Vertical):
         event.stop()
         found = self._read()
         if found is not None:
-            self.post_message(self.Submitted(self, *found))
+            self.post_message(self.Submitted(*found))
 
     def action_leave(self) -> None:
-        """Leave the value unchanged."""
-        self.post_message(self.Cancelled(self))
+        self.post_message(self.Cancelled())
 
     @property
     def _input(self) -> LineInput:

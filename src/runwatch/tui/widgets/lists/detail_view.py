@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
 from textual.selection import Selection
 from textual.strip import Strip
 
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.messages import WidgetMessage
 from runwatch.tui.core.rendering import StyledSpan
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.detail_layout import DetailLayout, DetailLink, DetailRow, find_cursor_row, label_cells
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.detail.fold_state import FoldHeader, FoldKey
+from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
-
-if TYPE_CHECKING:
-    from runwatch.view.detail.sections import DetailSection
 
 MARGIN: Final = 2
 """Cells before a label: the cursor and the fold mark."""
@@ -47,26 +46,27 @@ class DetailView(LineList, inherit_bindings=False):
     ALLOW_SELECT = True
     BINDINGS = make_bindings("detail")
 
+    is_stale = reactive(default=False)
+    """Whether the text is drawn as outdated."""
+
     @dataclass(eq=False, repr=False)
-    class LinkOpened(WidgetMessage):
+    class LinkOpened(Message):
         """The user opened a field's link.
 
         Attributes:
             link: The link target, as passed by the screen.
         """
 
-        widget: DetailView
         link: object
 
-    def __init__(self, *, about: str = "", id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, about: str = "", id: str | None = None) -> None:
+        super().__init__(id=id)
         self._about: Final = about
         self._is_whole = False
         self._sections: tuple[DetailSection, ...] = ()
         self._links: tuple[DetailLink, ...] = ()
         self._head: tuple[StyledSpan, ...] = ()
         self._rows: list[DetailRow] = []
-        self._is_stale = False
         self._wanted_lead: type | None = None
 
     # Called by the screen.
@@ -130,17 +130,6 @@ class DetailView(LineList, inherit_bindings=False):
         """Whether the row under the cursor has a link target."""
         return bool(self._rows) and self._rows[self._cursor].target is not None
 
-    @property
-    def is_stale(self) -> bool:
-        """Whether the fields are drawn as outdated."""
-        return self._is_stale
-
-    @is_stale.setter
-    def is_stale(self, stale: bool) -> None:
-        if self._is_stale != stale:
-            self._is_stale = stale
-            self.refresh()
-
     # Drawing.
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -150,18 +139,16 @@ class DetailView(LineList, inherit_bindings=False):
         return len(self._rows_in(max(1, width - self.styles.scrollbar_size_vertical - MARGIN)))
 
     def line_count(self) -> int:
-        """Return the number of rows."""
         return len(self._rows)
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """Draw one row."""
         app, row = get_app(self), self._rows[index]
         is_cursor = index == self._cursor and self.has_focus
         sign = FOLDED if row.head is not None and row.head.is_folded else _SPACE
         segments = [self.piece(line(app.chrome_glyphs.cursor if is_cursor else " "), ACCENT, style)]
         segments.append(self.piece(sign, ACCENT, style))
         for text, role in row.pieces:
-            segments.append(self.piece(text, Role.QUIET if self._is_stale and role != ACCENT else role, style))
+            segments.append(self.piece(text, Role.QUIET if self.is_stale and role != ACCENT else role, style))
         return segments
 
     def cursor_style(self) -> Style:
@@ -169,7 +156,6 @@ class DetailView(LineList, inherit_bindings=False):
         return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
 
     def render_line(self, y: int) -> Strip:
-        """Draw one row of the window with mouse selection."""
         strip = super().render_line(y)
         row = round(self.scroll_y) + y
         selection = self.text_selection
@@ -182,13 +168,11 @@ class DetailView(LineList, inherit_bindings=False):
         return strip.apply_offsets(0, row)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the text selected with the mouse."""
         margin = " " * MARGIN
         text = "\n".join(margin + "".join(piece for piece, _ in row.pieces) for row in self._rows)
         return selection.extract(text), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """Draw the selection."""
         self.refresh()
 
     # Called on user input.
@@ -197,12 +181,11 @@ class DetailView(LineList, inherit_bindings=False):
         """Open the row's link, or unfold the part below it."""
         row = self._rows[self._cursor]
         if row.target is not None:
-            self.post_message(self.LinkOpened(self, row.target))
+            self.post_message(self.LinkOpened(row.target))
         elif row.head is not None and row.head.is_folded:
             self.action_unfold()
 
     def action_toggle_fold(self) -> None:
-        """Toggle folding of the part at the cursor."""
         head = self._part_at_cursor()
         if head is not None:
             self._fold([head.key], folded=not head.is_folded)
@@ -241,11 +224,9 @@ class DetailView(LineList, inherit_bindings=False):
             self._fold([head.key], folded=not head.is_folded)
 
     def on_mount(self) -> None:
-        """Lay out the fields."""
         self._lay_out()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay out the fields for the new width."""
         self._lay_out()
 
     # Internal.
@@ -308,3 +289,8 @@ class DetailView(LineList, inherit_bindings=False):
 
 
 _SPACE: Final = line(" ")
+
+
+def text_section(*texts: SafeText, role: Role = Role.PLAIN) -> DetailSection:
+    """Return a section of texts without labels, such as sentences in place of fields, or JSON."""
+    return DetailSection(line(""), tuple(DetailLine(line(""), text, role) for text in texts))

@@ -76,11 +76,9 @@ class DiffView(LineList, inherit_bindings=False):
     # Drawing.
 
     def line_count(self) -> int:
-        """Return the number of rows."""
         return len(self._rows)
 
     def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
-        """Draw the heads of both sides."""
         if not self._rows:
             return []
         room = self._value_cells(width - MARGIN)
@@ -89,19 +87,15 @@ class DiffView(LineList, inherit_bindings=False):
         return [to_segment(before, style), self.piece(line(f"{left}{' ' * GAP}{right}"), ACCENT, style)]
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """Draw one row."""
         app = get_app(self)
         is_cursor = index == self._cursor and self.has_focus
         segments = [self.piece(line(f"{app.chrome_glyphs.cursor if is_cursor else ' '} "), ACCENT, style)]
-        segments += [self.piece(text, role, style) for text, role in self._rows[index].pieces]
-        return segments
+        return segments + self.pieces(self._rows[index].pieces, style)
 
     def on_mount(self) -> None:
-        """Lay out the values."""
         self._lay_out(None)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay out the values for the new width."""
         self._lay_out(self.value)
 
     # Internal.

@@ -10,10 +10,11 @@ from zlib import crc32
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.message import Message
+from textual.reactive import reactive
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.messages import WidgetMessage
 from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
@@ -78,7 +79,6 @@ class EmptyLineSource:
     """A source without lines, used until the real one is set."""
 
     def count(self) -> int:
-        """Return 0."""
         return 0
 
     def mark(self) -> int:
@@ -86,7 +86,6 @@ class EmptyLineSource:
         return 0
 
     def since(self, mark: int) -> int:
-        """Return 0."""
         return 0
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
@@ -98,11 +97,14 @@ class EventLog(LineList, inherit_bindings=False):
     """Lines of a source, of which only a window is held.
 
     Args:
-        source: Supplies the lines.
         following: Whether to start at the end and follow it.
     """
 
     BINDINGS = make_bindings("tail")
+
+    highlighter: reactive[Highlighter | None] = reactive(None)
+    """Finds the matches to highlight in summaries."""
+
     COMPONENT_CLASSES: ClassVar[set[str]] = {"event-log--match"}
     DEFAULT_CSS = """
     EventLog > .event-log--match {
@@ -111,40 +113,27 @@ class EventLog(LineList, inherit_bindings=False):
     """
 
     @dataclass(eq=False, repr=False)
-    class FollowChanged(WidgetMessage):
+    class FollowChanged(Message):
         """The log started or stopped following the end.
 
         Attributes:
             following: Whether it follows now.
         """
 
-        widget: EventLog
         following: bool
 
     @dataclass(eq=False, repr=False)
-    class LineHighlighted(WidgetMessage):
-        """The cursor moved to another line.
-
-        Attributes:
-            index: The line, counted from 0.
-        """
-
-        widget: EventLog
-        index: int
-
-    @dataclass(eq=False, repr=False)
-    class LineOpened(WidgetMessage):
+    class LineOpened(Message):
         """The user opened an event.
 
         Attributes:
             index: The line, counted from 0.
         """
 
-        widget: EventLog
         index: int
 
     @dataclass(eq=False, repr=False)
-    class MatchRequested(WidgetMessage):
+    class MatchRequested(Message):
         """The user wants the next match; the screen finds it and moves the cursor there.
 
         Attributes:
@@ -152,30 +141,18 @@ class EventLog(LineList, inherit_bindings=False):
             step: 1 forwards, -1 backwards.
         """
 
-        widget: EventLog
         index: int
         step: int
 
-    @dataclass(eq=False, repr=False)
-    class ContextToggled(WidgetMessage):
+    class ContextToggled(Message):
         """The user wants to hide or show the lines that do not match the filter."""
 
-        widget: EventLog
-
-    def __init__(
-        self,
-        source: LineSource | None = None,
-        *,
-        following: bool = True,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, source: LineSource | None = None, *, following: bool = True, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._source: LineSource = source or EmptyLineSource()
         self._count = self._source.count()
         self._seen = self._source.mark()
         self._following = following
-        self._highlighter: Highlighter | None = None
         self._wraps = False
         self._side = 0
         self._held: dict[int, EventLine | None] = {}
@@ -223,27 +200,16 @@ class EventLog(LineList, inherit_bindings=False):
         if following:
             self._fit()
         self.refresh()
-        self.post_message(self.FollowChanged(self, following))
+        self.post_message(self.FollowChanged(following))
 
     @property
     def new_lines(self) -> int:
         """The number of lines that arrived since the log stopped following."""
         return self._source.since(self._seen)
 
-    @property
-    def highlighter(self) -> Highlighter | None:
-        """Finds the matches to highlight in summaries."""
-        return self._highlighter
-
-    @highlighter.setter
-    def highlighter(self, highlighter: Highlighter | None) -> None:
-        self._highlighter = highlighter
-        self.refresh()
-
     # Drawing.
 
     def line_count(self) -> int:
-        """Return the number of lines."""
         return self._count
 
     def rows_to_scroll(self) -> int:
@@ -260,7 +226,6 @@ class EventLog(LineList, inherit_bindings=False):
         return places[row] if 0 <= row < len(places) else None
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """Draw one row of an event."""
         app = get_app(self)
         cursor = line(app.chrome_glyphs.cursor if index == self._cursor and part == 0 else " ")
         segments = [self.piece(cursor, ACCENT, style), to_segment(_SPACE, style)]
@@ -269,7 +234,7 @@ class EventLog(LineList, inherit_bindings=False):
             return [*segments, self.piece(line(app.glyphs.ellipsis), Role.QUIET, style)]
         head = self._head(entry)
         if part == 0:
-            segments += [self.piece(text, role, style) for text, role in head]
+            segments += self.pieces(head, style)
         room = width - MARGIN - sum(cell_width(text) for text, _ in head)
         if self._wraps:
             rows = wrap_text(entry.summary, max(1, room))
@@ -282,14 +247,13 @@ class EventLog(LineList, inherit_bindings=False):
     # Called on user input.
 
     def cursor_moved(self) -> None:
-        """Tell the screen; moving off the last line stops following."""
+        """Stop following when the cursor moves off the last line."""
         if self._following and self._cursor < self._count - 1:
             self.set_following(False)
-        self.post_message(self.LineHighlighted(self, self._cursor))
 
     def line_opened(self) -> None:
         """Post :class:`LineOpened`."""
-        self.post_message(self.LineOpened(self, self._cursor))
+        self.post_message(self.LineOpened(self._cursor))
 
     def show_cursor(self) -> None:
         """Scroll as little as needed to show all rows of the cursor's line."""
@@ -319,7 +283,6 @@ class EventLog(LineList, inherit_bindings=False):
         self._fit()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the end or the cursor visible."""
         self._places = None
         self._fit()
         if not self._following:
@@ -333,7 +296,6 @@ class EventLog(LineList, inherit_bindings=False):
             super().action_move(step)
 
     def action_follow(self) -> None:
-        """Toggle following."""
         self.set_following(not self._following)
 
     def action_follow_end(self) -> None:
@@ -351,18 +313,16 @@ class EventLog(LineList, inherit_bindings=False):
         self.refresh()
 
     def action_move_sideways(self, step: int) -> None:
-        """Scroll long lines sideways."""
         if not self._wraps:
             self._side = max(0, self._side + step * SIDE_STEP)
             self.refresh()
 
     def action_move_match(self, step: int) -> None:
-        """Ask the screen for the next match."""
-        self.post_message(self.MatchRequested(self, self._cursor, step))
+        self.post_message(self.MatchRequested(self._cursor, step))
 
     def action_toggle_context(self) -> None:
         """Ask the screen to hide or show lines that do not match."""
-        self.post_message(self.ContextToggled(self))
+        self.post_message(self.ContextToggled())
 
     # Internal.
 
@@ -374,20 +334,14 @@ class EventLog(LineList, inherit_bindings=False):
         try:
             self.set_size()
             if self._following and self._count:
-                moved = self._cursor != self._count - 1
                 self._cursor = self._count - 1
                 self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
-                if moved:
-                    self.post_message(self.LineHighlighted(self, self._cursor))
         finally:
             self._scrolls_itself = False
 
     def _take_cursor_along(self, top: int) -> None:
         bottom = min(self._count, top + self.rows_in_sight) - 1
-        index = max(top, min(self._cursor, bottom))
-        if index != self._cursor:
-            self._cursor = index
-            self.post_message(self.LineHighlighted(self, index))
+        self._cursor = max(top, min(self._cursor, bottom))
 
     def _forget(self) -> None:
         self._held.clear()
@@ -431,12 +385,12 @@ class EventLog(LineList, inherit_bindings=False):
         return [(line(fit(entry.run, max(RUN_CELLS, cell_width(entry.run))) + "  "), role)]
 
     def _marked(self, text: SafeText, role: str, style: Style) -> list[Segment]:
-        if self._highlighter is None:
+        if self.highlighter is None:
             return [self.piece(text, role, style)]
         match = self.get_component_rich_style("event-log--match", partial=True)
         segments: list[Segment] = []
         position = 0
-        for start, end in self._highlighter(text):
+        for start, end in self.highlighter(text):
             segments.append(self.piece(line(text[position:start], None), role, style))
             segments.append(self.piece(line(text[start:end], None), role, style + match))
             position = end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from runwatch.base.text import cell_width
-from runwatch.tui.core.rendering import StyledSpans, to_segment, to_spans
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, to_segment, to_spans
 from runwatch.tui.core.widget_app import get_app
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
@@ -55,8 +55,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._cursor = 0
         self._note: tuple[StyledSpans, ...] = ()
 
@@ -71,7 +71,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
         Args:
             part: Row within the line, counted from 0; a line has one row unless a subclass says otherwise.
-            style: The background.
         """
         raise NotImplementedError
 
@@ -159,7 +158,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return (index, 0) if row >= self.HEAD_ROWS and index < self.line_count() else None
 
     def render_line(self, y: int) -> Strip:
-        """Draw one row of the window."""
         width, style = self.cells, self.get_component_rich_style(_LINE)
         if y < self.HEAD_ROWS:
             return self._strip(self.draw_head(y, width, style), width, style)
@@ -185,6 +183,10 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """Return a segment in a role's style on the line's background."""
         return to_segment(text, style + get_app(self).role_style(role))
 
+    def pieces(self, spans: Iterable[StyledSpan], style: Style) -> list[Segment]:
+        """Return the segments of spans on the line's background."""
+        return [self.piece(text, role, style) for text, role in spans]
+
     # Called by Textual and on user input. Textual calls the on_ methods of subclasses first, then these.
 
     def on_resize(self, event: events.Resize) -> None:
@@ -193,11 +195,9 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.call_after_refresh(self.show_cursor)
 
     def on_focus(self, event: events.Focus) -> None:
-        """Draw the cursor as focused."""
         self.refresh()
 
     def on_blur(self, event: events.Blur) -> None:
-        """Draw the cursor as unfocused."""
         self.refresh()
 
     async def on_click(self, event: events.Click) -> None:
@@ -214,12 +214,10 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             self.line_opened()
 
     def action_open(self) -> None:
-        """Open the line under the cursor."""
         if self.line_count():
             self.line_opened()
 
     def action_move(self, step: int) -> None:
-        """Move the cursor by lines."""
         self.move_cursor(self._cursor + step)
 
     def action_move_page(self, pages: int) -> None:

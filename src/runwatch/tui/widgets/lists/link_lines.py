@@ -9,10 +9,10 @@ from typing import Final
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.message import Message
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.messages import WidgetMessage
 from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
@@ -33,12 +33,8 @@ class LinkLines(LineList, inherit_bindings=False):
     )  # fmt: skip
 
     @dataclass(eq=False, repr=False)
-    class LinkOpened(WidgetMessage):
-        """The user opened a link.
-
-        Attributes:
-            way: The link target.
-        """
+    class LinkOpened(Message):
+        """The user opened a link."""
 
         way: ViewLink
 
@@ -91,7 +87,6 @@ class LinkLines(LineList, inherit_bindings=False):
     # Drawing.
 
     def line_count(self) -> int:
-        """Return the number of lines."""
         return len(self._lines)
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
@@ -120,13 +115,11 @@ class LinkLines(LineList, inherit_bindings=False):
     # Called on user input.
 
     def line_opened(self) -> None:
-        """Open the link target."""
         way = self.way
         if way is not None:
-            self.post_message(self.LinkOpened(self, way))
+            self.post_message(self.LinkOpened(way))
 
     def action_move(self, step: int) -> None:
-        """Move to the next line with a link."""
         found = self._cursor + step
         while 0 <= found < len(self._lines) and not self._ways(found):
             found += 1 if step > 0 else -1
@@ -134,7 +127,6 @@ class LinkLines(LineList, inherit_bindings=False):
             self.move_cursor(found)
 
     def action_move_sideways(self, step: int) -> None:
-        """Move to the next link of the line."""
         ways = self._ways(self._cursor)
         if ways:
             self._column = max(0, min(min(self._column, len(ways) - 1) + step, len(ways) - 1))
@@ -159,7 +151,6 @@ class LinkLines(LineList, inherit_bindings=False):
     # Internal.
 
     def _ways(self, index: int) -> list[LinkSpan]:
-        """Return the links of a line."""
         return [spot for spot in self._lines[index] if spot.way is not None] if index < len(self._lines) else []
 
     def _chosen(self, index: int) -> int:

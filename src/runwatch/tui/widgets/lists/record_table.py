@@ -12,12 +12,13 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.cache import LRUCache
+from textual.message import Message
+from textual.reactive import reactive
 from textual.strip import Strip
 
 from runwatch.base.memory import note_long_lived
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.messages import WidgetMessage
 from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
@@ -70,35 +71,36 @@ class RecordTable(LineList, inherit_bindings=False):
 
     Args:
         columns: The columns in order.
+
+    Attributes:
+        cursor_key: The id of the row under the cursor; ``None`` if there are no rows.
+        is_wide: Whether every column gets its full width.
     """
 
     HEAD_ROWS = 1
     BINDINGS = make_bindings("list")
 
+    is_stale = reactive(default=False)
+    """Whether the text is drawn as outdated."""
+
     @dataclass(eq=False, repr=False)
-    class RowHighlighted(WidgetMessage):
+    class RowHighlighted(Message):
         """The cursor moved to another row, by user input or because its row was removed.
 
         Attributes:
             row_id: The row's id; ``None`` if the table is empty.
         """
 
-        widget: RecordTable
         row_id: str | None
 
     @dataclass(eq=False, repr=False)
-    class RowOpened(WidgetMessage):
-        """The user opened a row, with enter or a second click.
+    class RowOpened(Message):
+        """The user opened a row, with enter or a second click."""
 
-        Attributes:
-            row_id: The row's id.
-        """
-
-        widget: RecordTable
         row_id: str
 
     @dataclass(eq=False, repr=False)
-    class SortRequested(WidgetMessage):
+    class SortRequested(Message):
         """The user requested another sort order with a column head or a key.
 
         Attributes:
@@ -106,15 +108,14 @@ class RecordTable(LineList, inherit_bindings=False):
             reverse: Whether to reverse the order, because the table is already sorted by this column.
         """
 
-        widget: RecordTable
         column_id: str
         reverse: bool
 
-    def __init__(self, columns: Sequence[TableColumn], *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, columns: Sequence[TableColumn], *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._columns: Final = tuple(columns)
-        self._rows: Sequence[TableRow] = ()
-        self._cursor_key: str | None = None
+        self.rows: Sequence[TableRow] = ()
+        self.cursor_key: str | None = None
         self._marks: set[str] = set()
         self._mark_from: str | None = None
         self._sorted_by: tuple[str, bool] | None = None
@@ -124,18 +125,12 @@ class RecordTable(LineList, inherit_bindings=False):
         self._placed_in = 0
         self._longest = LONG_TABLE_ROWS // 2
         self._skipped = 0
-        self._is_wide = False
-        self._is_stale = False
+        self.is_wide = False
         self._looks: _Looks | None = None
         self._strips: Final[LRUCache[object, Strip]] = LRUCache(MAX_STRIPS)
         self._strips_for: object = None
 
     # Called by the screen.
-
-    @property
-    def rows(self) -> Sequence[TableRow]:
-        """The rows shown."""
-        return self._rows
 
     def show(self, rows: Sequence[TableRow]) -> None:
         """Show other rows, or the same ones reordered or changed.
@@ -144,28 +139,28 @@ class RecordTable(LineList, inherit_bindings=False):
         stays there as long as the cursor is visible. If the cursor's row is gone, the cursor moves to the row now in
         its place. Passing the same object as before means that no row was added, removed or moved.
         """
-        if rows is self._rows:
+        if rows is self.rows:
             if self._present_looks() != self._looks:
                 self._measure(only_shown=bool(self._sampled))
                 self._refresh_if_changed()
             return
         top = round(self.scroll_y)
         anchor = self._anchor(top)
-        before = self._cursor_key
-        self._rows = rows
+        before = self.cursor_key
+        self.rows = rows
         if len(rows) >= 2 * self._longest:
             # Once every time the list doubles.
             self._longest = len(rows)
             note_long_lived(len(rows))
         self._measure()
-        self._cursor = self._find(self._cursor, self._cursor_key)
-        self._cursor_key = rows[self._cursor].key if rows else None
+        self._cursor = self._find(self._cursor, self.cursor_key)
+        self.cursor_key = rows[self._cursor].key if rows else None
         self.set_size()
         if anchor is not None and self.is_mounted:
             self._keep_in_place(top, *anchor)
         self._refresh_if_changed()
-        if self._cursor_key != before:
-            self.post_message(self.RowHighlighted(self, self._cursor_key))
+        if self.cursor_key != before:
+            self.post_message(self.RowHighlighted(self.cursor_key))
 
     def measure_again(self) -> None:
         """Measure the first rows again on the next :meth:`show`, because the content for the same keys changed."""
@@ -185,14 +180,9 @@ class RecordTable(LineList, inherit_bindings=False):
         return True
 
     @property
-    def cursor_key(self) -> str | None:
-        """The id of the row under the cursor; ``None`` if there are no rows."""
-        return self._cursor_key
-
-    @property
     def cursor_row(self) -> TableRow | None:
         """The row under the cursor."""
-        return self._rows[self._cursor] if self._rows else None
+        return self.rows[self._cursor] if self.rows else None
 
     @property
     def marks(self) -> frozenset[str]:
@@ -212,17 +202,6 @@ class RecordTable(LineList, inherit_bindings=False):
         self.refresh()
 
     @property
-    def is_stale(self) -> bool:
-        """Whether the rows are drawn as outdated."""
-        return self._is_stale
-
-    @is_stale.setter
-    def is_stale(self, stale: bool) -> None:
-        if self._is_stale != stale:
-            self._is_stale = stale
-            self.refresh()
-
-    @property
     def column_ids(self) -> tuple[str, ...]:
         """Ids of all columns, in order."""
         return tuple(column.id for column in self._columns)
@@ -232,19 +211,12 @@ class RecordTable(LineList, inherit_bindings=False):
         """Ids of the columns that fit."""
         return tuple(placed.column.id for placed in self._placed)
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether every column gets its full width."""
-        return self._is_wide
-
     # Drawing.
 
     def line_count(self) -> int:
-        """Return the number of rows."""
-        return len(self._rows)
+        return len(self.rows)
 
     def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
-        """Draw the column heads."""
         app = get_app(self)
         if width != self._placed_in:
             # The first paint happens before the widget receives its size.
@@ -267,9 +239,9 @@ class RecordTable(LineList, inherit_bindings=False):
         if drawn_for != self._strips_for:
             self._strips_for = drawn_for
             self._strips.clear()
-        row = self._rows[index]
+        row = self.rows[index]
         cells = tuple(row.cell(placed.column) for placed in self._placed)
-        looks = (cells, style, index == self._cursor, row.key in self._marks, self._is_stale)
+        looks = (cells, style, index == self._cursor, row.key in self._marks, self.is_stale)
         strip = self._strips.get(looks)
         if strip is None:
             strip = self._strips[looks] = super().line_strip(index, part, width, style)
@@ -278,7 +250,7 @@ class RecordTable(LineList, inherit_bindings=False):
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         """Draw the cells of a row."""
         app = get_app(self)
-        row = self._rows[index]
+        row = self.rows[index]
         is_marked, is_cursor = row.key in self._marks, index == self._cursor
         segments = [
             self.piece(line(app.chrome_glyphs.marked if is_marked else " "), ACCENT, style),
@@ -293,31 +265,29 @@ class RecordTable(LineList, inherit_bindings=False):
             if placed.column.keeps_last_words:
                 text = last_words(text, placed.width)
             shown = fit(text, placed.width, placed.column.align, mark)
-            segments += [self.piece(shown, Role.QUIET if self._is_stale else role, style), to_segment(_GAP, style)]
+            segments += [self.piece(shown, Role.QUIET if self.is_stale else role, style), to_segment(_GAP, style)]
         return segments
 
     # Called on user input.
 
     def cursor_moved(self) -> None:
         """Store the row's id and tell the screen."""
-        self._cursor_key = self._rows[self._cursor].key if self._rows else None
-        self.post_message(self.RowHighlighted(self, self._cursor_key))
+        self.cursor_key = self.rows[self._cursor].key if self.rows else None
+        self.post_message(self.RowHighlighted(self.cursor_key))
 
     def line_opened(self) -> None:
         """Post :class:`RowOpened`."""
-        if self._cursor_key is not None:
-            self.post_message(self.RowOpened(self, self._cursor_key))
+        if self.cursor_key is not None:
+            self.post_message(self.RowOpened(self.cursor_key))
 
     def on_mount(self) -> None:
-        """Lay out the columns."""
         self._lay_out()
 
     def on_unmount(self) -> None:
         """Release the rows: there may be very many."""
-        self._rows = ()
+        self.rows = ()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay out the columns for the new width."""
         self._lay_out()
 
     async def on_click(self, event: events.Click) -> None:
@@ -331,35 +301,33 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def action_mark(self) -> None:
         """Toggle the mark of the row under the cursor and move to the next row."""
-        if self._cursor_key is None:
+        if self.cursor_key is None:
             return
-        self._mark_from = self._cursor_key
-        self.mark(self._marks ^ {self._cursor_key})
+        self._mark_from = self.cursor_key
+        self.mark(self._marks ^ {self.cursor_key})
         self.action_move(1)
 
     def action_mark_range(self) -> None:
         """Mark all rows from the last marked one to the cursor."""
-        if self._cursor_key is None:
+        if self.cursor_key is None:
             return
         start = self._find(self._cursor, self._mark_from) if self._mark_from else self._cursor
         first, last = sorted((start, self._cursor))
-        self._mark_from = self._cursor_key
-        self.mark(self._marks | {self._rows[index].key for index in range(first, last + 1)})
+        self._mark_from = self.cursor_key
+        self.mark(self._marks | {self.rows[index].key for index in range(first, last + 1)})
 
     def action_sort(self) -> None:
-        """Request sorting by the next column."""
         ids = [column.id for column in self._columns]
         present = ids.index(self._sorted_by[0]) if self._sorted_by and self._sorted_by[0] in ids else -1
         self._ask_order(ids[(present + 1) % len(ids)])
 
     def action_reverse(self) -> None:
-        """Request the reverse order."""
         if self._sorted_by is not None:
             self._ask_order(self._sorted_by[0])
 
     def action_wide(self) -> None:
         """Toggle full column widths; left and right then scroll the columns that do not fit into view."""
-        self._is_wide = not self._is_wide
+        self.is_wide = not self.is_wide
         self._skipped = 0
         self._lay_out()
 
@@ -373,7 +341,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _ask_order(self, column_id: str) -> None:
         is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
-        self.post_message(self.SortRequested(self, column_id, is_present))
+        self.post_message(self.SortRequested(column_id, is_present))
 
     def _title(self, column: TableColumn) -> SafeText:
         if self._sorted_by is None or self._sorted_by[0] != column.id:
@@ -383,7 +351,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _find(self, index: int, key: str | None) -> int:
         """Return the current index of a row, or the nearest to ``index`` if it is gone."""
-        rows = self._rows
+        rows = self.rows
         if key is not None and not (0 <= index < len(rows) and rows[index].key == key):
             # With a hundred thousand rows, a Python loop takes longer than a frame.
             with contextlib.suppress(ValueError):
@@ -392,18 +360,18 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _anchor(self, top: int) -> tuple[str, int] | None:
         """Return a visible row's key and its offset from the top: the cursor's row if visible, else the first."""
-        if not self._rows:
+        if not self.rows:
             return None
         offset = self._cursor - top
-        if 0 <= offset < self.rows_in_sight and self._cursor_key is not None:
-            return self._cursor_key, offset
-        top = min(top, len(self._rows) - 1)
-        return self._rows[top].key, 0
+        if 0 <= offset < self.rows_in_sight and self.cursor_key is not None:
+            return self.cursor_key, offset
+        top = min(top, len(self.rows) - 1)
+        return self.rows[top].key, 0
 
     def _keep_in_place(self, top: int, key: str, offset: int) -> None:
         # Finding one of a hundred thousand rows takes as long as a frame, and the cursor's row is already found.
-        index = self._cursor if key == self._cursor_key else self._find(top + offset, key)
-        if top == 0 and key == self._cursor_key and index < self.rows_in_sight:
+        index = self._cursor if key == self.cursor_key else self._find(top + offset, key)
+        if top == 0 and key == self.cursor_key and index < self.rows_in_sight:
             return
         self.scroll_to(y=max(0, index - offset), animate=False, force=True)
 
@@ -412,17 +380,17 @@ class RecordTable(LineList, inherit_bindings=False):
 
         The first rows are measured only if their keys changed, because the same rows are shown again every second.
         """
-        first = tuple(row.key for row in self._rows[:MEASURED_ROWS])
+        first = tuple(row.key for row in self.rows[:MEASURED_ROWS])
         places = set() if first == self._sampled else set(range(len(first)))
         self._sampled = first
         for start in (self._cursor, round(self.scroll_y)):
-            places.update(range(start, min(start + self.rows_in_sight, len(self._rows))))
+            places.update(range(start, min(start + self.rows_in_sight, len(self.rows))))
         shown = self.shown_columns
         nothing = {"", get_app(self).glyphs.nothing}
         for position, column in enumerate(self._columns):
             if only_shown and column.id not in shown:
                 continue
-            texts = [self._rows[place].cell(column).text for place in places]
+            texts = [self.rows[place].cell(column).text for place in places]
             if column.hide_if_empty and nothing.issuperset(texts):
                 continue
             widest = max(map(cell_width, texts), default=0)
@@ -446,7 +414,7 @@ class RecordTable(LineList, inherit_bindings=False):
             [self._need(column, natural) for column, natural in used],
             self.cells - MARGIN,
             skipped=self._skipped,
-            wide=self._is_wide,
+            wide=self.is_wide,
         )
 
     def _need(self, column: TableColumn, natural: int) -> ColumnNeed:
@@ -468,11 +436,11 @@ class RecordTable(LineList, inherit_bindings=False):
     def _present_looks(self) -> _Looks:
         """Return the current visible state."""
         top = round(self.scroll_y)
-        sight = range(top, min(len(self._rows), top + self.rows_in_sight))
+        sight = range(top, min(len(self.rows), top + self.rows_in_sight))
         columns = [placed.column for placed in self._placed]
-        rows = ((place == self._cursor, self._rows[place]) for place in sight)
+        rows = ((place == self._cursor, self.rows[place]) for place in sight)
         return _Looks(
-            (len(self._rows), top, len(sight), self._placed),
+            (len(self.rows), top, len(sight), self._placed),
             tuple((is_cursor, row.key, *map(row.cell, columns)) for is_cursor, row in rows),
         )
 

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import Static
 
 from runwatch.base.text import cell_width
@@ -83,14 +82,8 @@ class CommandLine(Overlay):
             argument: The text typed after the command.
         """
 
-        line: CommandLine
         command: PaletteCommand
         argument: str
-
-        @property
-        def control(self) -> Widget:
-            """The command line."""
-            return self.line
 
     def __init__(self, commands: Sequence[PaletteCommand], *, id: str | None = None) -> None:
         super().__init__(edge=BorderText(title=line("Command"), counters=_KEYS), id=id)
@@ -98,7 +91,6 @@ class CommandLine(Overlay):
         self._has_stepped = False
 
     def compose(self) -> ComposeResult:
-        """Create the suggestions with the input below them."""
         yield _Suggestions(id="command-suggestions")
         with Horizontal():
             yield Static(to_content((label_span(":", ACCENT),)), id="command-mark")
@@ -106,19 +98,16 @@ class CommandLine(Overlay):
             yield Static(id="command-state")
 
     def on_mount(self) -> None:
-        """Suggest all commands and take the focus."""
         # Queued keys may close the command line before its children are mounted.
         if self.query(LineInput):
             self._suggest("")
             self._input.focus()
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Suggest matching commands."""
         event.stop()
         self._suggest(event.value)
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        """Run the command or show an error."""
         event.stop()
         self.choose(self._meant(event.value))
 
@@ -132,10 +121,9 @@ class CommandLine(Overlay):
             return
         screen = self.screen
         self.close()
-        screen.post_message(self.Submitted(self, meant.command, meant.argument))
+        screen.post_message(self.Submitted(meant.command, meant.argument))
 
     def action_complete(self) -> None:
-        """Complete the input with the suggestion."""
         chosen = self._list.chosen
         if chosen is not None:
             self._put(chosen.text + (" " if chosen.command.argument_name and not chosen.argument else ""))

@@ -15,19 +15,26 @@ from textual.message import Message
 from textual.widgets import Static
 
 from runwatch.base.secrets.secret import Secret
-from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.messages import CopyRequested
-from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_content, to_segment, to_spans
+from runwatch.tui.core.rendering import (
+    StyledSpan,
+    StyledSpans,
+    cut_spans,
+    label_span,
+    spans_width,
+    to_content,
+    to_segment,
+    to_spans,
+)
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.line_input import LineInput
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.panes.dialog import BUTTONS, Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
-from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.glyphs import Role
@@ -102,25 +109,21 @@ class DialogText:
     off: SafeText | None = None
 
 
-class ConfirmDialog(Dialog):
+class ConfirmDialog(Dialog[None]):
     """The confirmation dialog. The harmless button has the focus first. After sending, the dialog stays open until the
     outcome is known or the user leaves.
 
     Args:
-        order: The dialog's text.
         owner: The screen that receives the dialog's messages.
+
+    Attributes:
+        state: What the dialog shows.
     """
 
     AUTO_FOCUS = "#sheet-keep"
     BINDINGS = make_bindings("sheet")
     DEFAULT_CSS = """
     ConfirmDialog {
-        & LineList {
-            height: auto;
-            max-height: 8;
-            background: $surface;
-            margin-bottom: 1;
-        }
         & #sheet-problem {
             height: auto;
         }
@@ -154,13 +157,7 @@ class ConfirmDialog(Dialog):
 
     @dataclass(eq=False, repr=False)
     class Confirmed(Message):
-        """The user confirmed; the dialog shows that the request is being sent."""
-
-        dialog: ConfirmDialog
-
-    @dataclass(eq=False, repr=False)
-    class RetryRequested(Message):
-        """The user wants to retry an unconfirmed write with the same key and body."""
+        """The user confirmed the request, or a retry with the same key and body; the dialog shows that it is sent."""
 
         dialog: ConfirmDialog
 
@@ -179,7 +176,7 @@ class ConfirmDialog(Dialog):
         super().__init__()
         self._order: Final = order
         self._owner: Final = owner
-        self._state: DialogState = "asking"
+        self.state: DialogState = "asking"
         self._was_sent = False
         self._secret: Secret | None = None
         self._secret_name = line("")
@@ -195,7 +192,7 @@ class ConfirmDialog(Dialog):
             if order.body is not None:
                 body = DetailView(id="sheet-body")
                 # Fill the body before the first frame, so that no button moves away from the mouse.
-                body.show([_plain(order.body)])
+                body.show([text_section(block(order.body))])
                 yield body
             if order.rows:
                 yield _Outcomes(order.rows)
@@ -225,11 +222,6 @@ class ConfirmDialog(Dialog):
         self._confirm.disabled = order.off is not None or order.typed is not None
 
     # Called by the screen.
-
-    @property
-    def state(self) -> DialogState:
-        """The dialog's state."""
-        return self._state
 
     def note(self, said: StyledSpans) -> None:
         """Show facts below the sentence, such as the record's dependents; may be called after the dialog opened."""
@@ -299,7 +291,6 @@ class ConfirmDialog(Dialog):
         event.stop()
         if event.button is self._confirm:
             self._send()
-            self._owner.post_message(self.Confirmed(self))
         elif event.button is self._again:
             self.action_ask_again()
         elif event.button is self._copy:
@@ -323,7 +314,6 @@ class ConfirmDialog(Dialog):
         self.action_leave()
 
     def on_copy_requested(self, event: CopyRequested) -> None:
-        """Forward the problem panel's copy request."""
         event.stop()
         self._owner.post_message(replace(event))
 
@@ -334,21 +324,20 @@ class ConfirmDialog(Dialog):
 
     def action_ask_again(self) -> None:
         """Request a retry if the outcome is unknown."""
-        if self._state == "unknown":
+        if self.state == "unknown":
             self._send()
-            self._owner.post_message(self.RetryRequested(self))
 
     def action_copy(self) -> None:
         """Request a copy of the secret from the response."""
         if self._secret is not None:
-            wanted = CopyRequested(self, self._secret_name, copied_unchanged(self._secret.reveal()), is_secret=True)
+            wanted = CopyRequested(self._secret_name, copied_unchanged(self._secret.reveal()), is_secret=True)
             self._owner.post_message(wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Enable retry only if the outcome is unknown, and copy only if there is a secret."""
         if action == "copy":
             return self._secret is not None
-        return self._state == "unknown" if action == "ask_again" else True
+        return self.state == "unknown" if action == "ask_again" else True
 
     # Internal.
 
@@ -380,12 +369,13 @@ class ConfirmDialog(Dialog):
     def _send(self) -> None:
         self._was_sent = True
         self.go()
+        self._owner.post_message(self.Confirmed(self))
 
     def _end(self, state: DialogState, *outcome: StyledSpan) -> None:
         self._enter(state, "Close", *outcome)
 
     def _enter(self, state: DialogState, leave: str, *said: StyledSpan) -> None:
-        self._state = state
+        self.state = state
         self._say(*said)
         self._confirm.display = self._again.display = False
         for typed in self.query("#sheet-typed"):
@@ -418,24 +408,20 @@ class _Outcomes(LineList):
         row = self._dialog_rows[index]
         mark = get_app(self).glyphs.ellipsis
         outcome = self._outcomes.get(row.key, (WAITING,))
-        room = max(0, width - 2 - min(OUTCOME_CELLS, sum(cell_width(text) for text, _ in outcome)) - 2)
-        segments = [to_segment(line("  "), style)]
-        for text, role in to_spans(row.text):
-            shown = truncate(text, room, mark)
-            room -= cell_width(shown)
-            segments.append(self.piece(shown, role, style))
-        segments.append(to_segment(line(" " * (room + 2)), style))
-        return segments + [self.piece(truncate(text, OUTCOME_CELLS, mark), role, style) for text, role in outcome]
+        room = max(0, width - 2 - min(OUTCOME_CELLS, spans_width(outcome)) - 2)
+        shown = cut_spans(to_spans(row.text), room, mark)
+        return [
+            to_segment(line("  "), style),
+            *self.pieces(shown, style),
+            to_segment(line(" " * (room - spans_width(shown) + 2)), style),
+            *self.pieces(((truncate(text, OUTCOME_CELLS, mark), role) for text, role in outcome), style),
+        ]
 
     def cursor_style(self) -> Style:
         return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
 
     def on_mount(self) -> None:
         self.set_size()
-
-
-def _plain(text: SafeText) -> DetailSection:
-    return DetailSection(line(""), (DetailLine(line(""), block(text)),))
 
 
 _KEYS: Final = (label_span("tab moves  esc cancels"),)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, ScreenResultType
 
 BUTTONS = "buttons"
 """CSS class of the row of buttons."""
 
 
-class Dialog(ModalScreen[None]):
+class Dialog(ModalScreen[ScreenResultType]):
     """A modal dialog. Subclasses yield a pane that ends with a row of class :data:`BUTTONS`."""
 
     DEFAULT_CSS = """
@@ -30,6 +30,12 @@ class Dialog(ModalScreen[None]):
         & Static {
             width: 100%;
             height: auto;
+            margin-bottom: 1;
+        }
+        & LineList {
+            height: auto;
+            max-height: 8;
+            background: $surface;
             margin-bottom: 1;
         }
         & .buttons {

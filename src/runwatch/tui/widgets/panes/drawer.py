@@ -5,7 +5,7 @@ from __future__ import annotations
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.core.rendering import StyledSpans, label_span
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.view.text.copied_text import CopiedText, copied_word
 from runwatch.view.text.safe_text import SafeText, block, line
@@ -38,21 +38,17 @@ class Drawer(Pane):
             text: The text, formatted for reading.
             exact: The text that is copied.
         """
-        from runwatch.view.detail.sections import DetailLine, DetailSection
-
         self._copied = exact
         self.set_border_text(title=title)
         if not self.children:
             # Created on first use: most drawers are never opened.
             self.mount(DetailView())
         view = self.query_one(DetailView)
-        view.show([DetailSection(line(""), (DetailLine(line(""), block(text)),))])
+        view.show([text_section(block(text))])
         view.reset()
 
     def action_copy(self) -> None:
-        """Ask the screen to copy the text."""
-        self.post_message(CopyRequested(self, line("JSON"), self._copied, several_lines=True))
+        self.post_message(CopyRequested(line("JSON"), self._copied, several_lines=True))
 
     def action_back(self) -> None:
-        """Ask the screen to close the drawer."""
-        self.post_message(PanelClosed(self))
+        self.post_message(PanelClosed())

@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
-from textual.widget import Widget
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
@@ -57,7 +56,6 @@ class Menu(Overlay):
 
     Args:
         title: What the menu is about.
-        items: The items.
         start: Index of the item under the cursor at first.
         again: Returns the items again after a choice, for items that are marked and unmarked. The menu then stays open
             and calls the item's target.
@@ -72,36 +70,16 @@ class Menu(Overlay):
     class ItemChosen(Message):
         """The user chose an item; the menu is closed."""
 
-        menu: Menu
         item: MenuItem
-
-        @property
-        def control(self) -> Widget:
-            """The menu."""
-            return self.menu
 
     @dataclass
     class ItemHighlighted(Message):
         """The cursor moved to another item."""
 
-        menu: Menu
         item: MenuItem
 
-        @property
-        def control(self) -> Widget:
-            """The menu."""
-            return self.menu
-
-    @dataclass
     class Cancelled(Message):
         """The menu closed without a choice."""
-
-        menu: Menu
-
-        @property
-        def control(self) -> Widget:
-            """The menu."""
-            return self.menu
 
     def __init__(
         self,
@@ -120,11 +98,9 @@ class Menu(Overlay):
         self._stood_on: Screen[Any] | None = None
 
     def compose(self) -> ComposeResult:
-        """Create the list of items."""
         yield _Items(self._items)
 
     def on_mount(self) -> None:
-        """Take the focus."""
         self._stood_on = self.screen
         # Queued keys may close the menu before its list is mounted.
         for lines in self.query(_Items):
@@ -134,7 +110,7 @@ class Menu(Overlay):
     def on_unmount(self) -> None:
         """Tell the screen if nothing was chosen."""
         if self._stood_on is not None and not self._is_chosen:
-            self._stood_on.post_message(self.Cancelled(self))
+            self._stood_on.post_message(self.Cancelled())
 
     def choose(self, item: MenuItem) -> None:
         """Choose an item unless it is disabled; the reason is visible beside it."""
@@ -148,7 +124,7 @@ class Menu(Overlay):
             screen = self.screen
             self._is_chosen = True
             self.close()
-            screen.post_message(self.ItemChosen(self, item))
+            screen.post_message(self.ItemChosen(item))
 
     def on_key(self, event: events.Key) -> None:
         """Stop keys that belong to the screen below."""
@@ -200,7 +176,7 @@ class _Items(LineList, inherit_bindings=False):
     def cursor_moved(self) -> None:
         menu = self.parent
         if isinstance(menu, Menu) and self._items:
-            menu.post_message(Menu.ItemHighlighted(menu, self._items[self.cursor]))
+            menu.post_message(Menu.ItemHighlighted(self._items[self.cursor]))
 
     def line_opened(self) -> None:
         menu = self.parent

@@ -44,11 +44,7 @@ class BorderText(NamedTuple):
 
 
 class Pane(Container):
-    """A container with a frame: round, or heavy while a child has the focus.
-
-    Args:
-        edge: The texts of the frame.
-    """
+    """A container with a frame: round, or heavy while a child has the focus."""
 
     DEFAULT_CSS = """
     Pane {
@@ -69,10 +65,8 @@ class Pane(Container):
     }
     """
 
-    def __init__(
-        self, *children: Widget, edge: BorderText | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(*children, id=id, classes=classes)
+    def __init__(self, *children: Widget, edge: BorderText | None = None, id: str | None = None) -> None:
+        super().__init__(*children, id=id)
         self._edge = edge or BorderText()
 
     def set_border_text(
@@ -95,20 +89,16 @@ class Pane(Container):
         return Strip.blank(self.size.width, self.rich_style)
 
     def on_mount(self) -> None:
-        """Use the frame of the glyph set."""
         self.set_class(get_app(self).is_ascii, ASCII_CLASS)
         self._write_edge()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fit the texts to the new width."""
         self._write_edge()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show that a child has the focus."""
         self._show_focus()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """Show that the focus is elsewhere."""
         self._show_focus()
 
     async def on_click(self, event: events.Click) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.app import ComposeResult
+from textual.message import Message
 
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.messages import CopyRequested, PanelClosed, WidgetMessage
+from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.problems import explanations
@@ -38,12 +39,8 @@ class ProblemPanel(Pane):
     """
 
     @dataclass(eq=False, repr=False)
-    class NextStepRequested(WidgetMessage):
-        """The user pressed enter to do the problem's next step.
-
-        Attributes:
-            entry: The problem.
-        """
+    class NextStepRequested(Message):
+        """The user pressed enter to do the problem's next step."""
 
         entry: ProblemEntry
 
@@ -53,12 +50,10 @@ class ProblemPanel(Pane):
         self._next_step: SafeText | None = None
 
     def compose(self) -> ComposeResult:
-        """Create the fields."""
         yield _Fields()
 
     @property
     def entry(self) -> ProblemEntry | None:
-        """The problem shown."""
         return self._entry
 
     def show(
@@ -96,7 +91,7 @@ class ProblemPanel(Pane):
             json: Everything stored about it.
         """
         self.show(entry)
-        self._fields.show([DetailSection(_UNTITLED, (DetailLine(_UNTITLED, json),))])
+        self._fields.show([text_section(json)])
 
     def clear(self) -> None:
         """Show no problem."""
@@ -109,26 +104,20 @@ class ProblemPanel(Pane):
         self._fields.reset()
 
     def action_copy(self) -> None:
-        """Ask the screen to copy the instance."""
         instance = self._entry.problem.instance if self._entry is not None else None
         if instance:
-            self.post_message(CopyRequested(self, line("instance"), copied_word(instance)))
+            self.post_message(CopyRequested(line("instance"), copied_word(instance)))
 
     def action_copy_menu(self) -> None:
-        """Ask the screen to copy the support block."""
         if self._entry is not None:
-            self.post_message(
-                CopyRequested(self, line("support block"), support_block(self._entry), several_lines=True)
-            )
+            self.post_message(CopyRequested(line("support block"), support_block(self._entry), several_lines=True))
 
     def action_back(self) -> None:
-        """Ask the screen to close the panel."""
-        self.post_message(PanelClosed(self))
+        self.post_message(PanelClosed())
 
     def action_next_step(self) -> None:
-        """Ask the screen to do the next step."""
         if self._entry is not None:
-            self.post_message(self.NextStepRequested(self, self._entry))
+            self.post_message(self.NextStepRequested(self._entry))
 
     @property
     def _fields(self) -> _Fields:

@@ -14,7 +14,7 @@ from textual.widgets import ContentSwitcher
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.bars.tab_bar import TabBar
-from runwatch.tui.widgets.lists.detail_view import DetailView
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.event_log import EmptyLineSource, EventLog
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
@@ -85,19 +85,14 @@ class RunDetail(Vertical):
         # Created here, so that content can be set before they are mounted.
         self._tabs: Final = TabBar(TABS)
         self._before_raw = TABS[0][0]
-        self._log: Final = EventLog(id="events")
+        self.event_log: Final = EventLog(id="events")
 
     def compose(self) -> ComposeResult:
         """Create the tabs and the event log; the other views are created when first chosen."""
         yield self._tabs
         with ContentSwitcher(initial="events"):
-            yield self._log
+            yield self.event_log
         yield FilterBar(_complete, id="tail-filter")
-
-    @property
-    def event_log(self) -> EventLog:
-        """The list of events."""
-        return self._log
 
     @property
     def tab(self) -> str:
@@ -171,13 +166,11 @@ class RunDetail(Vertical):
         self.post_message(self.SearchChanged(message.text))
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Return to the events."""
         message.stop()
         self.remove_class("-searching")
         self.event_log.focus()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Clear the search."""
         message.stop()
         self.clear_search()
         self.post_message(self.SearchChanged(""))
@@ -188,13 +181,11 @@ class RunDetail(Vertical):
         self._tabs.choose(tab)
 
     def action_filter(self) -> None:
-        """Open the search of the events."""
         self._tabs.choose("events")
         self.add_class("-searching")
         self.query_one(FilterBar).edit(self._search)
 
     def action_step_tab(self, step: int) -> None:
-        """Show another view."""
         self._tabs.step(step)
 
     def turn_raw(self) -> None:
@@ -212,7 +203,7 @@ class RunDetail(Vertical):
         facts, tab = self._facts, self.tab
         if facts is None or tab == "events":
             return
-        from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
+        from runwatch.view.detail.sections import build_sections
 
         self._make_view(tab)
         view = self.query_one(f"#{tab}", DetailView)
@@ -228,17 +219,19 @@ class RunDetail(Vertical):
             case "policy":
                 view.show([part for part in build_sections(RUNS, facts, context) if part.title in _POLICY])
             case "result":
-                view.show(self._read.get("result") or _said(self._no_result(facts)))
+                view.show(self._read.get("result") or [text_section(line(self._no_result(facts)), role=Role.QUIET)])
             case "receipt":
                 if facts.receipt is None:
-                    view.show(self._read.get("receipt") or _said(self._no_receipt(facts)))
+                    view.show(
+                        self._read.get("receipt") or [text_section(line(self._no_receipt(facts)), role=Role.QUIET)]
+                    )
                 else:
                     from runwatch.view.resources.receipts import RECEIPTS
 
                     head = ((line(RECEIPTS.note), Role.QUIET),)
                     view.show(build_sections(RECEIPTS, facts.receipt, context), head=head)
             case "raw":
-                view.show([DetailSection(line(""), (DetailLine(line(""), json_block(dict(facts.raw))),))])
+                view.show([text_section(json_block(dict(facts.raw)))])
 
     def _make_view(self, tab: str) -> None:
         if not self.query(f"#{tab}"):
@@ -271,9 +264,3 @@ def _complete(text: str) -> str | None:
     from runwatch.view.resources.events import EVENTS
 
     return make_filter_suggester(seen_values(EVENTS), tuple(EVENTS.flags))(text)
-
-
-def _said(text: str) -> tuple[DetailSection, ...]:
-    from runwatch.view.detail.sections import DetailLine, DetailSection
-
-    return (DetailSection(line(""), (DetailLine(line(""), line(text), Role.QUIET),)),)

@@ -1,0 +1,74 @@
+"""Reports that the service computes, read for one screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runwatch.records.record import Record
+from runwatch.store.state.freshness import PaneState, pane_state
+
+if TYPE_CHECKING:
+    from runwatch.store.live.report_poller import ReportPoller, ReportQuery
+    from runwatch.store.session import ServiceSession
+    from runwatch.store.state.collection import Collection
+    from runwatch.tui.shell.console import Console
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+
+
+class ReportReader:
+    """The reports of the current profile that a screen shows; they are polled as long as it shows them."""
+
+    def __init__(self, screen: ConsoleScreen) -> None:
+        self._screen = screen
+        self._poller: ReportPoller | None = None
+
+    def show(self, *reports: ReportQuery) -> None:
+        """Poll exactly these reports from now on, once connected."""
+        session = self._screen.console.session
+        if self._poller is None and session is not None:
+            self._poller = make_report_poller(session)
+        if self._poller is not None:
+            self._poller.show(*reports)
+
+    def refresh(self) -> None:
+        """Read the shown reports now."""
+        if self._poller is not None:
+            self._poller.refresh()
+
+    def record(self, kind: str) -> Record | None:
+        """Return the only record of a collection, once read."""
+        return only_record(self._collection(kind))
+
+    def state(self, kind: str, interval_s: float) -> PaneState:
+        """Return the state of a collection that is read every ``interval_s`` seconds."""
+        console = self._screen.console
+        return collection_state(console, console.session, self._collection(kind), interval_s)
+
+    def _collection(self, kind: str) -> Collection:
+        console = self._screen.console
+        return console.store.collection(console.profile_name, kind)
+
+
+def make_report_poller(session: ServiceSession, **more: Any) -> ReportPoller:
+    """Return a poller of a session's reports."""
+    from runwatch.store.live.report_poller import ReportPoller
+
+    return ReportPoller(session.client, session.scope, session.store, session.live.scheduler, session.clock, **more)
+
+
+def only_record(collection: Collection) -> Record | None:
+    """Return the only record of a collection, once read."""
+    return collection.records[0] if collection.records else None
+
+
+def collection_state(
+    console: Console, session: ServiceSession | None, collection: Collection, interval_s: float
+) -> PaneState:
+    """Return the state of a collection that a session reads every ``interval_s`` seconds."""
+    return pane_state(
+        collection,
+        now=console.clock.now(),
+        monotonic=console.clock.monotonic(),
+        interval_s=interval_s,
+        held_s=0.0 if session is None else session.live.held_s,
+    )
