@@ -59,11 +59,11 @@ async def side(driven: Driven, screen: str, label: str) -> None:
     await rows(driven)
     front = driven.app.screen
     assert isinstance(front, TabbedScreen)
-    for _ in front.TABS:
-        if dict(front.TABS)[front.tab] == label:
+    for _ in front.tabs:
+        if dict(front.tabs)[front.tab] == label:
             break
         await driven.press("greater_than_sign")
-    assert dict(front.TABS)[front.tab] == label
+    assert dict(front.tabs)[front.tab] == label
 
 
 async def rows(driven: Driven) -> None:

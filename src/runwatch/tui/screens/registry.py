@@ -37,7 +37,6 @@ LIST_CLASSES: Final = {
     "models": "resources.models:ModelsScreen",
     "verifiers": "resources.verifiers:VerifiersScreen",
     "agents": "resources.agents:AgentsScreen",
-    "webhooks": "resources.webhooks:WebhooksScreen",
     "templates": "templates.templates:TemplatesScreen",
     "github": "resources.github:GithubScreen",
 }
@@ -50,7 +49,6 @@ def is_page(name: str) -> bool:
 
 
 def has_screen(name: str) -> bool:
-    """Return whether a screen has this name."""
     try:
         return name in PAGE_CLASSES or resource_named(name).has_screen
     except KeyError:
@@ -70,11 +68,15 @@ def make_page(name: str) -> ConsoleScreen:
 def make_list_screen(spec: ResourceSpec[Any], source: RowSource) -> ResourceScreen:
     """Return a new screen for a resource."""
     own = LIST_CLASSES.get(spec.name)
-    if own is None and not spec.facets:
-        return ResourceScreen(spec, source)
-    screen: ResourceScreen = (
-        _class_of("base.faceted_screen:FacetedScreen")(spec, source) if own is None else _class_of(own)(source)
-    )
+    screen: ResourceScreen
+    if own is not None:
+        screen = _class_of(own)(source)
+    elif spec.tabs:
+        screen = _class_of("base.tabbed_screen:TabbedScreen")(spec, source)
+    elif spec.facets:
+        screen = _class_of("base.faceted_screen:FacetedScreen")(spec, source)
+    else:
+        screen = ResourceScreen(spec, source)
     return screen
 
 

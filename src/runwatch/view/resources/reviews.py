@@ -11,6 +11,7 @@ from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.organization import CREDENTIAL_MAKES
 from runwatch.view.actions.reviews import AGENT_ACTIONS, AGENT_MAKES, GITHUB_MAKES
 from runwatch.view.query.parser import build_field_filter
+from runwatch.view.resources.verifiers import connection_tab
 from runwatch.view.spec.members import column, field, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import LineTarget, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.safe_text import line
@@ -49,6 +50,7 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     " registers an agent for it.",
     flags={"ready": lambda it: it.status == "ready", "problem": lambda it: it.status == "degraded"},
     links=(RecordLink("saved as", "arm", lambda it: it.id or None),),
+    tabs=(connection_tab("getReviewComposerAgentsByArmIdConnection", "arm_id"),),
     actions=AGENT_ACTIONS,
     create_actions=AGENT_MAKES,
 )  # fmt: skip

@@ -8,8 +8,9 @@ from typing import Any, Final
 from runwatch.records.record import Record
 from runwatch.records.verifier import ConnectionSummary, KeyConnection, Probe, RetiredKey, Verifier, VerifierTest
 from runwatch.view.actions.verifiers import ACTIONS, MAKES
+from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column
-from runwatch.view.spec.resource import ComputedLine, MemberLine, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.resource import ComputedLine, DetailTab, MemberLine, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -70,6 +71,16 @@ def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
     )
 
 
+def connection_tab(operation: str, parameter: str, note: str = "") -> DetailTab:
+    """Return the tab of a protected connection, with a sentence above its fields."""
+
+    def sections(connection: KeyConnection, context: RenderContext) -> list[DetailSection]:
+        head = [DetailSection(line(""), (DetailLine(line(""), line(note), Role.QUIET),))] if note else []
+        return [*head, *build_sections(KEY_CONNECTION, connection, context)]
+
+    return DetailTab("connection", "Connection", operation, parameter, KeyConnection, sections)
+
+
 _DECLARATION: Final = SectionSpec(
     "Declaration", member_lines("statement status method declared_at:time", under="correctness_declaration")
 )
@@ -112,6 +123,10 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         "problem": lambda it: it.status == "degraded" or _connection(it).status in {"revoked", "expired"},
         "protected": lambda it: _connection(it).status not in {None, "unbound"},
     },
+    tabs=(connection_tab(
+        "getVerifiersByVerifierIdConnection", "verifier_id",
+        "The key is entered on a private page; this console never sees it.",
+    ),),
     actions=ACTIONS,
     create_actions=MAKES,
 )  # fmt: skip

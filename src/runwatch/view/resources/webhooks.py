@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from runwatch.records.webhook import Delivery, Webhook
+from runwatch.records.webhook import Deliveries, Delivery, Webhook
 from runwatch.view.actions.webhooks import DELIVERY_ACTIONS, REPLAY, WEBHOOK_ACTIONS, WEBHOOK_MAKES
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
-from runwatch.view.spec.resource import RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.resource import DetailTab, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, ago
 from runwatch.view.text.member_format import id_cell
 from runwatch.view.text.safe_text import SafeText, line
@@ -44,6 +44,11 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     sort=(SortKey("created"),),
     empty="No webhooks yet. `webhooks create --url URL` notifies an address of every run that ends.",
     note="The signing secret is shown once.",
+    tabs=(DetailTab(
+        "deliveries", "Deliveries", "getWebhooksByWebhookIdDeliveries", "webhook_id", Deliveries,
+        lambda page, context: delivery_sections(page.deliveries or (), context, more=page.next_cursor is not None),
+        REPLAY,
+    ),),
     actions=WEBHOOK_ACTIONS,
     create_actions=WEBHOOK_MAKES,
 )  # fmt: skip

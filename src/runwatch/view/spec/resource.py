@@ -6,7 +6,7 @@ A new resource needs a record, a specification under :mod:`runwatch.view.resourc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
@@ -188,6 +188,26 @@ class RecordLink(NamedTuple, Generic[S]):
     target: Callable[[S], str | None]
 
 
+class DetailTab(NamedTuple):
+    """A tab beside the fields of a record, with a response about it that is read while the tab is shown.
+
+    Attributes:
+        operation: The operation that reads it.
+        parameter: The path parameter that takes the record's id.
+        record: Type of the response.
+        sections: Renders the response.
+        action: Performed on the target of a line when the user opens it.
+    """
+
+    id: str
+    label: str
+    operation: str
+    parameter: str
+    record: type[Record]
+    sections: Callable[[Any, RenderContext], Sequence[Any]]
+    action: ResourceAction[Any] | None = None
+
+
 def _itself(record: Any) -> Any:
     return record
 
@@ -205,6 +225,7 @@ class ResourceSpec(Generic[S]):
         note: A line always shown above a detail.
         fields: Fields for filter and sort without a column.
         flags: Names for ``is:``.
+        tabs: Tabs of the detail beside the record's own.
         facets: Names of columns and fields whose values are counted above the list.
         create_actions: Actions without a record, such as creating one.
         subject: Makes a row's subject from a bare record.
@@ -224,6 +245,7 @@ class ResourceSpec(Generic[S]):
     note: str = ""
     fields: tuple[Field[S], ...] = ()
     flags: Mapping[str, Callable[[S], bool]] = field(default_factory=dict)
+    tabs: tuple[DetailTab, ...] = ()
     facets: tuple[str, ...] = ()
     actions: tuple[ResourceAction[S], ...] = ()
     create_actions: tuple[ResourceAction[None], ...] = ()

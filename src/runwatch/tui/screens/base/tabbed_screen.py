@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from runwatch.records.record import Record
+from runwatch.store.live.report_poller import ReportQuery
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
@@ -18,15 +19,12 @@ from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
-from runwatch.view.detail.sections import DetailSection, build_sections
+from runwatch.view.detail.sections import DetailSection
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
-
-if TYPE_CHECKING:
-    from runwatch.store.live.report_poller import ReportQuery
 
 RECORD: Final = "record"
 """The tab of the record's own fields."""
@@ -36,36 +34,41 @@ REFRESH_S: Final = 60.0
 
 
 class TabbedScreen(ResourceScreen):
-    """The screen of a resource whose detail has tabs. Subclasses name them and what to read for each.
+    """The screen of a resource whose specification has tabs.
 
     Attributes:
-        TABS: Id and label of each tab, the record's own first.
+        MORE_TABS: Id and label of tabs that a subclass adds; they show something other than one response.
+        tabs: Id and label of each tab, the record's own first.
     """
 
-    TABS: ClassVar[tuple[tuple[str, SafeText], ...]] = ((RECORD, line("Record")),)
+    MORE_TABS: ClassVar[tuple[tuple[str, SafeText], ...]] = ()
     BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab")
 
     def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
         super().__init__(spec, source)
+        self._declared: Final = {tab.id: tab for tab in spec.tabs}
+        self.tabs: Final = (
+            (RECORD, line("Record")), *((tab.id, line(tab.label)) for tab in spec.tabs), *self.MORE_TABS,
+        )  # fmt: skip
         self.reports = ReportReader(self)
-
-    # For subclasses to override.
 
     def report_for(self, tab: str, row: RecordRow[Any]) -> ReportQuery | None:
         """Return the report to read for a tab, or ``None``."""
-        return None
+        declared = self._declared.get(tab)
+        if declared is None:
+            return None
+        return ReportQuery(declared.operation, declared.record, path=((declared.parameter, row.id),))
 
     def side_sections(
         self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
     ) -> Sequence[DetailSection]:
         """Return the sections of another tab; ``record`` is ``None`` if nothing had to be read."""
-        raise NotImplementedError
+        return self._declared[tab].sections(record, context)
 
     # Widgets and content.
 
     def detail_pane(self) -> Pane:
-        """Create the tabs above the fields."""
-        return Pane(TabBar(self.TABS, id="sides"), self.detail(), id="detail")
+        return Pane(TabBar(self.tabs, id="sides"), self.detail(), id="detail")
 
     def hints(self) -> Sequence[KeyHint]:
         """Return the hints with the tabs among the first."""
@@ -120,13 +123,18 @@ class TabbedScreen(ResourceScreen):
         self.query_one("#fields", DetailView).reset()
         self.show_detail()
 
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
+        """Perform the tab's action on the record that a line names."""
+        declared = self._declared.get(self.tab)
+        if declared is not None and declared.action is not None and isinstance(message.link, Record):
+            self.console.perform(self, message.link, declared.action)
+
     def action_raw(self) -> None:
         """Go to the record's own tab and switch between fields and JSON."""
         self.query_one("#sides", TabBar).choose(RECORD)
         super().action_raw()
 
     def action_refresh(self) -> None:
-        """Read the list and the active tab's report now."""
         super().action_refresh()
         self.reports.refresh()
 
@@ -141,12 +149,6 @@ class TabbedScreen(ResourceScreen):
 
     def _why_not(self, report: ReportQuery, state: PaneState) -> Sequence[SafeText]:
         if state.load is LoadState.NOT_OFFERED:
-            label = dict(self.TABS)[self.tab]
+            label = dict(self.tabs)[self.tab]
             return (line(f"This service has no data for {label}."),)
         return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
-
-
-def record_sections(spec: Any, record: Record, context: RenderContext, note: str = "") -> list[DetailSection]:
-    """Return the fields of a record of another kind, below a sentence about that kind."""
-    head = [text_section(line(note), role=Role.QUIET)] if note else []
-    return [*head, *build_sections(spec, record, context)]
