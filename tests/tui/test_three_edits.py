@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from runwatch.tui.app import commands
-from runwatch.tui.screens.settings import settings_table
+from runwatch.tui.screens.settings import settings
 from runwatch.view.resources import registry
 from tests.support.hostile import ALL_AT_ONCE
 from tests.support.screen import foreign_controls
@@ -28,7 +28,7 @@ from tests.view import test_resources
 def _in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """The third edit: one line in view/resource_index.py."""
     everything = (*registry.RESOURCES, GADGETS)
-    for module in (registry, commands, settings_table):
+    for module in (registry, commands, settings):
         monkeypatch.setattr(module, "RESOURCES", everything)
     monkeypatch.setitem(registry._BY_NAME, GADGETS.name, GADGETS)
     monkeypatch.setitem(registry._BY_KIND, GADGETS.kind, GADGETS)
