@@ -91,10 +91,15 @@ async def run_named_action(screen: RecordScreen, id: str) -> None:
     action = next((action for action in screen.spec.actions if action.id == id), None)
     if row is None or action is None:
         screen.notify_user("No row is selected.", Role.WARN)
-    elif not action.enabled_when(row.subject):
-        screen.notify_user(action.off_because, Role.WARN)
     else:
+        await _run_if_enabled(screen, row, action)
+
+
+async def _run_if_enabled(screen: RecordScreen, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
+    if action.enabled_when(row.subject):
         await screen.run_record_action(row, action)
+    else:
+        screen.notify_user(action.off_because, Role.WARN)
 
 
 async def run_menu_choice(screen: RecordScreen, target: object) -> None:
@@ -110,10 +115,8 @@ async def run_menu_choice(screen: RecordScreen, target: object) -> None:
     row = next((row for row in screen.table.rows if row.key == key), None)
     if not isinstance(row, RecordRow) or not isinstance(action, ResourceAction):
         screen.notify_user("The record is no longer in the list.", Role.WARN)
-    elif not action.enabled_when(row.subject):
-        screen.notify_user(action.off_because, Role.WARN)
     else:
-        await screen.run_record_action(row, action)
+        await _run_if_enabled(screen, row, action)
 
 
 def _actions(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:

@@ -66,6 +66,9 @@ class FormScreen(CoveringScreen):
     """
 
     NARROW_BELOW = 100
+    GO_LABEL: ClassVar[str] = "Review…"
+    """Label of the button that opens the dialog."""
+
     BEGINS_IN: ClassVar[str] = ""
     """The field to focus first; empty for the first one."""
 
@@ -123,10 +126,6 @@ class FormScreen(CoveringScreen):
         """Return method and path, shown above the preview."""
         raise NotImplementedError
 
-    def go_label(self) -> str:
-        """Return the label of the button that opens the dialog."""
-        return "Review…"
-
     def before_fields(self) -> Sequence[Widget]:
         """Return the widgets above the fields."""
         return ()
@@ -148,7 +147,7 @@ class FormScreen(CoveringScreen):
 
     def body(self) -> Iterable[Widget]:
         buttons = Horizontal(
-            TextButton(line(self.go_label()), role=Role.PLAIN, id="start"),
+            TextButton(line(self.GO_LABEL), role=Role.PLAIN, id="start"),
             TextButton(line("Cancel"), id="leave"),
             id="buttons",
         )

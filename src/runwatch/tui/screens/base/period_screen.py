@@ -48,10 +48,6 @@ class PeriodScreen(ConsoleScreen):
     def period_tabs(self) -> TabBar:
         return TabBar([*((named.id, line(named.title)) for named in PERIODS.values()), (CUSTOM_PERIOD, line("Other"))])
 
-    def period_bar(self) -> FilterBar:
-        """Return the input line."""
-        return FilterBar(id="filter")
-
     def take_period(self, text: str) -> None:
         """Switch to another period.
 

@@ -237,7 +237,9 @@ class ResourceScreen(ListScreen, RecordScreen):
             view.show([text_section(json_block(dict(row.subject.raw)))])
         else:
             view.show(self.detail_sections(row, context), self._links(row), head=head)
-        self.query_one("#detail", Pane).set_border_text(title=self.detail_title(row), state=self._view_word())
+        self.query_one("#detail", Pane).set_border_text(
+            title=self.detail_title(row), state=(label_span("raw"),) if self._is_raw else line("")
+        )
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         from runwatch.view.detail.sections import build_sections
@@ -391,9 +393,6 @@ class ResourceScreen(ListScreen, RecordScreen):
         return not is_open and not self.query_one("#detail").has_focus_within and not is_begun
 
     # Internals.
-
-    def _view_word(self) -> StyledSpans:
-        return (label_span("raw"),) if self._is_raw else line("")
 
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
         from runwatch.tui.widgets.lists.detail_layout import DetailLink

@@ -292,13 +292,9 @@ class MultiProfileListScreen(MultiProfileBase):
         pieces: list[StyledSpan] = []
         for name in self._parts:
             pieces += [label_span("   ")] if pieces else []
-            pieces.append(self._age_of(name))
+            told = self.state_of(name)
+            pieces.append(label_span(f"{name} {told.text}", told.role))
         self.query_one("#list", Pane).set_border_text(age=tuple(pieces))
-
-    def _age_of(self, name: str) -> StyledSpan:
-        """Return a profile's name with the age of its records or its failure."""
-        told = self.state_of(name)
-        return label_span(f"{name} {told.text}", told.role)
 
     def state_of(self, name: str) -> StyledText:
         """Return the age of a profile's records or its failure."""

@@ -149,7 +149,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
 
     def filter_bar(self, complete: Completer) -> FilterBar:
         """Return the input for a period; this list has no filter."""
-        return self.period_bar()
+        return FilterBar(id="filter")
 
     def polled_lists(self) -> tuple[type[Record], ...]:
         """Return no lists: reports are read by their own pollers."""

@@ -16,6 +16,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.report_screen import ReportScreen
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -56,7 +57,7 @@ class ComplianceScreen(ReportScreen):
         export = Pane(self.period_tabs(), DetailView(id="export-text"), id="export")
         decisions = Pane(DetailView(id="decisions-text"), id="decisions")
         yield Container(export, decisions, id="panes")
-        yield self.period_bar()
+        yield FilterBar(id="filter")
 
     def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
         query = tuple(period.query().items())

@@ -21,6 +21,7 @@ from runwatch.store.live.report_poller import REPORT_S, ReportQuery
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.screens.base.report_screen import ReportScreen
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -75,7 +76,7 @@ class UsageScreen(ReportScreen):
         account = Pane(DetailView(id="account-text"), id="account")
         usage = Pane(self.period_tabs(), DetailView(id="usage-text"), id="usage")
         yield Container(account, usage, id="panes")
-        yield self.period_bar()
+        yield FilterBar(id="filter")
 
     def action_new(self) -> None:
         """Add sample credit, the only thing to create for an account."""

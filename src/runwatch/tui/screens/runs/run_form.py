@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual.widget import Widget
 from textual.widgets import Static
@@ -30,7 +30,8 @@ class RunFormScreen(FormScreen):
         like: The earlier run the values come from.
     """
 
-    BEGINS_IN: ClassVar[str] = "objective"
+    GO_LABEL = "Start…"
+    BEGINS_IN = "objective"
     CRUMBS = ("Runs", "New run")
     DEFAULT_CSS = """
     RunFormScreen {
@@ -56,9 +57,6 @@ class RunFormScreen(FormScreen):
 
     def request_line(self) -> StyledSpans:
         return line("POST /v1/executions")
-
-    def go_label(self) -> str:
-        return "Start…"
 
     def before_fields(self) -> Sequence[Widget]:
         """Create a note about what is unknown of the earlier run."""

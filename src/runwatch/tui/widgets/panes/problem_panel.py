@@ -28,7 +28,11 @@ NO_INSTANCE = "none: this response did not come from the API"
 
 
 class ProblemPanel(Pane):
-    """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does the next step, ``esc`` leaves."""
+    """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does the next step, ``esc`` leaves.
+
+    Attributes:
+        entry: The problem shown.
+    """
 
     BINDINGS = make_bindings("screen.back", "screen.copy", "screen.copy_menu")
 
@@ -46,15 +50,11 @@ class ProblemPanel(Pane):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._entry: ProblemEntry | None = None
+        self.entry: ProblemEntry | None = None
         self._next_step: SafeText | None = None
 
     def compose(self) -> ComposeResult:
         yield _Fields()
-
-    @property
-    def entry(self) -> ProblemEntry | None:
-        return self._entry
 
     def show(
         self,
@@ -72,7 +72,7 @@ class ProblemPanel(Pane):
             attempts: How often the request was sent, if known.
             links: Links to related records.
         """
-        self._entry = entry
+        self.entry = entry
         app, problem = get_app(self), entry.problem
         status = entry.status if entry.status is not None else problem.status
         name = line(problem.code or entry.code or "problem")
@@ -95,7 +95,7 @@ class ProblemPanel(Pane):
 
     def clear(self) -> None:
         """Show no problem."""
-        self._entry = None
+        self.entry = None
         self.set_border_text(title=line(""), age=line(""), counters=line(""))
         self._fields.show(())
 
@@ -104,20 +104,20 @@ class ProblemPanel(Pane):
         self._fields.reset()
 
     def action_copy(self) -> None:
-        instance = self._entry.problem.instance if self._entry is not None else None
+        instance = self.entry.problem.instance if self.entry is not None else None
         if instance:
             self.post_message(CopyRequested(line("instance"), copied_word(instance)))
 
     def action_copy_menu(self) -> None:
-        if self._entry is not None:
-            self.post_message(CopyRequested(line("support block"), support_block(self._entry), several_lines=True))
+        if self.entry is not None:
+            self.post_message(CopyRequested(line("support block"), support_block(self.entry), several_lines=True))
 
     def action_back(self) -> None:
         self.post_message(PanelClosed())
 
     def action_next_step(self) -> None:
-        if self._entry is not None:
-            self.post_message(self.NextStepRequested(self._entry))
+        if self.entry is not None:
+            self.post_message(self.NextStepRequested(self.entry))
 
     @property
     def _fields(self) -> _Fields:
