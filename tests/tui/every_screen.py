@@ -30,6 +30,7 @@ from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.screens.base.report_screen import ReportScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.registry import PAGE_CLASSES
+from runwatch.tui.screens.reports.overview import OverviewScreen
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.view.resources.registry import RESOURCES
 from tests.support import resources
@@ -196,6 +197,10 @@ async def settle_drawn(driven: Driven) -> None:
     screen = driven.app.screen
     if isinstance(screen, ListScreen) and screen.spec.is_local:
         screen.read_source()
+        await driven.settle()
+    if isinstance(screen, OverviewScreen):
+        # Its first read of the journal may end before or after the journal of the scene is written.
+        screen._read()
         await driven.settle()
     driven.app._tell_screens()
     driven.app._tick()
