@@ -231,7 +231,8 @@ async def test_what_can_be_made_in_several_ways_is_chosen_from_a_menu(tmp_path: 
         await driven.shows("Save a skill")
         await driven.press("down", "enter")
         await form(driven)
-        assert "Save an agent · postArms" in driven.text
+        assert "Save an agent" in driven.text
+        assert "postArms" not in driven.text
 
 
 async def test_records_of_the_service_are_offered_where_one_is_named(tmp_path: Path) -> None:
@@ -305,7 +306,8 @@ async def test_sample_credit_is_added_from_the_account(tmp_path: Path) -> None:
         await driven.press("plus")
         opened = await form(driven)
         assert opened.fields.values() == {"amount_usd": "10"}
-        assert "Add sample credit · postAccountTopUpIntents" in driven.text
+        assert "Add sample credit" in driven.text
+        assert "postAccountTopUpIntents" not in driven.text
 
 
 async def test_the_menu_of_a_record_names_the_keys_and_the_verbs_that_do_the_same(tmp_path: Path) -> None:
