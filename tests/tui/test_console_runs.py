@@ -665,6 +665,13 @@ async def test_cancelling_one_run_asks_and_begins_on_the_harmless_button(tmp_pat
         await driven.shows(re.compile(r"⊘ cancelled +8f21"))
 
 
+async def test_the_menu_of_a_live_run_names_the_key_and_the_command_that_cancel_it(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("full_stop")
+        await driven.shows(re.compile(r"Cancel the run +X +runwatch runs cancel 8f21"))
+
+
 async def test_a_run_that_has_ended_is_not_cancelled(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.DONE)

@@ -138,9 +138,6 @@ def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row
         off = _READ_ONLY
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
     verb = line(runwatch_command(action.command, *([] if row is None else [row.id])) if action.command else "")
-    if action.mutation is None:
-        # Without a dialog for it, the command is the only way.
-        return MenuItem(line(action.label), target, verb or here, off)
     return MenuItem(line(action.label), target, line("   ".join(part for part in (here, verb) if part)), off)
 
 
@@ -150,7 +147,7 @@ def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[An
         return f"screen.{action.id}"
     if row is None:
         return "screen.new" if len(screen.spec.create_actions) == 1 else ""
-    return "screen.destroy" if action.is_destructive and action.mutation is not None else ""
+    return "screen.destroy" if action.is_destructive else ""
 
 
 def _is_read(action: ResourceAction[Any]) -> bool:
