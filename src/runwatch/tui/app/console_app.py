@@ -262,21 +262,6 @@ class ConsoleApp(NavigatingApp):
         if session is not None:
             self.push_screen(AddRunsDialog(session), lambda found: None if found is None else self.show_run(found))
 
-    def open_cancel(self, runs: list[RunFacts]) -> None:
-        live = [run for run in runs if not run.is_final]
-        screen = self.console_screen
-        session = screen.connected_session()
-        if session is None:
-            return
-        if not runs:
-            screen.notify_user("There is no run to cancel.", Role.WARN)
-        elif not live:
-            screen.notify_user("This run has already ended and cannot be cancelled.", Role.WARN)
-        else:
-            from runwatch.tui.flows.run_dialogs import build_cancel_dialog
-
-            screen.open_dialog(build_cancel_dialog(screen, session, live))
-
     def perform(self, screen: Screen[Any], subject: Any | None, action: ResourceAction[Any]) -> None:
         from runwatch.tui.screens.action_form import perform_action
 

@@ -32,25 +32,38 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
-def build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts]) -> WriteDialog:
-    """Build the dialog that cancels the live ones of these runs."""
-    live = [run for run in runs if not run.is_final]
+def open_cancel(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> None:
+    """Open the dialog that cancels runs; final runs are left out."""
+    session = screen.connected_session()
+    if session is None:
+        return
+    unfinished = [run for run in runs if not run.is_final]
+    if not runs:
+        screen.notify_user("There is no run to cancel.", Role.WARN)
+    elif not unfinished:
+        screen.notify_user("This run has already ended and cannot be cancelled.", Role.WARN)
+    else:
+        screen.open_dialog(_build_cancel_dialog(screen, session, unfinished))
+
+
+def _build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts]) -> WriteDialog:
+    """Build the dialog that cancels runs, of which there is at least one."""
     glyphs = screen.console.glyphs
-    many = len(live) != 1
-    noun = f"{len(live)} runs" if many else f"run {short_id(live[0].id, glyphs)}"
-    rows = tuple(DialogRow(run.id, _run_line(screen, run)) for run in live) if many else ()
+    many = len(runs) != 1
+    noun = f"{len(runs)} runs" if many else f"run {short_id(runs[0].id, glyphs)}"
+    rows = tuple(DialogRow(run.id, _run_line(screen, run)) for run in runs) if many else ()
     if many and session.target.production:
         typed: TypedConfirmation | None = TypedConfirmation(
-            line("production profile: type the number of runs"), str(len(live))
+            line("production profile: type the number of runs"), str(len(runs))
         )
     else:
-        typed = make_typed_confirmation(session, live[0].id)
+        typed = make_typed_confirmation(session, runs[0].id)
     writes = [
         DialogWrite(
             run.id,
             Write(CANCEL, {"execution_id": run.id}, None, str(uuid.uuid4()), "cancel"),
         )
-        for run in live
+        for run in runs
     ]
     left = session.live.budget.left
     within = "" if left is None else f"   within {left} requests left this minute"
@@ -61,9 +74,9 @@ def build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: Se
             "stays as it is."
         ),
         request=line(
-            f"POST /v1/executions/{{id}}/cancel   {len(live)} × one key each{within}"
+            f"POST /v1/executions/{{id}}/cancel   {len(runs)} × one key each{within}"
             if many
-            else f"POST /v1/executions/{live[0].id}/cancel"
+            else f"POST /v1/executions/{runs[0].id}/cancel"
         ),
         keep=line("Keep them running" if many else "Keep it running"),
         confirm=line(f"Cancel {noun}"),

@@ -253,10 +253,6 @@ class Console(WidgetApp):
         """Open the form for a run, filled in from an earlier run or the last draft, and focus a field."""
         raise NotImplementedError
 
-    def open_cancel(self, runs: list[RunFacts]) -> None:
-        """Open the dialog that cancels runs; final runs are left out."""
-        raise NotImplementedError
-
     def open_add_runs(self) -> None:
         """Open the dialog that adds ids to the watch list."""
         raise NotImplementedError

@@ -263,7 +263,9 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     async def action_destroy(self) -> None:
         """Cancel the marked runs, or the one under the cursor."""
-        self.console.open_cancel([row.subject for row in self.selected_rows()])
+        from runwatch.tui.flows.run_dialogs import open_cancel
+
+        open_cancel(self, [row.subject for row in self.selected_rows()])
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
         yield from super().copies_in_focus()
@@ -273,7 +275,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         """Cancel the run, start one like it, edit its label, or show the view the action reads."""
         self.table.select(row.key)
         if action.id == "cancel":
-            self.console.open_cancel([row.subject])
+            from runwatch.tui.flows.run_dialogs import open_cancel
+
+            open_cancel(self, [row.subject])
             return
         if action.id == "again":
             self.console.open_run_form(row.subject)
