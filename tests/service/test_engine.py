@@ -98,15 +98,15 @@ async def test_a_run_goes_on_after_a_restart_where_it_stood(serving: Serving, st
         before = await service.context.database.read(event_bodies(run_id))
     clock.advance(5)
     async with serving(clock) as service:
-        assert service.context.engine.live == 1
-        while service.context.engine.live:
+        assert service.context.engine.unfinished == 1
+        while service.context.engine.unfinished:
             await step(service)
         after = await service.context.database.read(event_bodies(run_id))
         assert after[: stage + 1] == before
         assert in_short(await service.events(run_id)) == WHOLE
         check_echo_receipt(await service.get(f"/v1/receipts/{run_id}"), "completed")
     async with serving(clock) as service:
-        assert service.context.engine.live == 0
+        assert service.context.engine.unfinished == 0
 
 
 async def test_a_run_whose_time_ran_out_while_nothing_ran_expires_at_the_next_start(serving: Serving) -> None:

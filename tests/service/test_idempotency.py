@@ -149,7 +149,7 @@ async def test_nothing_of_a_run_is_kept_when_its_answer_cannot_be(held: Local, m
         patch.setattr(IdempotentRequest, "record", fail)
         check(await post(held, "k"), "internal")
     assert await runs_in(held) == 0
-    assert held.context.engine.live == 0
+    assert held.context.engine.unfinished == 0
     assert (await post(held, "k")).status_code == 200
     await step(held)
 

@@ -205,7 +205,7 @@ async def test_test_runs_take_turns_too(queueing: LiveWork) -> None:
     for _ in range(3):
         await service.submit(capped(1e6))
     at_once = set()
-    while service.context.engine.live:
+    while service.context.engine.unfinished:
         at_once.add((await statuses(service)).count("running"))
         clock.advance(0.01)
     assert await statuses(service) == ["completed"] * 3

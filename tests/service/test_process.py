@@ -326,7 +326,7 @@ async def test_an_idle_service_waits_for_its_live_runs(held: Local) -> None:
     idle = asyncio.ensure_future(stop_when_idle(held.running, 0.001, clock))
     await clock.until_sleeping(2)
     clock.advance_to_next()
-    while held.context.engine.live:
+    while held.context.engine.unfinished:
         assert not held.running.stop.is_set()
         await step(held)
     await idle

@@ -27,7 +27,7 @@ async def until(condition: Callable[[], bool]) -> None:
 async def quiet(local: Local) -> list[Json]:
     """Wait until nobody is taken to watch any more and every run has ended; the runs, without being seen to look."""
     context = local.context
-    await until(lambda: not context.touched.is_set() and not context.engine.live)
+    await until(lambda: not context.touched.is_set() and not context.engine.unfinished)
     return await all_runs(local)
 
 
@@ -54,7 +54,7 @@ async def test_runs_come_and_go_while_somebody_watches(serving: Serving) -> None
 async def test_nothing_comes_when_nobody_has_called_for_a_minute(serving: Serving) -> None:
     clock = FakeClock()
     async with serving(clock, sample=True, sample_runs=1, sample_trickle=True) as local:
-        await until(lambda: not local.context.touched.is_set() and not local.context.engine.live)
+        await until(lambda: not local.context.touched.is_set() and not local.context.engine.unfinished)
         moment = clock.monotonic()
         assert moment - local.context.last_request >= 60
         for _ in range(50):

@@ -145,7 +145,7 @@ async def stop_when_idle(service: RunningServer, idle_exit_s: float | None, cloc
     if idle_exit_s is None:
         return
     context = service.context
-    while (left := context.last_request + idle_exit_s - clock.monotonic()) > 0 or context.engine.live:
+    while (left := context.last_request + idle_exit_s - clock.monotonic()) > 0 or context.engine.unfinished:
         await clock.sleep(max(0.0, left))
         await context.engine.settled()
     service.stop.set()

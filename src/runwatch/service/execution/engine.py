@@ -26,7 +26,7 @@ _log = logging.getLogger("runwatch.service.execution.engine")
 
 
 class Engine:
-    """Driver of all live runs of one service.
+    """Driver of all unfinished runs of one service.
 
     Args:
         pace: Factor on the wait before every step of a test run.
@@ -41,13 +41,13 @@ class Engine:
         self.live_runs: Final = live
 
     @property
-    def live(self) -> int:
+    def unfinished(self) -> int:
         return len(self._tasks)
 
     async def resume(self) -> None:
         """Drive every run that is not final from its recorded state, and remove expired results."""
         await self._database.write(live_rows.sweep)
-        for run in await self._database.read(_live_runs):
+        for run in await self._database.read(_unfinished_runs):
             self.drive(run)
 
     def drive(self, run: RunState) -> None:
@@ -128,5 +128,5 @@ class Engine:
         return await self._database.write(partial(runs.advance, execution_id=run.execution_id))
 
 
-def _live_runs(transaction: Transaction) -> list[RunState]:
-    return [runs.run_from_row(row) for row in transaction.oldest(runs_table, runs.LIVE)]
+def _unfinished_runs(transaction: Transaction) -> list[RunState]:
+    return [runs.run_from_row(row) for row in transaction.oldest(runs_table, runs.UNFINISHED)]

@@ -23,7 +23,7 @@ from runwatch.service.organization import wallet, webhooks
 from runwatch.service.tables import events, receipt_arms, receipts, runs
 from runwatch.service.transaction import Row, Transaction
 
-LIVE: Final = {"status": LIVE_STATES}
+UNFINISHED: Final = {"status": LIVE_STATES}
 """Condition for runs that are not final."""
 
 
