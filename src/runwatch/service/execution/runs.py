@@ -37,7 +37,7 @@ def add(transaction: Transaction, run: RunState) -> None:
         policy=run.policy,
         max_runtime_s=run.max_runtime_s,
         created_at=format_iso(run.created_at),
-        **_progress(run),
+        **_progress_columns(run),
     )
     _add_events(transaction, state_machine.accept(run))
 
@@ -100,7 +100,7 @@ def end(
 def record(transaction: Transaction, change: Transition) -> RunState:
     """Store what a step changed, its events, and everything that follows when the run became final."""
     run = change.run
-    transaction.change(runs, {"execution_id": run.execution_id}, **_progress(run))
+    transaction.change(runs, {"execution_id": run.execution_id}, **_progress_columns(run))
     _add_events(transaction, change)
     if run.is_final:
         _close(transaction, run)
@@ -140,38 +140,38 @@ def run_json(run: RunState) -> dict[str, Any]:
     return {
         "execution_id": run.execution_id,
         "status": run.status,
-        "slices": [_slice_form(part) for part in run.slices],
+        "slices": [_slice_json(part) for part in run.slices],
         "links": {"status": path, "events": f"{path}/events", "receipt": f"/v1/receipts/{run.execution_id}"},
         "created_at": format_iso(run.created_at),
         "completed_at": None if run.completed_at is None else format_iso(run.completed_at),
         "cancelled_by": run.cancelled_by,
         "mode": run.mode,
         "policy": loads(run.policy),
-        **_spend_form(run),
+        **_spend_json(run),
         "reason": run.reason,
-        "current": None if current is None else _current_form(current),
+        "current": None if current is None else _current_json(current),
         **decided,
     }
 
 
-def _spend_form(run: RunState) -> dict[str, Any]:
+def _spend_json(run: RunState) -> dict[str, Any]:
     """Build the spend of a run. A sum with an unknown part is ``null``, with its known part beside it."""
     known = ExactNumber(run.spend_usd)
     spend = {"spend_usd": None, "known_spend_usd": known} if run.unknown_calls else {"spend_usd": known}
     return spend | spend_marks_json(run)
 
 
-def _current_form(part: SliceState) -> dict[str, Any]:
+def _current_json(part: SliceState) -> dict[str, Any]:
     return {"slice_id": part.slice_id, "capability": part.capability, **(part.work or {})}
 
 
-def _slice_form(part: SliceState) -> dict[str, Any]:
+def _slice_json(part: SliceState) -> dict[str, Any]:
     # The check appears in events and the receipt, not in the run (manual: interface, "Runs").
     form = {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
     return form if part.finish_reason is None else {**form, "finish_reason": part.finish_reason}
 
 
-def _progress(run: RunState) -> dict[str, object]:
+def _progress_columns(run: RunState) -> dict[str, object]:
     return {
         "status": run.status,
         "slices": [asdict(part) for part in run.slices],

@@ -49,7 +49,7 @@ def submit(
         review_composer.require_agent(transaction, tenant_id, request.review_composer)
     else:
         _check_data_classes(transaction, tenant_id, request)
-    _check_names(transaction, tenant_id, request)
+    _check_verifier(transaction, tenant_id, request)
     wallet.admit_run(transaction, tenant_id, request.mode)
     run = new_run(
         tenant_id=tenant_id,
@@ -139,7 +139,7 @@ def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) ->
         )
 
 
-def _check_names(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
+def _check_verifier(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
     """Refuse a check that cannot be used.
 
     The specification leaves the codes open. This service answers ``validation_failed`` for an unknown check, and

@@ -234,6 +234,15 @@ class ServiceApp:
         return {"content": content, "keyed": keyed}
 
     async def _change(self, call: AuthenticatedRequest, endpoint: Endpoint) -> ServiceResponse:
+        """Answer a mutation. A request whose key was answered before gets that response again, without its handler.
+
+        The turn makes requests with the same key wait for each other; the handler's transaction stores the response
+        (manual: interface, "Idempotency").
+
+        Raises:
+            RefusalError: ``permission_denied`` or ``idempotency_conflict`` when the key belongs to another request, or
+                a refusal of the handler.
+        """
         if call.keyed is None:
             return await endpoint.handle(call)
         async with self.context.turns.of(call.keyed):

@@ -34,6 +34,7 @@ async def submit(call: AuthenticatedRequest) -> ServiceResponse:
         return runs.run_json(run), run
 
     answer, run = await call.write_with(effect)
+    # The run is on disk now. A replayed request does not get here, so each run is started once.
     call.context.engine.drive(run)
     return answer
 

@@ -111,9 +111,9 @@ def _submit(work: RunKind, chance: Random, transaction: Transaction) -> RunState
     if sample is None:
         return None
     tenant_id = sample["tenant_id"]
-    live = transaction.count(runs_table, {"tenant_id": tenant_id, **runs.UNFINISHED})
+    unfinished = transaction.count(runs_table, {"tenant_id": tenant_id, **runs.UNFINISHED})
     arms, checks = arm_ids(transaction, tenant_id), check_ids(transaction, tenant_id)
-    if live >= AT_ONCE or (work.check is not None and work.check not in checks):
+    if unfinished >= AT_ONCE or (work.check is not None and work.check not in checks):
         return None
     content: dict[str, Any] = build_request(work, chance, arms, checks)
     request = RunRequest.model_validate(content)
