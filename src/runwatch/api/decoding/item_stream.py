@@ -109,9 +109,9 @@ class ItemStream:
         Raises:
             ValueError: The text is not a valid list response.
         """
-        if self._skipped("["):
+        if self._skip("["):
             yield from self._array()
-        elif self._skipped("{"):
+        elif self._skip("{"):
             yield from self._object()
         else:
             self._value()
@@ -121,26 +121,26 @@ class ItemStream:
 
     def _object(self) -> Generator[Chunk, None, None]:
         has_items = False
-        is_open = not self._skipped("}")
+        is_open = not self._skip("}")
         while is_open:
             name, _ = self._value()
-            if not isinstance(name, str) or not self._skipped(":"):
+            if not isinstance(name, str) or not self._skip(":"):
                 raise self._broken()
             if name != self._member:
                 self.members[name], _ = self._value()
             elif has_items:
                 raise UnreadableBodyError(f"the response has its member {name!r} twice")
-            elif not self._skipped("["):
+            elif not self._skip("["):
                 raise UnreadableBodyError(f"the response's member {name!r} is not a list")
             else:
                 has_items = True
                 yield from self._array()
-            is_open = self._goes_on("}")
+            is_open = self._go_on("}")
         if not has_items:
             raise UnreadableBodyError(f"the response has no member {self._member!r}")
 
     def _array(self) -> Generator[Chunk, None, None]:
-        is_open = not self._skipped("]")
+        is_open = not self._skip("]")
         while is_open:
             chunk = self._together() if self._with_texts else self._window()
             if chunk is not None:
@@ -152,7 +152,7 @@ class ItemStream:
                 value, text = self._value()
                 values.append(value)
                 texts.append(text if self._with_texts else "")
-                is_open = self._goes_on("]")
+                is_open = self._go_on("]")
             yield texts, values
 
     def _window(self) -> Chunk | None:
@@ -223,19 +223,19 @@ class ItemStream:
                 self._at = end
                 return value, text
 
-    def _goes_on(self, closing: str) -> bool:
-        """Return whether another value follows; if not, skip the closing bracket.
+    def _go_on(self, closing: str) -> bool:
+        """Skip the comma before another value or the closing bracket; return whether it was the comma.
 
         Raises:
             UnreadableBodyError: Neither is there.
         """
-        if self._skipped(","):
+        if self._skip(","):
             return True
-        if self._skipped(closing):
+        if self._skip(closing):
             return False
         raise self._broken()
 
-    def _skipped(self, sign: str) -> bool:
+    def _skip(self, sign: str) -> bool:
         """Skip ``sign`` and the space before it if it comes next; return whether it did."""
         is_there = self._next() == sign
         self._at += is_there

@@ -303,6 +303,30 @@ class RunsScreen(ResourceScreen, EventScreen):
     def is_at_root(self) -> bool:
         return super().is_at_root and not self.is_drawer_open
 
+    def show_tail(self) -> None:
+        """Show the state of the run's events in the frame."""
+        row, session = self.row, self.console.session
+        if row is None or not self.tail.is_showing:
+            return
+        pane = self.query_one("#detail", Pane)
+        if session is None or self.run_detail.tab != "events":
+            known = self.tail.known_words() if self.run_detail.tab == "events" else line("")
+            pane.set_border_text(
+                title=self.detail_title(row), state=line(""), age=(label_span(known),), counters=line("")
+            )
+            return
+        news = session.live.tails.news(row.id)
+        dot = self.console.glyphs.dot
+        pace = "" if news.is_complete or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
+        if news.is_complete:
+            pace = f" {dot} ended"
+        pane.set_border_text(
+            title=self.detail_title(row),
+            state=(*to_spans(self.tail.mode_words()), label_span(pace)),
+            age=self._tail_age(news),
+            counters=self.tail.new_words(),
+        )
+
     # Internal.
 
     def _follow(self, run_id: str) -> None:
@@ -346,30 +370,6 @@ class RunsScreen(ResourceScreen, EventScreen):
     def _show_read(self, run_id: str, tab: str, found: tuple[DetailSection, ...]) -> None:
         if run_id == self._shown:
             self.run_detail.show_read(tab, found)
-
-    def show_tail(self) -> None:
-        """Show the state of the run's events in the frame."""
-        row, session = self.row, self.console.session
-        if row is None or not self.tail.is_showing:
-            return
-        pane = self.query_one("#detail", Pane)
-        if session is None or self.run_detail.tab != "events":
-            known = self.tail.known_words() if self.run_detail.tab == "events" else line("")
-            pane.set_border_text(
-                title=self.detail_title(row), state=line(""), age=(label_span(known),), counters=line("")
-            )
-            return
-        news = session.live.tails.news(row.id)
-        dot = self.console.glyphs.dot
-        pace = "" if news.is_complete or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
-        if news.is_complete:
-            pace = f" {dot} ended"
-        pane.set_border_text(
-            title=self.detail_title(row),
-            state=(*to_spans(self.tail.mode_words()), label_span(pace)),
-            age=self._tail_age(news),
-            counters=self.tail.new_words(),
-        )
 
     def _tail_age(self, news: TailUpdate) -> StyledSpans:
         dot, known = self.console.glyphs.dot, self.tail.known_words()
