@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from runwatch.base.errors import UsageError
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.sources.event_lines import EventLineSource
+from runwatch.tui.sources.event_line_source import EventLineSource
 from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -214,14 +214,14 @@ class EventTail:
                 if lines is not None and self._log.following:
                     await lines.catch_up(self._log.rows_in_sight)
                 if lines is not None and lines is self._lines:
-                    rest_s = self._take_in(lines)
+                    rest_s = self._draw_new(lines)
         finally:
             if rest_s:
                 self._rest = self._screen.set_timer(rest_s, self._go_on)
             else:
                 self._go_on()
 
-    def _take_in(self, lines: EventLineSource) -> float:
+    def _draw_new(self, lines: EventLineSource) -> float:
         """Draw new events and return for how many seconds to gather the next ones."""
         before, shown = lines.events_count, lines.count()
         lines.update()

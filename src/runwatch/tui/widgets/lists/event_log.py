@@ -349,10 +349,10 @@ class EventLog(LineList, inherit_bindings=False):
 
     def _line(self, index: int) -> EventLine | None:
         if index not in self._held:
-            self._take_in(index)
+            self._load(index)
         return self._held.get(index)
 
-    def _take_in(self, index: int) -> None:
+    def _load(self, index: int) -> None:
         """Load a line, together with the visible lines below it that are not held."""
         top = round(self.scroll_y)
         end = min(index, top) + self.rows_in_sight
