@@ -23,10 +23,6 @@ CANCEL_ONE = WriteRequest(CANCEL, {"execution_id": "ex_1"}, None, "key-1", "canc
 SUBMIT_ONE = WriteRequest(SUBMIT, {}, encode_body(request_body()), "key-2", "nightly")
 
 
-def ignore(_: float) -> None:
-    """Nobody looks at a countdown here."""
-
-
 def service(clock: FakeClock) -> LimitedService:
     """A service with one live run that answers no write."""
     made = LimitedService(clock, runs=[run("ex_1")], account=account(quota=None))
@@ -47,7 +43,7 @@ async def done(watch: Watching, work: Coroutine[Any, Any, Any]) -> Any:
 async def lose(watch: Watching, order: WriteRequest) -> None:
     """Send a write whose answer does not come."""
     with pytest.raises(ApiError) as caught:
-        await done(watch, watch.session.send_write(order, ignore))
+        await done(watch, watch.session.send_write(order))
     assert not caught.value.outcome_known
 
 
@@ -59,10 +55,10 @@ async def test_a_write_stays_unsettled_until_it_is_answered_under_its_own_key(tm
         (kept,) = await watch.session.unconfirmed_writes()
         assert kept.order == SUBMIT_ONE
         with pytest.raises(ApiError):
-            await done(watch, watch.session.retry_write(kept, ignore))
+            await done(watch, watch.session.retry_write(kept))
         assert await watch.session.unconfirmed_writes() == [kept]
         told.say("POST", "/v1/executions", Said(200, run("ex_2", "accepted")))
-        answer = await done(watch, watch.session.retry_write(kept, ignore))
+        answer = await done(watch, watch.session.retry_write(kept))
         assert Run(answer.value).id == "ex_2"
         assert await watch.session.unconfirmed_writes() == []
         sent = told.requests("POST")

@@ -176,29 +176,23 @@ class ServiceSession:
         await self.journal.close()
         await asyncio.to_thread(self._database.close)
 
-    async def send_write(self, order: WriteRequest, told: Callable[[float], None]) -> CallResult:
-        """Send a write for the user: first in line after a 429, and kept until its outcome is known.
+    async def send_write(self, order: WriteRequest) -> CallResult:
+        """Send a write for the user at once, and keep it until its outcome is known.
 
-        Args:
-            told: Called before each wait, with its seconds.
+        The caller waits for the user's turn first (:meth:`runwatch.store.live.scheduler.Scheduler.wait_for_user_turn`).
 
         Raises:
             ApiError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
         """
-        await self.live.scheduler.wait_for_user_turn(told)
         async with self._problems_written():
             return await self.outbox.deliver(self.client, self.scope, order)
 
-    async def retry_write(self, kept: UnconfirmedWrite, told: Callable[[float], None]) -> CallResult:
-        """Retry an unconfirmed write, waiting as :meth:`send_write` does.
-
-        Args:
-            told: Called before each wait, with its seconds.
+    async def retry_write(self, kept: UnconfirmedWrite) -> CallResult:
+        """Retry an unconfirmed write at once, as :meth:`send_write` sends one.
 
         Raises:
             RunwatchError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.retry`.
         """
-        await self.live.scheduler.wait_for_user_turn(told)
         async with self._problems_written():
             return await self.outbox.retry(self.client, self.scope, kept)
 

@@ -178,9 +178,9 @@ class WriteDialog:
         self._tell(item, label_span("sending", Role.LIVE))
         try:
             if item.kept is None:
-                answer = await self._session.send_write(item.write, told)
+                answer = await self._session.send_write(item.write)
             else:
-                answer = await self._session.retry_write(item.kept, told)
+                answer = await self._session.retry_write(item.kept)
         except RunwatchError as error:
             self._tell(item, _outcome(error))
             return error

@@ -233,7 +233,7 @@ async def test_a_refused_action_is_in_the_journal_as_soon_as_the_sheet_says_so(
     async with console(service, tmp_path) as driven:
         order = WriteRequest("postExecutions", {}, b"{}", "k-1")
         with pytest.raises(ApiProblem):
-            await driven.session.send_write(order, lambda _: None)
+            await driven.session.send_write(order)
         with sqlite3.connect(tmp_path / "runwatch-data" / "console.db") as other:
             kept = other.execute("SELECT count(*) FROM problem WHERE instance = ?", (INSTANCE,)).fetchone()
         other.close()
