@@ -50,7 +50,7 @@ class SessionListeners:
     """Callbacks of a service session.
 
     Attributes:
-        tail: Called when a followed run's events changed.
+        tail: As ``on_news`` of :class:`~runwatch.store.live.run_tails.RunTails`.
         exchange: Called with every request attempt.
     """
 

@@ -77,7 +77,7 @@ class Poller:
         client: Its observer has to call :meth:`note`.
         events: Stores the events of followed runs.
         watch: Runs submitted or added here, for a service without a list of runs.
-        on_tail: Called after every read of a followed run's events.
+        on_tail: As ``on_news`` of :class:`~runwatch.store.live.run_tails.RunTails`.
         others: Returns the requests of other consoles to the same service in the last minute.
     """
 

@@ -57,6 +57,7 @@ class RunTails:
 
     Args:
         least_s: Minimum seconds between two reads of one tail, while its run is busy.
+        on_news: Called with the new state of a run's tail, at least once for each step, also if no event came.
         on_end: Called when the last event of a run has come.
     """
 
@@ -123,7 +124,7 @@ class RunTails:
 
     @property
     def heard(self) -> int:
-        """Counts newer events of all runs; while it is unchanged, so is every last event."""
+        """Grows with every page that held events; while it is unchanged, so is every last event."""
         return self._heard
 
     async def _read(self, run_id: str) -> float | None:

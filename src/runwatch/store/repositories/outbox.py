@@ -74,7 +74,7 @@ class WriteRequest:
 
 @dataclass(frozen=True, slots=True)
 class UnconfirmedWrite:
-    """A write whose outcome is unknown.
+    """A stored write whose outcome is not known: it is being sent for the first time, or no response settled it yet.
 
     Attributes:
         id: Its number on this machine.

@@ -444,7 +444,7 @@ class ConsoleApp(NavigatingApp):
             screen.data_changed(changed)
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Pass on a change of a followed run's events."""
+        """Pass on the new state of a followed run's tail."""
         screen = self.mounted_screen
         if isinstance(screen, ConsoleScreen):
             screen.tail_moved(news)

@@ -52,7 +52,7 @@ class NavigatingApp(Console):
         raise NotImplementedError
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Called when a followed run's events changed."""
+        """Called with the new state of a followed run's tail, also if no event came."""
 
     def exchanged(self, exchange: RequestAttempt) -> None:
         """Called after a request attempt."""

@@ -16,7 +16,7 @@ from runwatch.base.errors import RunwatchError
 from runwatch.base.json import loads
 from runwatch.records.record import Record
 from runwatch.store.live.report_poller import name_response_collection
-from runwatch.store.repositories.outbox import WriteRequest as Write
+from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.store.state.changes import ListRead
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
@@ -91,7 +91,7 @@ def build_action_dialog(
         owner,
         session,
         order,
-        [DialogWrite(record_id, Write(mutation.operation, path, body, key, action.label))],
+        [DialogWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
         lambda _, answer: apply_response(behind, session, mutation, answer, about=record_id),
         told=partial(describe_success, session, mutation, subject),
         refused=refused,
@@ -121,7 +121,7 @@ async def describe_success(session: ServiceSession, mutation: Mutation[Any], sub
 
 
 def make_retry_callbacks(
-    screen: ConsoleScreen, session: ServiceSession, kept: Write
+    screen: ConsoleScreen, session: ServiceSession, kept: WriteRequest
 ) -> tuple[Callable[[Any], Awaitable[StyledSpans]], Callable[[Any], None], Callable[[Any], None]] | None:
     """Return the callbacks for the successful retry of a write: text, effects, and what follows the dialog.
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import RunwatchError
 from runwatch.records.run import Run
-from runwatch.store.repositories.outbox import CANCEL, SUBMIT
-from runwatch.store.repositories.outbox import WriteRequest as Write
+from runwatch.store.repositories.outbox import CANCEL, SUBMIT, WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.flows.write_dialog import (
@@ -61,7 +60,7 @@ def _build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: S
     writes = [
         DialogWrite(
             run.id,
-            Write(CANCEL, {"execution_id": run.id}, None, str(uuid.uuid4()), "cancel"),
+            WriteRequest(CANCEL, {"execution_id": run.id}, None, str(uuid.uuid4()), "cancel"),
         )
         for run in runs
     ]
@@ -141,7 +140,7 @@ def build_submit_dialog(
         session.live.refresh(Run)
 
     return WriteDialog(
-        screen, session, order, [DialogWrite("run", Write(SUBMIT, {}, body, key))], accepted, refused=refused
+        screen, session, order, [DialogWrite("run", WriteRequest(SUBMIT, {}, body, key))], accepted, refused=refused
     )
 
 

@@ -19,8 +19,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.errors import RunwatchError
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
-from runwatch.store.repositories.outbox import CANCEL, UnconfirmedWrite
-from runwatch.store.repositories.outbox import WriteRequest as Write
+from runwatch.store.repositories.outbox import CANCEL, UnconfirmedWrite, WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.workers import start_worker
@@ -48,7 +47,7 @@ class DialogWrite:
     """
 
     id: str
-    write: Write
+    write: WriteRequest
     kept: UnconfirmedWrite | None = None
 
 

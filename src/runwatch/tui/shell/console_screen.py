@@ -161,7 +161,7 @@ class ConsoleScreen(Screen[None]):
         """Called when records of these kinds changed; empty if no change is known."""
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Called when a followed run's events changed."""
+        """Called with the new state of a followed run's tail, also if no event came."""
 
     def session_opened(self) -> None:
         """Called when the session is open or could not be opened."""
