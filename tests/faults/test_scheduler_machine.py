@@ -66,7 +66,7 @@ class SchedulerMachine(RuleBasedStateMachine):
 
     async def _answer(self) -> None:
         await self.clock.sleep(self.latency_s)
-        self.budget.note_exchange()
+        self.budget.note_attempt()
         if self.limits:
             self.gate.close(ORIGIN, None, self.limits.pop())
             self.budget.note_limited()

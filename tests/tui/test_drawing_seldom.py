@@ -73,7 +73,7 @@ async def test_a_request_alone_does_not_draw_the_bar(tmp_path: Path) -> None:
         screen = front(driven)
         bar = screen.query_one(HeaderBar)
         before = bar.place
-        driven.session.live.budget.note_exchange()
+        driven.session.live.budget.note_attempt()
         screen.update_header(recount=False)
         assert bar.place == before
         screen.update_header()
@@ -86,7 +86,7 @@ async def test_requests_are_counted_anew_every_few_seconds(tmp_path: Path) -> No
         driven.app._seconds = 0
         said: list[str] = []
         for _ in range(2 * AGE_REFRESH_S):
-            driven.session.live.budget.note_exchange()
+            driven.session.live.budget.note_attempt()
             driven.app._second()
             said.append(bar.place.requests)
         changes = [number for number, (one, other) in enumerate(pairwise(said), 2) if one != other]

@@ -220,7 +220,7 @@ class CallExecutor:
             return
         request, reply = call.request, attempt.reply
         ended = self._clock.monotonic() if attempt.ended is None else attempt.ended
-        exchange = RequestAttempt(
+        observed = RequestAttempt(
             at=attempt.at,
             operation=call.operation.id,
             method=request.method,
@@ -238,7 +238,7 @@ class CallExecutor:
             origin=self._target.origin,
         )
         try:
-            self._observe(exchange)
+            self._observe(observed)
         except Exception:
             _log.exception("the observer of requests failed")
 

@@ -51,11 +51,11 @@ class SessionListeners:
 
     Attributes:
         tail: As ``on_news`` of :class:`~runwatch.store.live.run_tails.RunTails`.
-        exchange: Called with every request attempt.
+        attempt: Called with every request attempt.
     """
 
     tail: Callable[[TailUpdate], None]
-    exchange: Callable[[RequestAttempt], None]
+    attempt: Callable[[RequestAttempt], None]
 
 
 class ServiceSession:
@@ -136,7 +136,7 @@ class ServiceSession:
             clock=clock,
             read_only=read_only,
             retries=retries,
-            observe=lambda exchange: session[0]._note_exchange(exchange) if session else early.append(exchange),
+            observe=lambda attempt: session[0]._note_attempt(attempt) if session else early.append(attempt),
         )
         try:
             scope = await read_scope(client, database)
@@ -146,8 +146,8 @@ class ServiceSession:
             raise
         made = cls(client, database, scope, store, clock=clock, refresh=refresh, keeping=keeping, listeners=listeners)
         session.append(made)
-        for exchange in early:
-            session[0]._note_exchange(exchange)
+        for attempt in early:
+            session[0]._note_attempt(attempt)
         await session[0]._make_room()
         return session[0]
 
@@ -223,10 +223,10 @@ class ServiceSession:
             await self.journal.flush()
             raise
 
-    def _note_exchange(self, exchange: RequestAttempt) -> None:
-        self.live.note(exchange)
-        self.journal.note(exchange)
-        self._listeners.exchange(exchange)
+    def _note_attempt(self, attempt: RequestAttempt) -> None:
+        self.live.note(attempt)
+        self.journal.note(attempt)
+        self._listeners.attempt(attempt)
 
     def _note_delta(self, delta: CollectionDelta) -> None:
         if delta.added or delta.changed or delta.removed:

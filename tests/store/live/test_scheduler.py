@@ -77,12 +77,12 @@ async def test_forty_live_runs_and_one_tail_stay_within_sixty_requests_a_minute(
 
     async def sweep() -> float:
         service.request("sweep")
-        budget.note_exchange()
+        budget.note_attempt()
         return sweep_interval_s(60)
 
     async def tail() -> float:
         service.request("tail")
-        budget.note_exchange()
+        budget.note_attempt()
         return 1.0
 
     scheduler.add("sweep", JobPriority.SWEEP, sweep)
@@ -105,7 +105,7 @@ async def test_every_tail_is_read_however_many_there_are() -> None:
 
         async def tail(name: str = f"tail {number}") -> float:
             service.request(name)
-            budget.note_exchange()
+            budget.note_attempt()
             return 1.0
 
         scheduler.add(f"tail {number}", JobPriority.FOCUS if number == 0 else JobPriority.TAIL, tail)
@@ -123,7 +123,7 @@ async def test_a_quarter_of_the_limit_stays_free_for_people() -> None:
 
     async def greedy() -> float:
         service.request("greedy")
-        budget.note_exchange()
+        budget.note_attempt()
         return 0.0
 
     scheduler.add("greedy", JobPriority.TAIL, greedy)

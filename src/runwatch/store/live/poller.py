@@ -124,11 +124,11 @@ class Poller:
         """Seconds until a 429 lets reads through again; 0 without one."""
         return self._client.gate.seconds_left(self._client.target.origin)
 
-    def note(self, exchange: RequestAttempt) -> None:
+    def note(self, attempt: RequestAttempt) -> None:
         """Count a request and learn from a 429; for the client's observer."""
-        self.budget.note_exchange()
-        problem = exchange.problem
-        if exchange.status == 429 and (problem is None or problem.code != "quota_exceeded"):
+        self.budget.note_attempt()
+        problem = attempt.problem
+        if attempt.status == 429 and (problem is None or problem.code != "quota_exceeded"):
             self.budget.note_limited()
 
     @property

@@ -92,7 +92,7 @@ class RequestBudget:
         """Mark the first request of the current task as already counted by the scheduler."""
         _prepaid.set([1])
 
-    def note_exchange(self) -> None:
+    def note_attempt(self) -> None:
         """Count a request when its response or failure is known; a prepaid one only once.
 
         A request sent outside the scheduler is the user's: it is counted, and delays no background read.

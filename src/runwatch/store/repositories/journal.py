@@ -171,10 +171,10 @@ class Journal:
         self._database = database
         self._queue: deque[RequestAttempt] = deque(maxlen=MAX_REQUESTS)
 
-    def note(self, exchange: RequestAttempt) -> None:
+    def note(self, attempt: RequestAttempt) -> None:
         """Queue one request attempt. A Problem, or :data:`MAX_QUEUED` entries, start a write in the background."""
-        self._queue.append(exchange)
-        if exchange.problem is not None or len(self._queue) >= MAX_QUEUED:
+        self._queue.append(attempt)
+        if attempt.problem is not None or len(self._queue) >= MAX_QUEUED:
             lines = _Lines(self._queue)
             self._database.write_soon(lines.write, failed=lines.put_back)
 
@@ -278,7 +278,7 @@ class _Lines:
         """Take and write all queued entries."""
         while self._queue:
             self._taken.append(self._queue.popleft())
-        problems = [(exchange, exchange.problem) for exchange in self._taken if exchange.problem is not None]
+        problems = [(attempt, attempt.problem) for attempt in self._taken if attempt.problem is not None]
         connection.executemany(_ADD_REQUEST, map(_request_row, self._taken))
         connection.executemany(_ADD_PROBLEM, starmap(_problem_row, problems))
         connection.execute(_FORGET_REQUESTS, (MAX_REQUESTS,))
@@ -295,36 +295,36 @@ def _clean(text: str | None) -> str | bytes | None:
     return None if text is None else encode_text(redact(text))
 
 
-def _first_columns(exchange: RequestAttempt) -> tuple[Any, ...]:
+def _first_columns(attempt: RequestAttempt) -> tuple[Any, ...]:
     """Return the columns with which both tables begin."""
-    names = exchange.origin, exchange.operation, exchange.method
-    return (format_iso(exchange.at), encode_text(exchange.profile), *names, _clean(exchange.path))
+    names = attempt.origin, attempt.operation, attempt.method
+    return (format_iso(attempt.at), encode_text(attempt.profile), *names, _clean(attempt.path))
 
 
-def _request_row(exchange: RequestAttempt) -> tuple[Any, ...]:
+def _request_row(attempt: RequestAttempt) -> tuple[Any, ...]:
     return (
-        *_first_columns(exchange),
-        _clean(exchange.query),
-        exchange.status,
-        exchange.elapsed_s,
-        exchange.attempt,
-        _clean(exchange.key),
-        exchange.sent_bytes,
-        exchange.received_bytes,
-        _clean(exchange.error),
+        *_first_columns(attempt),
+        _clean(attempt.query),
+        attempt.status,
+        attempt.elapsed_s,
+        attempt.attempt,
+        _clean(attempt.key),
+        attempt.sent_bytes,
+        attempt.received_bytes,
+        _clean(attempt.error),
     )
 
 
-def _problem_row(exchange: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
+def _problem_row(attempt: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
     return (
-        *_first_columns(exchange),
-        exchange.status,
+        *_first_columns(attempt),
+        attempt.status,
         problem.code,
         _clean(problem.title),
         _clean(problem.detail),
         _clean(problem.instance),
-        _clean(exchange.key),
-        exchange.attempt,
+        _clean(attempt.key),
+        attempt.attempt,
         redact(problem.json()),
         encode_text(normalize_id(redact(problem.instance or ""))),
     )

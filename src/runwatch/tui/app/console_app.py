@@ -449,11 +449,11 @@ class ConsoleApp(NavigatingApp):
         if isinstance(screen, ConsoleScreen):
             screen.tail_moved(news)
 
-    def exchanged(self, exchange: RequestAttempt) -> None:
+    def request_attempted(self, attempt: RequestAttempt) -> None:
         """Update local lists after a request attempt."""
         screen = self.mounted_screen
         if isinstance(screen, ResourceScreen) and screen.spec.is_local:
-            if exchange.method == "GET" and exchange.problem is None and exchange.error is None:
+            if attempt.method == "GET" and attempt.problem is None and attempt.error is None:
                 screen.read_soon()
             else:
                 screen.read_source()

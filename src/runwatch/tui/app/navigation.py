@@ -54,7 +54,7 @@ class NavigatingApp(Console):
     def tail_moved(self, news: TailUpdate) -> None:
         """Called with the new state of a followed run's tail, also if no event came."""
 
-    def exchanged(self, exchange: RequestAttempt) -> None:
+    def request_attempted(self, attempt: RequestAttempt) -> None:
         """Called after a request attempt."""
 
     # Called by screens. Navigation runs in the app's message loop; workers use ``call_later``: if two screens change at

@@ -75,5 +75,5 @@ async def open_service_session(
         retries=settings.retries,
         refresh=PollIntervals(settings.refresh_runs_s, settings.refresh_lists_s, settings.refresh_tail_s),
         keeping=RetentionPolicy.by(settings),
-        listeners=SessionListeners(console.tail_moved, console.exchanged),
+        listeners=SessionListeners(console.tail_moved, console.request_attempted),
     )
