@@ -266,6 +266,7 @@ class Searches:
         monkeypatch.setattr(list_model, "run_row_steps", held)
         monkeypatch.setattr(list_model, "RowSearch", sized)
         monkeypatch.setattr(list_model, "SCREENFUL_ROWS", 5)
+        monkeypatch.setattr(list_model, "SHOW_FIRST_S", 0.0)
 
     def go_on(self) -> None:
         """Let them go on."""

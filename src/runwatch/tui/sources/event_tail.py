@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 FILTER_BATCH_EVENTS: Final = 5_000
 """Events filtered in one step, so that new events can be drawn in between."""
 
+FIRST_BATCH_EVENTS: Final = 500
+"""Events near the cursor that are filtered before all others."""
+
 SQL_PREFILTER_EVENTS: Final = 2_000
 """From this many events on, the database searches for a single word first, which finds most matches at once."""
 
@@ -264,7 +267,7 @@ class EventTail:
 
     async def _scan(self, events: EventSequence, wanted: EventFilter, keep: EventPredicate) -> bool:
         """Filter the next part of the events; return whether the filter is still wanted."""
-        size = FILTER_BATCH_EVENTS
+        size = FIRST_BATCH_EVENTS if self._looked_from == self._looked_to else FILTER_BATCH_EVENTS
         part = _next_part(self._looked_near, self._looked_from, self._looked_to, self.length, size)
         if part is None:
             return True

@@ -37,6 +37,9 @@ MAX_SYNC_SEARCH_ROWS: Final = 300
 SCREENFUL_ROWS: Final = 50
 """So many rows found are shown while the search goes on."""
 
+SHOW_FIRST_S: Final = 0.05
+"""After how long they are shown; a search that takes less time only draws its result."""
+
 SHOW_AGAIN_S: Final = 0.25
 """How often more of them are shown."""
 
@@ -255,7 +258,7 @@ class ListModel:
     async def _search_in_steps(self, wanted: _Search, search: RowSearch) -> None:
         # A filter that is already shown, on rows that changed, is shown again once it is complete.
         is_new = self._searched is None or wanted.query is not self._searched.query
-        show_at, shown = time.monotonic(), 0
+        show_at, shown = time.monotonic() + SHOW_FIRST_S, 0
 
         def show_some() -> None:
             nonlocal show_at, shown
