@@ -300,3 +300,19 @@ def test_sums_of_shown_receipts_mark_their_estimates_and_their_unknown_usage() -
     sections = spend_sections(sums, line("-"), lambda _: 40, CONTEXT, is_whole=True)
     shown = {str(entry.label): str(entry.text) for entry in sections[0].lines}
     assert shown["usage"] == "at least 0.0173 USD (estimated) + 0.05 USD in fees"
+
+
+def test_tokens_of_calls_that_did_not_report_them_are_unknown_in_a_receipt_too() -> None:
+    part = {**live_receipt().raw["slices"][0], "attempts": [{"usage": "unknown", "input_tokens": None}]}
+    untold = {"usd": 0, "input_tokens": 0, "output_tokens": 9, "calls": 2, "usage": "unknown", "unknown_calls": 1}
+    receipt = live_receipt(slices=[{**part, "cost": untold}])
+    printed = " ".join(text_of(text_output.detail_lines(RECEIPTS, receipt, CONTEXT)).split())
+    assert "cost.input_tokens unknown" in printed
+    assert "cost.output_tokens at least 9" in printed
+    assert "attempts[0].input_tokens unknown" in printed
+    for lines in (export_records("csv", RECEIPTS, [receipt], CONTEXT), text_output.csv_lines(Receipt, [receipt.raw])):
+        (row,) = csv.DictReader("\n".join(str(line).rstrip("\n") for line in lines).splitlines())
+        (told,) = loads(row["slices"])
+        assert (told["cost"]["usd"], told["cost"]["input_tokens"], told["cost"]["output_tokens"]) == ("unknown",) * 3
+        assert (told["cost"]["known_input_tokens"], told["cost"]["known_output_tokens"]) == (0, 9)
+        assert told["attempts"][0]["input_tokens"] == "unknown"

@@ -12,6 +12,9 @@ from decimal import Context, Decimal
 from functools import reduce
 from typing import Any, Final
 
+UNKNOWN_USAGE: Final = "unknown"
+"""Value of ``usage`` beside the tokens of calls that did not all report them, in receipts."""
+
 # Sums of amounts are exact if their digits span less than this.
 _EXACT: Final = Context(prec=100)
 
@@ -37,7 +40,7 @@ def unknown_calls(holder: Mapping[str, Any]) -> int:
         return max(count, 0)
     if holder.get("pricing_basis") is not None:
         return 0
-    return int("usd" in holder and (holder["usd"] is None or holder.get("usage") == "unknown"))
+    return int("usd" in holder and (holder["usd"] is None or holder.get("usage") == UNKNOWN_USAGE))
 
 
 def unknown_token_calls(holder: Mapping[str, Any]) -> int:
@@ -47,7 +50,7 @@ def unknown_token_calls(holder: Mapping[str, Any]) -> int:
 
 def _lacks_tokens(one: Mapping[str, Any]) -> bool:
     untold = any(name in one and one[name] is None for name in TOKENS)
-    return bool(one["usage"] == "unknown") if "usage" in one else untold
+    return bool(one["usage"] == UNKNOWN_USAGE) if "usage" in one else untold
 
 
 def estimated_calls(holder: Mapping[str, Any]) -> int:
@@ -89,4 +92,6 @@ def is_partial(holder: object, name: str | int) -> bool:
     """Return whether a member of an object is an amount or token count that lacks some calls."""
     if name not in AMOUNTS | TOKENS or not isinstance(holder, Mapping):
         return False
-    return _has(holder, "unknown_calls" if name in AMOUNTS else "unknown_token_calls")
+    if name in AMOUNTS:
+        return _has(holder, "unknown_calls")
+    return _has(holder, "unknown_token_calls") or holder.get("usage") == UNKNOWN_USAGE
