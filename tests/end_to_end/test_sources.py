@@ -107,6 +107,7 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
 
         priced = connect("--model", "tiny-1", "--price-input", "1", "--price-output", "2")
         assert "it has the new prices" in priced.errors
+        assert priced.json["connection"]["endpoint"]["prices"]["*"]["output_usd_per_million"] == "2"
         served = cli("sources", "sync", connection_id, "--json").json
         assert {one["pricing_basis"] for one in served} == {"source_reported"}
         assert "no price is known" not in connect("--model", "tiny-1").errors

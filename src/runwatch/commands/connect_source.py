@@ -299,7 +299,7 @@ class _Connecting:
         return code
 
     async def _read_again(self, connection_id: str) -> None:
-        """Read the connection again after a failed step; if that fails, keep what was known."""
+        """Read the connection again after a step that may have changed it; if that fails, keep what was known."""
         with contextlib.suppress(ApiError):
             self._connection = await read_one(self._session, READ, connection_id, SourceConnection)
 
@@ -320,6 +320,7 @@ class _Connecting:
                     detail=f"{unpriced[0].upstream_ref or unpriced[0].id} has no price",
                     hint=f"{self._session.call.command('sources disconnect', self._connection.id)}, and connect again",
                 )
+            await self._read_again(self._connection.id)
             self._note("        it has the new prices")
         elif unpriced:
             counted = "counted as 0 USD (estimated)" if self._connection.auth_scheme == KEYLESS else "unknown"

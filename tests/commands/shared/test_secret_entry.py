@@ -250,8 +250,12 @@ def test_connecting_again_tests_a_new_model_sets_prices_and_grants_data_classes(
     serve(service, "arms", [saved])
     service.say("PATCH", "/v1/arms/arm_09", Said(200, saved))
     words = ("--model", "ember-7b-instruct", "--data-class", "sandbox", "--price-input", "1", "--price-output", "2")
-    assert runwatch("sources", "connect", "--openai-compatible", "https://127.0.0.1:9", *words).code == 0
     prices = {"*": {"input_usd_per_million": "1", "output_usd_per_million": "2"}}
+    priced = resources.connection(source_id="openai_compatible", endpoint={**endpoint, "prices": prices})
+    service.say("GET", CONNECTION, Said(200, priced))
+    outcome = runwatch("sources", "connect", "--openai-compatible", "https://127.0.0.1:9", *words, "--json")
+    assert outcome.code == 0
+    assert outcome.json["connection"] == dict(priced.raw)
     assert [loads(heard.body) for heard in service.requests("POST", f"{CONNECTION}/deployments/sync")] == [
         {},
         {"models": ["ember-7b-instruct"], "prices": prices},
