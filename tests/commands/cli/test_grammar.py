@@ -122,6 +122,11 @@ def test_numbers_keep_the_digits_that_a_person_typed() -> None:
         ("runs", "'runs' needs a subcommand", "one of submit, list, show, events, watch, cancel, result, add"),
         ("runs list --lmit 3", "Unknown option --lmit", "did you mean --limit?"),
         ("--profle x runs list", "Unknown option --profle", "did you mean --profile?"),
+        (
+            "problems find 4f2a91 --local",
+            "Unknown option --local",
+            "runwatch problems find works on this machine and chooses no service",
+        ),
         ("runs show", "ID is missing", "the run's id"),
         ("runs show a b", "'b' is an extra argument", None),
         ("completion tcsh", "'tcsh' is not one of bash, zsh, fish", None),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
-from runwatch.commands.cli.command_spec import CONSOLE, ArgumentSpec, CommandSpec, OptionSpec
+from runwatch.commands.cli.command_spec import CONSOLE, TARGET, ArgumentSpec, CommandSpec, OptionSpec
 from runwatch.commands.cli.grammar import all_options, command_at, find_option, group_summary, list_paths
 
 PROGRAM = "runwatch"
@@ -171,6 +171,12 @@ def _unknown_flag(program: str, flags: Iterable[OptionSpec], name: str) -> NoRet
         raise UsageError(
             f"{name} is not an option: every process of this machine could read its value",
             hint=f"Put the key into RUNWATCH_API_KEY, or store it with '{PROGRAM} config key set PROFILE'.",
+        )
+    if name in {flag.name for flag in TARGET}:
+        raise UsageError(
+            f"Unknown option {name}",
+            detail=f"{program} works on this machine and chooses no service",
+            hint=f"Leave {name} out.",
         )
     guess = closest_word(name, [flag.name for flag in flags if not flag.hidden])
     raise UsageError(
