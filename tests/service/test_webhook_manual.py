@@ -94,3 +94,11 @@ def test_the_figures_of_the_page_are_those_of_the_code() -> None:
     assert f"{webhooks.MAX_QUEUED:,} deliveries" in PAGE
     assert f"response within {webhook_sender.TIMEOUT_S:g} s" in PAGE
     assert webhook_sender.RECEIVER_AT_ONCE == 2
+
+
+def test_every_command_of_the_page_names_the_local_service_and_a_running_one_is_stopped_first() -> None:
+    commands = re.findall(r"runwatch webhooks [^`]*", PAGE)
+    assert len(commands) >= 5
+    assert all("--local" in command for command in commands)
+    stop, start = PAGE.index("runwatch serve --stop"), PAGE.index("runwatch serve --allow-loopback-checks")
+    assert stop < start

@@ -128,6 +128,19 @@ async def test_a_bad_body_adds_nothing(local: Local, data_dir: Path, body: Json,
     assert not list(data_dir.glob("secrets/*"))
 
 
+async def test_the_owner_learns_how_to_allow_a_receiver_on_this_machine(local: Local) -> None:
+    refused = await local.http.post("/v1/webhooks", json={**BODY, "url": "http://127.0.0.1:8800/"})
+    assert fields(check(refused, "validation_failed")) == ["url"]
+    (error,) = refused.json()["errors"]
+    told = " ".join(map(str, error.values()))
+    for words in (
+        "Must not be on this machine.",
+        "'runwatch serve --stop'",
+        "'runwatch serve --allow-loopback-checks'",
+    ):
+        assert words in told
+
+
 @pytest.mark.parametrize(
     "host",
     ["169.254.169.254", "[::ffff:169.254.169.254]", "10.1.2.3", "0xa9.0xfe.0xa9.0xfe", "2852039166", "[fd00:ec2::254]"],

@@ -22,6 +22,11 @@ from runwatch.service.transaction import Row, Transaction
 
 _WEBHOOK: Final = "/v1/webhooks/{webhook_id}"
 
+_ALLOWING_LOOPBACK: Final = (
+    " To allow it, end the service with 'runwatch serve --stop', then start it with"
+    " 'runwatch serve --allow-loopback-checks'."
+)
+
 
 def list_webhooks(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return every webhook of the organization, newest first. The list has no pages."""
@@ -94,7 +99,8 @@ def _check_scheme(call: AuthenticatedRequest, url: str) -> None:
             ("url", "Must be a public address; private, link-local and reserved ones are never called.")
         )
     if is_loopback and AddressKind.LOOPBACK not in reach.addresses:
-        raise make_validation_error(("url", "Must not be on this machine."))
+        remedy = _ALLOWING_LOOPBACK if call.context.reach_policy.is_owner(call.tenant_id) else ""
+        raise make_validation_error(("url", f"Must not be on this machine.{remedy}"))
     if parts.scheme == "http" and not is_loopback:
         raise make_validation_error(("url", "Must begin with https."))
 
