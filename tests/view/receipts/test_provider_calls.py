@@ -105,3 +105,18 @@ def test_a_refused_call_is_told_with_its_exact_status() -> None:
     assert last_failure_text(receipt) == "the provider refused the request (HTTP 418)"
     assert "HTTP 418" in run_text(receipt)
     assert "HTTP 418" in receipt_text(receipt)
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [(400, "Read what the provider answered: `runs show`"), (429, "Wait as long as"), (500, "Read")],
+)
+def test_the_next_step_names_the_answer_of_the_provider_and_waits_after_a_rate_limit(status: int, advice: str) -> None:
+    error = {"attempt": 1, "http_status": status, "message": "no"}
+    run = builders.run(status="failed", reason=OTHER_REASON, provider_errors=[error])
+    receipt = failed({**call("rate_limited" if status == 429 else "request_refused"), "http_status": status})
+    for facts in (RunFacts(run), RunFacts(run, receipt=receipt)):
+        shown = " ".join("\n".join(map(str, text_output.detail_lines(RUNS, facts, CONTEXT))).split())
+        assert f" next {advice}" in shown
+        assert "provider_errors" in shown
+        assert "in the receipt: they name" not in shown

@@ -9,7 +9,6 @@ from typing import Any, Final
 from runwatch.records.packet import DecisionPacket
 from runwatch.records.run import Run, Slice
 from runwatch.records.states import is_final
-from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.runs.decision_packet import (
     NEEDS_REVIEW,
     decision_reason_cell,
@@ -18,7 +17,7 @@ from runwatch.view.runs.decision_packet import (
     run_outcome_title,
 )
 from runwatch.view.runs.event_lines import last_event_text
-from runwatch.view.runs.provider_calls import end_reason_text, provider_error_text
+from runwatch.view.runs.provider_calls import end_advice_text, end_reason_text, provider_error_text
 from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue, run_facts
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.members import column, field, id_column, member_lines
@@ -255,7 +254,7 @@ def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 
 def _next(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     reason = facts.reason.value
-    return None if reason is None else line(explain_reason(reason).next_step)
+    return None if reason is None else end_advice_text(reason, facts.receipt, facts.provider_errors)
 
 
 _UNDECIDED: Final = DecisionPacket({})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from runwatch.records.receipt import ProviderCall, Receipt, ReceiptSlice
@@ -13,6 +14,14 @@ from runwatch.view.text.safe_text import SafeText, block, line
 
 _GENERAL: Final = frozenset({"dispatch_internal_error", "fallback_exhausted"})
 """Reasons shared by many failures of calls; the failure of the last call is more specific."""
+
+TOO_MANY_REQUESTS: Final = 429
+
+_WAIT: Final = (
+    "Wait as long as the provider says, or a minute, then submit again. `runs show` has its answer as"
+    " `provider_errors`."
+)
+"""Advice after a rate limit."""
 
 
 def provider_failure_text(call: ProviderCall) -> SafeText | None:
@@ -40,6 +49,18 @@ def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
         return line(sentence)
     told = f"The last provider call failed: {failure}."
     return line(told if reason == "dispatch_internal_error" else f"{sentence} {told}")
+
+
+def end_advice_text(reason: str, receipt: Receipt | None, errors: Sequence[CallError]) -> SafeText:
+    """Return what to do after a run has ended: wait if the provider's rate limit refused its last call.
+
+    Args:
+        errors: How providers refused its calls, in order; empty if that is not known.
+    """
+    calls = [call for part in (receipt.slices if receipt is not None else None) or () for call in part.attempts or ()]
+    status = calls[-1].http_status if calls else errors[-1].http_status if errors else None
+    is_limited = status == TOO_MANY_REQUESTS or (bool(calls) and calls[-1].failure_kind == "rate_limited")
+    return line(_WAIT if reason in _GENERAL and is_limited else explain_reason(reason).next_step)
 
 
 def provider_error_text(error: CallError) -> SafeText:
