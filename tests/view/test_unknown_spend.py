@@ -316,3 +316,16 @@ def test_tokens_of_calls_that_did_not_report_them_are_unknown_in_a_receipt_too()
         assert (told["cost"]["usd"], told["cost"]["input_tokens"], told["cost"]["output_tokens"]) == ("unknown",) * 3
         assert (told["cost"]["known_input_tokens"], told["cost"]["known_output_tokens"]) == (0, 9)
         assert told["attempts"][0]["input_tokens"] == "unknown"
+
+
+def test_the_counts_of_a_usage_report_are_in_the_blocks_that_they_belong_to() -> None:
+    day = {"date": "2026-11-20", "usd": 0.5, "unknown_calls": 0, "estimated_calls": 3}
+    raw = {"totals": UNTOLD, "by_arm": [{"arm_id": "arm_1", **UNTOLD}, {"arm_id": "arm_2", "usd": 1}], "by_day": [day]}
+    printed = text_of(text_output.detail_lines(USAGE, Usage(raw), CONTEXT))
+    blocks = {block.splitlines()[0]: " ".join(block.split()) for block in printed.split("\n\n")}
+    assert list(blocks) == ["Totals", "Arm arm_1", "Arm arm_2", "Day 2026-11-20"]
+    assert "unknown_token_calls 1 estimated_calls 2" in blocks["Arm arm_1"]
+    assert "_calls" not in blocks["Arm arm_2"]
+    assert "unknown_calls 0 estimated_calls 3" in blocks["Day 2026-11-20"]
+    odd = Usage({"totals": UNTOLD, "by_arm": [{"arm_id": "arm_1", "unknown_calls": "many"}]})
+    assert "by_arm[0].unknown_calls" in text_of(text_output.detail_lines(USAGE, odd, CONTEXT))

@@ -8,10 +8,11 @@ from runwatch.records.api_key import ApiKey
 from runwatch.records.compliance import ComplianceExport, Decision
 from runwatch.records.evaluation import DayEvaluation, EvalSummary
 from runwatch.records.proposal import Proposal
+from runwatch.records.record import Record
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Usage, UsageTotals
 from runwatch.view.actions.organization import KEY_ACTIONS, KEY_MAKES, PROPOSAL_ACTIONS
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
-from runwatch.view.spec.resource import MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.member_format import id_cell
 from runwatch.view.text.safe_text import block, json_text, line, plain_decimal
@@ -29,6 +30,19 @@ def _score(value: Any, _: RenderContext) -> CellText:
 def _as_text(value: object, _: RenderContext) -> CellText:
     """Format text on as many lines as it has, anything else as sent."""
     return block(value if isinstance(value, str) else json_text(value))
+
+
+def _count_lines(names: str) -> tuple[ComputedLine, ...]:
+    """Declare a line for each count that only some services send; it is left out where there is no count."""
+
+    def declare(name: str) -> ComputedLine:
+        def draw(_: Any, item: Record, __: RenderContext) -> CellText | None:
+            count = item.raw.get(name)
+            return line(count) if isinstance(count, int) and not isinstance(count, bool) else None
+
+        return ComputedLine(name, draw, lambda _: name)
+
+    return tuple(map(declare, names.split()))
 
 
 PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
@@ -109,7 +123,11 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
         SectionSpec("Period", member_lines("from to", under="period")),
         SectionSpec("Totals", member_lines(_TOTALS, under="totals")),
         SectionSpec(
-            "Arm", member_lines("arm_id usd:usd selected_count fallback_count input_tokens output_tokens"),
+            "Arm",
+            (
+                *member_lines("arm_id usd:usd selected_count fallback_count input_tokens output_tokens"),
+                *_count_lines("unknown_calls unknown_token_calls estimated_calls"),
+            ),
             each="by_arm", item=ArmUsage, names="arm_id",
         ),
         SectionSpec(
@@ -117,7 +135,11 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
             names="api_key_id",
         ),
         SectionSpec(
-            "Day", member_lines("date executions usd:usd platform_usd:usd passthrough_usd:usd"),
+            "Day",
+            (
+                *member_lines("date executions usd:usd platform_usd:usd passthrough_usd:usd"),
+                *_count_lines("unknown_calls estimated_calls"),
+            ),
             each="by_day", item=DayUsage, names="date",
         ),
     ),
