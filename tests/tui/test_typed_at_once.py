@@ -8,6 +8,7 @@ import pytest
 
 from runwatch.tui.core.command_parser import PaletteCommand
 from runwatch.tui.flows.local_notes import NoteEditor
+from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
@@ -58,11 +59,43 @@ async def test_hints_can_be_clicked_while_a_filter_is_typed(tmp_path: Path) -> N
         await driven.shows("filter status:live")
 
 
+@pytest.mark.parametrize(
+    ("key", "typed", "words"),
+    [
+        ("1", "is:failed", "unknown is:failed; try status:failed"),
+        ("2", "xstatus:failed", "there is no field 'xstatus'; try status"),
+    ],
+)
+async def test_a_filter_that_cannot_be_read_leaves_the_rows_from_before(
+    key: str, typed: str, words: str, tmp_path: Path
+) -> None:
+    async with console(noon.service(), tmp_path, size=(80, 24)) as driven:
+        await driven.shows("8f21…9b7e")
+        await driven.press(key)
+        screen = driven.app.screen
+        assert isinstance(screen, ListScreen)
+        await driven.until(lambda: bool(screen.listing.shown), "the rows")
+        before = [row.id for row in screen.listing.shown]
+        await driven.press("slash")
+        await driven.type(typed)
+        await driven.press("enter")
+        await driven.shows(f"not applied: {words}")
+        assert (screen.filter_text, [row.id for row in screen.listing.shown]) == ("", before)
+        # A filter from before stays too.
+        await driven.press("escape", "slash")
+        await driven.type("8f21")
+        await driven.press("enter", "slash")
+        await driven.type(" is:nothing")
+        await driven.press("enter")
+        await driven.shows("not applied: unknown is:nothing")
+        assert screen.filter_text == "8f21"
+
+
 async def test_a_filter_that_cannot_be_read_stays_to_be_put_right(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
         await driven.press("slash")
         await driven.type("status>")
         await driven.press("enter")
-        await driven.shows("at character")
+        await driven.shows("not applied: nothing after status>")
         assert any(isinstance(widget, FilterBar) for widget in (driven.app.screen.focused or driven.table).ancestors)

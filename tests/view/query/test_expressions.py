@@ -116,7 +116,7 @@ def test_a_filter_finds_what_it_says(text: str, names: str) -> None:
         ("statsu:failed", 0, "there is no field 'statsu'"),
         ("fail http://x", 5, "there is no field 'http'"),
         ("has:nothing", 4, "there is no field 'nothing'"),
-        ("is:odd", 3, "unknown is:odd; known: final, live, problem, broken, composer, review, test, cut"),
+        ("is:odd", 3, "unknown is:odd"),
         ("status:", 7, "nothing after status:"),
         ("cost>", 5, "nothing after cost>"),
         ("cost>much", 5, "> needs a number, an age such as 10m, or a date such as 2026-11-20"),
@@ -147,6 +147,23 @@ def test_a_mistyped_field_is_answered_with_the_nearest_one() -> None:
     with pytest.raises(QueryError) as caught:
         found("statsu:failed")
     assert caught.value.hint == "Did you mean 'status'?"
+    assert caught.value.short_words == "there is no field 'statsu'; try status; at character 1"
+
+
+@pytest.mark.parametrize(
+    ("flag", "nearest", "known"),
+    [
+        ("failed", "status:failed", "final, live, problem, broken, composer, review, test, cut"),
+        ("brokn", "is:broken", "broken, "),
+        ("zzz", "", "final, live, problem, broken, composer, review, test, cut"),
+    ],
+)
+def test_an_unknown_flag_is_answered_with_the_nearest_words_first(flag: str, nearest: str, known: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        found(f"is:{flag}")
+    assert caught.value.nearest == nearest
+    assert caught.value.short_words.startswith(f"unknown is:{flag}; {'try ' if nearest else ''}{nearest}")
+    assert f"known: {known}" in str(caught.value)
 
 
 def test_a_filter_that_is_too_long_is_refused() -> None:

@@ -7,7 +7,7 @@ text of a filter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -23,14 +23,33 @@ from runwatch.view.text.values import FilterValue, compare_values, parse_value
 class QueryError(UsageError):
     """A filter that cannot be parsed.
 
+    Args:
+        hint: What to do next, if there is no ``nearest``.
+
     Attributes:
+        reason: What cannot be read.
         position: Offset of the error in the filter's text.
+        nearest: What to write instead, such as ``status:failed``; empty if unknown.
+        known: The words that would be right there, the nearest first.
     """
 
-    def __init__(self, reason: str, position: int, hint: str | None = None) -> None:
-        super().__init__("The filter cannot be read", detail=f"at character {position + 1}: {reason}", hint=hint)
+    def __init__(
+        self, reason: str, position: int, hint: str | None = None, *, nearest: str = "", known: Sequence[str] = ()
+    ) -> None:
+        words = f"; known: {', '.join(known)}" if known else ""
+        hint = f"Did you mean {nearest!r}?" if nearest else hint
+        super().__init__("The filter cannot be read", detail=f"at character {position + 1}: {reason}{words}", hint=hint)
         self.position = position
         self.reason = reason
+        self.nearest = nearest
+        self.known = tuple(known)
+
+    @property
+    def short_words(self) -> str:
+        """What cannot be read, then what to write instead, for a narrow line that is cut at its end."""
+        nearest = (f"try {self.nearest}",) if self.nearest else ()
+        known = (f"known: {', '.join(self.known)}",) if self.known else ()
+        return "; ".join((self.reason, *nearest, *known, f"at character {self.position + 1}"))
 
 
 class FilterableRow(Protocol):

@@ -23,7 +23,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import closest_word, closest_words
+from runwatch.records.states import FINAL_STATES, LIVE_STATES
 from runwatch.view.query.expressions import (
     AllOf,
     AnyOf,
@@ -214,20 +215,28 @@ class _Parser:
         self.position += 1
         name = "" if _ENDS.match(self.text, self.position) else self._bare()
         if name not in self.named:
-            raise QueryError(f"there is no filter named {name!r}", start, _nearest(name, self.named))
+            near = closest_word(name, self.named)
+            raise QueryError(f"there is no filter named {name!r}", start, nearest=f":{near}" if near else "")
         if name in self.inside:
             raise QueryError(f"the filter {name!r} contains itself", start)
         inner = _Parser(self.named[name], self.spec, self.named, self.extra, (*self.inside, name))
         try:
             return inner.read()
         except QueryError as error:
-            raise QueryError(f"in the filter {name!r}: {error.reason}", start, error.hint) from None
+            reason = f"in the filter {name!r}: {error.reason}"
+            raise QueryError(reason, start, error.hint, nearest=error.nearest, known=error.known) from None
 
     def _is(self, flag: str, position: int) -> Term:
         if flag in self.spec.flags:
             return HasFlag(flag)
-        known = ", ".join(self.spec.flags) or "none"
-        raise QueryError(f"unknown is:{flag}; known: {known}", position)
+        known = list(self.spec.flags)
+        near = closest_words(flag, known, len(known))
+        if flag in (*FINAL_STATES, *LIVE_STATES) and self.spec.field("status") is not None:
+            nearest = f"status:{flag}"
+        else:
+            nearest = f"is:{near[0]}" if near else ""
+        known.sort(key=lambda word: near.index(word) if word in near else len(near))
+        raise QueryError(f"unknown is:{flag}", position, nearest=nearest, known=known or ("none",))
 
     def _field(self, name: str, position: int) -> str:
         field = self.spec.field(name)
@@ -237,10 +246,5 @@ class _Parser:
         if len(path) > 1 or path[0] in self.spec.record.MEMBERS or path[0] in self.extra:
             return name
         known = [known for field in self.spec.all_fields() for known in (field.id, *field.aliases)]
-        hint = _nearest(name, [*known, *self.spec.record.MEMBERS, *self.extra])
-        raise QueryError(f"there is no field {name!r}", position, hint or HINT)
-
-
-def _nearest(name: str, known: Collection[str]) -> str | None:
-    near = closest_word(name, known)
-    return f"Did you mean {near!r}?" if near else None
+        near = closest_word(name, [*known, *self.spec.record.MEMBERS, *self.extra])
+        raise QueryError(f"there is no field {name!r}", position, HINT, nearest=near or "")

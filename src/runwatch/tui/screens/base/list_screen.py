@@ -56,6 +56,7 @@ class ListScreen(RowScreen):
         self._source = source
         self.listing: Final = ListModel(spec, self, self.show_rows)
         self._query: Query | None = None
+        self._query_before: Query | None = None
         self._filter_is_off = False
         self._is_unreadable = False
         self._sort: tuple[SortKey, ...] = spec.sort
@@ -205,6 +206,7 @@ class ListScreen(RowScreen):
     def action_filter(self) -> None:
         """Open the filter bar."""
         self.add_class("-filtering")
+        self._query_before = self._query
         self._is_unreadable = False
         self.query_one("#filter", FilterBar).edit(self.filter_text)
         self._count_matches()
@@ -216,7 +218,7 @@ class ListScreen(RowScreen):
         self.show_rows()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Filter while typing; an invalid text leaves the last valid filter applied."""
+        """Filter while typing."""
         message.stop()
         self._apply_filter(message.text)
 
@@ -332,24 +334,30 @@ class ListScreen(RowScreen):
             self.table.sorted_by(order.field, descending=order.descending)
 
     def _apply_filter(self, text: str) -> bool:
-        """Apply a filter text and return whether it is valid; otherwise the last valid filter stays."""
+        """Apply a filter text and return whether it is valid.
+
+        If it is not, the filter from before the typing applies again: rows of the text's valid beginning would look
+        like the result.
+        """
         if text.strip():
             from runwatch.view.query.expressions import QueryError
             from runwatch.view.query.parser import parse_filter
 
             try:
                 self._query = parse_filter(text, self.spec, named=self.console.settings.filters)
+                self._is_unreadable = False
             except QueryError as error:
+                if self.has_class("-filtering"):
+                    self._query = self._query_before
                 self._is_unreadable = True
-                self.query_one("#filter", FilterBar).show_error(line(error.detail or error.title))
-                return False
+                self.query_one("#filter", FilterBar).show_error(line(f"not applied: {error.short_words}"))
         else:
             self._query = None
-        self._is_unreadable = False
-        self._filter_is_off = False
+            self._is_unreadable = False
+        self._filter_is_off = self._filter_is_off and self._is_unreadable
         self.show_crumbs(self._filter_words())
         self.show_rows()
-        return True
+        return not self._is_unreadable
 
     def _count_matches(self) -> None:
         # New rows do not clear the error of an invalid filter.

@@ -1,4 +1,4 @@
-"""The input for a filter. It applies while the user types; an invalid filter leaves the rows as they are."""
+"""The input for a filter. It applies while the user types; an invalid filter is not applied."""
 
 from __future__ import annotations
 
@@ -50,9 +50,11 @@ class FilterBar(Horizontal):
         }
         & > #filter-state {
             width: auto;
-            max-width: 60%;
+            max-width: 75%;
             height: 1;
             padding: 0 0 0 2;
+            text-wrap: nowrap;
+            text-overflow: ellipsis;
         }
     }
     """
@@ -102,7 +104,7 @@ class FilterBar(Horizontal):
         self._state.update(to_content(matching, Role.QUIET))
 
     def show_error(self, reason: SafeText) -> None:
-        """Show an error; the last valid filter stays applied."""
+        """Show why a filter is not applied."""
         self._make()
         self._input.add_class("-invalid")
         self._state.update(to_content(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD))
