@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.json import loads
-from runwatch.view.detail.record_diff import diff_records
+from runwatch.view.detail.record_diff import compare_records, diff_records
 from tests.view.strategies import few, json_values, texts
 
 
@@ -32,6 +32,24 @@ def test_each_value_that_differs_is_told_by_its_path(left: str, right: str, foun
 
 def test_numbers_are_compared_as_they_were_sent() -> None:
     assert [one.path for one in diff_records(loads('{"a": 0.10}'), loads('{"a": 0.1}'))] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("left", "path", "shown"),
+    [
+        ('{"slices": [{"cost": {"usd": 0, "unknown_calls": 1}}]}', "slices[0].cost.usd", "unknown"),
+        ('{"slices": [{"cost": {"usd": 0.2, "unknown_calls": 1}}]}', "slices[0].cost.usd", "at least 0.2"),
+        ('{"slices": [{"cost": {"usd": 0, "usage": "unknown"}}]}', "slices[0].cost.usd", "unknown"),
+        ('{"slices": [{"cost": {"input_tokens": 0, "usage": "unknown"}}]}', "slices[0].cost.input_tokens", "unknown"),
+        ('{"totals": {"usd": 0, "unknown_calls": 2}}', "totals.usd", "unknown"),
+        ('{"totals": {"usd": 0}, "slices": [{"cost": {"usd": 0, "usage": "unknown"}}]}', "totals.usd", "unknown"),
+        ('{"totals": {"usd": 0}}', "totals.usd", "0"),
+    ],
+)
+def test_an_unknown_part_of_a_sum_is_named_and_differs_from_the_number(left: str, path: str, shown: str) -> None:
+    known = '{"slices": [{"cost": {"usd": 0, "input_tokens": 0}}], "totals": {"usd": 0}}'
+    (value,) = [one for one in compare_records(loads(left), loads(known)) if one.path == path]
+    assert (value.left, value.right, value.differs) == (shown, "0", shown != "0")
 
 
 @few

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from runwatch.base.json import dumps
+from runwatch.records.spend import AMOUNTS, TOKENS, unknown_calls, unknown_token_calls
 from runwatch.view.text import json_paths
+from runwatch.view.text.format import UNKNOWN
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
 
 
@@ -48,15 +50,40 @@ class ComparedValue:
 
 
 def compare_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[ComparedValue]:
-    """Compare every value of two decoded records, in the order of :func:`diff_records`."""
+    """Compare every value of two decoded records, in the order of :func:`diff_records`.
+
+    A sum that lacks calls of unknown cost or tokens is shown as ``unknown`` or ``at least`` its known part, and differs
+    from the same number elsewhere that is complete.
+    """
     return [
-        ComparedValue(line(json_paths.format_path(path), None), _shown(one), _shown(other), _differ(one, other))
-        for path, one, other in _pairs(left, right)
+        ComparedValue(line(json_paths.format_path(path), None), mine, other, _differ(one, two) or mine != other)
+        for path, one, two in _pairs(left, right)
+        for mine, other in [(_shown(left, path, one), _shown(right, path, two))]
     ]
 
 
-def _shown(value: Any) -> SafeText | None:
-    return None if value is json_paths.MISSING else block(json_text(value))
+def _shown(record: Mapping[str, Any], path: json_paths.JsonPath, value: Any) -> SafeText | None:
+    if value is json_paths.MISSING:
+        return None
+    shown = block(json_text(value))
+    if path[-1] not in AMOUNTS | TOKENS:
+        return shown
+    holders: list[Any] = [record]
+    for step in path[:-1]:
+        holders.append(holders[-1][step])
+    holder = holders[-1]
+    if not isinstance(holder, Mapping):
+        return shown
+    # Receipts of version 0.1.0 mark a call of unknown cost or tokens, but have no count of them.
+    is_unknown = (unknown_calls if path[-1] in AMOUNTS else unknown_token_calls)(holder)
+    if path == ("totals", "usd") and "unknown_calls" not in holder:
+        parts = record.get("slices")
+        is_unknown = (
+            sum(unknown_calls(part) for part in parts if isinstance(part, Mapping)) if isinstance(parts, list) else 0
+        )
+    if not is_unknown:
+        return shown
+    return line(f"at least {shown}" if value else UNKNOWN)
 
 
 def diff_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
