@@ -27,6 +27,17 @@ def kinds() -> dict[str, Record]:
                     completed_at=builders.AT,
                     known_spend_usd=0.0031,
                     unknown_calls=1,
+                    estimated_calls=1,
+                    provider_errors=[
+                        {
+                            "attempt": 1,
+                            "arm_id": "arm_3f20",
+                            "at": builders.AT,
+                            "http_status": 400,
+                            "message": "The model is not loaded.",
+                            "retention_expires_at": builders.AT,
+                        }
+                    ],
                 ),
                 "result": builders.result(),
                 "account": builders.account(

@@ -13,7 +13,7 @@ from runwatch.base.json import ExactNumber
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
-from runwatch.records.run import Run
+from runwatch.records.run import CallError, Run
 from runwatch.records.template import Template
 from runwatch.store.repositories.record_versions import RecordVersion
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
@@ -109,6 +109,9 @@ def subjects(spec: ResourceSpec[Any]) -> st.SearchStrategy[Any]:
             st.one_of(st.none(), garbage(SubmittedRequest).map(SubmittedRequest)),
             st.one_of(st.none(), garbage(Receipt).map(Receipt)),
             st.one_of(st.none(), garbage(RunEvent).map(RunEvent)),
+            st.just(""),
+            st.just(""),
+            st.one_of(st.none(), st.lists(garbage(CallError).map(CallError), max_size=2).map(tuple)),
         )
     if spec.record is Template:
         return st.builds(
