@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import pytest
 from axe_selenium_python import Axe
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -184,7 +185,8 @@ class Browser:
         def go(driver: Chrome) -> None:
             before = driver.find_element(By.TAG_NAME, "html")
             act(driver)
-            wait = WebDriverWait(driver, WAIT_S, poll_frequency=0.05)
+            # A question asked while the browser changes from one page to the other may fail in many ways.
+            wait = WebDriverWait(driver, WAIT_S, poll_frequency=0.05, ignored_exceptions=[WebDriverException])
             wait.until(staleness_of(before))
             wait.until(lambda each: each.execute_script("return document.readyState") == "complete")
 

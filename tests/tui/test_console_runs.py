@@ -91,6 +91,8 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
         assert order[:3] == [noon.QUEUED, noon.LIVE, noon.HOVERING]
         await driven.shows("─ 77ab…02d1")
         await driven.until(lambda: driven.app.screen._rest is None, "the cursor to rest")  # type: ignore[attr-defined]
+        # A read that ends between the key and the message of the cursor draws the detail anew.
+        await driven.settle()
         monkeypatch.setattr("runwatch.tui.screens.base.resource_screen.DEBOUNCE_S", 3600.0)
         await driven.press("j", "j")
         await driven.until(lambda: driven.app.screen._rest is not None, "the cursor to move")  # type: ignore[attr-defined]
@@ -444,6 +446,7 @@ async def test_an_event_opens_in_a_drawer_and_the_drawer_closes(tmp_path: Path) 
         await on_run(driven, noon.LIVE)
         await driven.press("enter")
         await driven.shows("your check accepted")
+        await driven.until(lambda: has_focus(driven, EventLog), "the events to have the focus")
         await driven.press("enter")
         await driven.shows('"state": "customer_verdict"')
         await driven.shows("▸ 12:04:29  recorded")
