@@ -21,3 +21,4 @@ def test_several_come_the_closest_first_and_no_more_than_asked_for() -> None:
     models = ["qwen3:4b", "llama3.1:8b", "llama3.2", "llama3"]
     assert closest_words("llama3", models, 2) == ["llama3", "llama3.2"]
     assert closest_words("llama3", models, 9) == ["llama3", "llama3.2", "llama3.1:8b"]
+    assert closest_words("llama3", (), 0) == []

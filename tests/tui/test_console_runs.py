@@ -177,7 +177,7 @@ async def test_a_receipt_leads_to_its_run_and_the_run_to_its_receipt(tmp_path: P
 # Filtering and sorting.
 
 
-async def test_a_filter_works_while_it_is_typed_and_a_mistake_keeps_the_last_good_one(tmp_path: Path) -> None:
+async def test_a_filter_works_while_it_is_typed_and_a_mistake_keeps_the_rows_from_before(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21…9b7e")
         await driven.press("slash")
@@ -188,7 +188,7 @@ async def test_a_filter_works_while_it_is_typed_and_a_mistake_keeps_the_last_goo
         await driven.shows("✗")
         field = driven.app.screen.query_one("#filter LineInput", LineInput)
         assert field.has_class("-invalid")
-        assert "3 of 9" in driven.text
+        await driven.hides("3 of 9")
         await driven.press("backspace", "backspace", "backspace", "enter")
         assert isinstance(driven.focused, RecordTable)
         assert "filter is:live" in driven.text

@@ -14,7 +14,7 @@ def closest_words(word: str, known: Iterable[str], most: int) -> list[str]:
     # Imported here because only a mistake needs it.
     import difflib
 
-    return difflib.get_close_matches(word, list(known), most, CUTOFF)
+    return difflib.get_close_matches(word, list(known), most, CUTOFF) if most > 0 else []
 
 
 def closest_word(word: str, known: Iterable[str]) -> str | None:
