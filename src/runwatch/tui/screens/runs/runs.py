@@ -308,6 +308,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         row, session = self.row, self.console.session
         if row is None or not self.tail.is_showing:
             return
+        if self._shown is not None and row.id != self._shown:
+            # The cursor has not come to rest; the frame belongs to the run that is shown.
+            return
         pane = self.query_one("#detail", Pane)
         if session is None or self.run_detail.tab != "events":
             known = self.tail.known_words() if self.run_detail.tab == "events" else line("")
