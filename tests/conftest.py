@@ -93,7 +93,8 @@ def _clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if is_foreign(name):
             monkeypatch.delenv(name)
-    for name, value in places(tmp_path).items():
+    # A terminal of few symbols, or none, around the tests is another thing that could reach into them.
+    for name, value in (places(tmp_path) | {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}).items():
         monkeypatch.setenv(name, value)
 
 

@@ -187,3 +187,15 @@ def test_a_journal_that_nobody_has_written_is_empty(runwatch: Here) -> None:
         shown = runwatch(noun, "list")
         assert (shown.code, shown.stdout) == (0, b"")
         assert "this machine" in shown.errors
+
+
+@pytest.mark.parametrize(("name", "value"), [("LC_ALL", "C"), ("TERM", "linux"), ("TERM", "dumb")])
+def test_where_the_terminal_has_few_symbols_text_is_ascii(
+    name: str, value: str, runwatch: Here, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [("runs", "list"), ("receipts", "list"), ("receipts", "show", FAILED), ("runs", "events", ECHO)]
+    before = [runwatch(*each).text for each in words]
+    monkeypatch.setenv(name, value)
+    after = [runwatch(*each).text for each in words]
+    assert [text.isascii() for text in (*before, *after)] == [False] * 4 + [True] * 4
+    assert [len(text) for text in before] == [len(text) for text in after]

@@ -65,7 +65,7 @@ def check_what_runs(shell: str, home: Path, runwatch: Here, names: list[str]) ->
     ]
     rest = [calls[0] for calls in found[len(names) :]]
     assert rest[: len(names)] == [
-        ["runwatch", "config", "set", f"profiles.{name}.base_url", "https://…"] for name in wanted
+        ["runwatch", "config", "set", f"profiles.{name}.base_url", "https://HOST"] for name in wanted
     ]
     assert rest[len(names) :] == [["ssh", "-L", "80:127.0.0.1:80", name or "THIS_MACHINE"] for name in wanted]
     assert all(len(calls) == 1 for calls in found)
@@ -87,4 +87,4 @@ def test_so_it_is_for_the_whole_corpus(shell: str, tmp_path: Path, runwatch: Her
 def test_a_hint_with_a_command_has_no_quotes_around_it(runwatch: Here) -> None:
     hint = commands_after("next ", runwatch("config", "key", "set", "$(touch pwned)", stdin=b"k").errors)
     command = runwatch_command("config set", "profiles.$(touch pwned).base_url")
-    assert [each.strip() for each in hint] == [f"Create it: {command} https://…"]
+    assert [each.strip() for each in hint] == [f"Create it: {command} https://HOST"]

@@ -333,3 +333,31 @@ def test_a_default_profile_that_is_not_there_does_not_stop_a_start(machine: Mach
     assert machine.resolver(SettingOptions(), {}).settings().default_profile == ""
     with pytest.raises(NotConfigured, match="names a profile that is not in the file"):
         machine.target()
+
+
+@pytest.mark.parametrize(
+    ("environment", "variable"),
+    [
+        ({"TERM": "linux", "LANG": "de_DE.UTF-8"}, "TERM"),
+        ({"TERM": "dumb"}, "TERM"),
+        ({"LANG": "C"}, "LANG"),
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, "LANG"),
+        ({"LANG": "de_DE.UTF-8", "LC_ALL": "POSIX"}, "LC_ALL"),
+        ({"LANG": "C", "LC_CTYPE": "de_DE.UTF-8"}, ""),
+        ({"LANG": "C", "LC_ALL": "C.UTF-8", "TERM": "xterm"}, ""),
+        ({"LANG": "de_DE.UTF-8", "TERM": "xterm-256color"}, ""),
+        ({}, ""),
+    ],
+    ids=str,
+)
+def test_a_terminal_or_locale_of_few_symbols_gets_ascii(
+    environment: Mapping[str, str], variable: str, machine: Machine
+) -> None:
+    found = machine.resolver(SettingOptions(), environment).value(Settings.glyphs)
+    where = ("ascii", SettingSource.ENVIRONMENT, variable) if variable else ("unicode", SettingSource.DEFAULT, "")
+    assert (found.value, found.source, found.where) == where
+
+
+def test_glyphs_of_the_settings_file_come_before_the_terminals(machine: Machine) -> None:
+    machine.settings('glyphs = "unicode"\n')
+    assert machine.resolver(SettingOptions(), {"TERM": "linux"}).settings().glyphs == "unicode"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -28,6 +28,7 @@ def opened(
     columns: int = 120,
     rows: int = 30,
     settings: str = "",
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[Terminal]:
     """The console on a terminal, with its list read.
 
@@ -38,14 +39,15 @@ def opened(
         columns: The terminal's width.
         rows: The terminal's height.
         settings: The settings file.
+        variables: More of its environment.
     """
     if settings:
         (home / "settings.toml").write_text(settings)
         (home / "settings.toml").chmod(0o600)
-    variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY}
+    environment = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY, **(variables or {})}
     command = [sys.executable, "-m", "tests.tui.console_victim" if victim else "runwatch"]
-    with Terminal(command, env=clean_environment(home, variables), columns=columns, rows=rows, cwd=ROOT) as terminal:
-        terminal.wait_for(LAST_ROW)
+    with Terminal(command, env=clean_environment(home, environment), columns=columns, rows=rows, cwd=ROOT) as terminal:
+        terminal.wait_for(LAST_ROW.replace("…", "~") if "TERM" in environment else LAST_ROW)
         yield terminal
 
 

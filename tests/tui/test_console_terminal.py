@@ -131,3 +131,17 @@ def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, servi
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
+
+
+def test_a_terminal_of_few_symbols_gets_ascii_alone(tmp_path: Path, service: ScriptedService) -> None:
+    with opened(tmp_path, service, variables={"TERM": "linux"}) as terminal:
+        for key, seen in (("0", "Problems"), (",", "Settings"), ("1", "follow"), ("/", "9/9"), ("is:live", "3 of 9")):
+            terminal.type(key)
+            terminal.wait_for(seen)
+        terminal.press("enter")
+        terminal.type("?")
+        terminal.wait_for("Help")
+        terminal.press("ctrl+c")
+        terminal.wait_exit()
+        told = bytes(terminal.raw).decode()
+    assert sorted({mark for mark in told if not mark.isascii()}) == []

@@ -188,5 +188,5 @@ def _profile(call: Invocation) -> Profile:
     raise SettingsError(
         f"There is no profile '{name}'",
         detail=f"did you mean '{guess}'?" if guess else None,
-        hint=f"Create it: {runwatch_command('config set', f'profiles.{name}.base_url')} https://…",
+        hint=f"Create it: {runwatch_command('config set', f'profiles.{name}.base_url')} https://HOST",
     )

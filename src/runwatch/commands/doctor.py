@@ -31,7 +31,7 @@ from runwatch.commands.shared.list_reader import NOT_OFFERED
 from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import CommandSession, make_resolver, open_session
 from runwatch.records.account import Account, Quota
-from runwatch.settings.resolver import SettingsResolver
+from runwatch.settings.resolver import SettingsResolver, find_ascii_variable
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 from runwatch.store.db.database import Database
 from runwatch.view.text.format import duration
@@ -178,10 +178,14 @@ def _terminal(environment: Mapping[str, str]) -> Iterator[DoctorResult]:
     else:
         next_step = "The console needs at least 80x24." if small else ""
         yield DoctorResult("terminal", ", ".join(facts), "warn" if small else "ok", next_step)
+    variable = find_ascii_variable(environment)
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     if encoding != "utf8":
         step = "Use a UTF-8 locale, or 'runwatch config set glyphs ascii'."
         yield DoctorResult("glyphs", f"the encoding is {encoding or 'unknown'}", "warn", step)
+    elif variable:
+        step = "If your terminal shows more: 'runwatch config set glyphs unicode'."
+        yield DoctorResult("glyphs", f"ASCII, because of {variable}={environment[variable]}", "ok", step)
     else:
         marks = (UNICODE.live, UNICODE.good, UNICODE.bad, UNICODE.off, UNICODE.warn, UNICODE.ellipsis)
         step = "If you do not see six different symbols: 'runwatch config set glyphs ascii'."

@@ -152,7 +152,7 @@ class Watcher:
         else:
             context = make_render_context(self._call, self._session.settings)
             run = short_id(run_id, context.glyphs) if len(self._ids) > 1 else None
-            self._output.line(render_event(event, context).plain(run))
+            self._output.line(context.glyphs.plain(render_event(event, context).plain(run)))
 
     def _tell_trouble(self, failure: ReadFailure, seconds: float) -> None:
         """Print once for all runs why events are delayed, and again if it continues."""

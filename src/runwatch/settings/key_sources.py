@@ -98,7 +98,7 @@ def store_key(profile: Profile, key: Secret, key_file: Path) -> str:
     if not profile.base_url:
         raise SettingsError(
             f"The profile '{profile.name}' has no usable base_url, and a key is kept for one address",
-            hint=f"Set it first: {runwatch_command('config set', f'profiles.{profile.name}.base_url')} https://…",
+            hint=f"Set it first: {runwatch_command('config set', f'profiles.{profile.name}.base_url')} https://HOST",
         )
     if profile.key_command:
         raise SettingsError(

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 ENVIRONMENT_URL: Final = "RUNWATCH_BASE_URL"
 
+_ASCII_TERMINALS: Final = frozenset({"linux", "dumb"})
+"""Terminal types whose fonts lack the symbols: the Linux console, and terminals of unknown abilities."""
+
+_ASCII_LOCALES: Final = frozenset({"C", "POSIX"})
+_COERCED: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
+"""What Python itself sets ``LC_CTYPE`` to in the locale C (PEP 538)."""
+
 
 def start_local_service(directory: Path) -> LocalService:
     """Find the local service of a data directory, or start it.
@@ -115,6 +122,9 @@ class SettingsResolver:
             return ResolvedSetting(
                 setting.key, value, SettingSource.FILE, self._loaded.place(tuple(setting.key.split(".")))
             )
+        variable = find_ascii_variable(self._environment) if setting is Settings.glyphs else ""
+        if variable:
+            return ResolvedSetting(setting.key, "ascii", SettingSource.ENVIRONMENT, variable)
         return ResolvedSetting(setting.key, setting.default, SettingSource.DEFAULT)
 
     def values(self) -> Iterator[ResolvedSetting]:
@@ -207,7 +217,7 @@ class SettingsResolver:
             raise SettingsError(
                 f"The profile '{profile.name}' has no usable base_url",
                 detail=self._file_problem() or str(self._loaded.path),
-                hint=f"Set it: {runwatch_command('config set', f'profiles.{profile.name}.base_url')} https://…",
+                hint=f"Set it: {runwatch_command('config set', f'profiles.{profile.name}.base_url')} https://HOST",
             )
         if given_key is not None:
             raise _homeless_key(f"Set {ENVIRONMENT_URL} too, or unset {ENVIRONMENT_KEY} to use the profile's own key.")
@@ -256,10 +266,21 @@ class SettingsResolver:
             "No service is configured",
             detail=self._file_problem(),
             hint=(
-                f"Set {ENVIRONMENT_URL} and {ENVIRONMENT_KEY}, or 'runwatch config set profiles.NAME.base_url https://…'"
+                f"Set {ENVIRONMENT_URL} and {ENVIRONMENT_KEY}, or 'runwatch config set profiles.NAME.base_url https://HOST'"
                 " and 'runwatch config key set NAME'; or add --local to use the local service."
             ),
         )
+
+
+def find_ascii_variable(environment: Mapping[str, str]) -> str:
+    """Return the variable that asks for plain ASCII symbols: ``TERM``, or that of the locale; empty for none."""
+    if environment.get("TERM") in _ASCII_TERMINALS:
+        return "TERM"
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        locale = environment.get(name, "")
+        if locale and not (name == "LC_CTYPE" and locale in _COERCED):
+            return name if locale in _ASCII_LOCALES else ""
+    return ""
 
 
 def _taken(setting: Setting[Any], given: object, where: str) -> Any:

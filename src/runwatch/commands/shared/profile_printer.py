@@ -61,11 +61,11 @@ class ProfilePrinter(RecordPrinter):
             for subject, got in zip(subjects, each.got, strict=True):
                 self._owners.note(subject, got.profile)
             rows = table.build_rows(self._spec, subjects, self.context)
-            self._lines(text_output.table_lines(self._spec, rows, fields=self._fields))
+            self._shown(text_output.table_lines(self._spec, rows, fields=self._fields))
         else:
             for number, got in enumerate(each.got):
                 self._lines([*([line("")] if number else []), line(f"profile {line(got.profile)}"), line("")])
-                self._lines(text_output.detail_lines(self._spec, got.value, self.context))
+                self._shown(text_output.detail_lines(self._spec, got.value, self.context))
 
     def _exact(self, values: Sequence[tuple[str, Any]]) -> None:
         if self._output.form == "csv":

@@ -15,6 +15,7 @@ from runwatch.commands.cli.output import CommandOutput
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page, Record
 from runwatch.settings.declarations import Settings
+from runwatch.settings.resolver import find_ascii_variable
 from runwatch.view.export import text_output
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.events import EVENTS
@@ -73,13 +74,10 @@ class RecordPrinter:
             case "csv":
                 self._lines(text_output.csv_lines(self._spec.record, [raw], self._fields))
             case _ if self._fields is not None:
-                self._lines(
-                    text_output.table_lines(
-                        self._spec, table.build_rows(self._spec, [item], self.context), fields=self._fields
-                    )
-                )
+                rows = table.build_rows(self._spec, [item], self.context)
+                self._shown(text_output.table_lines(self._spec, rows, fields=self._fields))
             case _:
-                self._lines(text_output.detail_lines(self._spec, item, self.context))
+                self._shown(text_output.detail_lines(self._spec, item, self.context))
 
     def _rows(self, values: Sequence[Any], subjects: Mapping[int, Any]) -> list[table.RecordRow[Any]]:
         items = [
@@ -108,7 +106,10 @@ class RecordPrinter:
             if chosen.unknown:
                 self._output.warn(unknown_columns_text(spec, chosen))
             spec = replace(spec, columns=chosen.columns)
-        self._lines(text_output.table_lines(spec, rows, width=width, fields=self._fields))
+        self._shown(text_output.table_lines(spec, rows, width=width, fields=self._fields))
+
+    def _shown(self, lines: Iterable[str]) -> None:
+        self._lines(map(self.context.glyphs.plain, lines))
 
     def _lines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -141,9 +142,11 @@ def parse_fields(call: Invocation) -> list[str] | None:
 
 
 def make_render_context(call: Invocation, settings: Settings) -> RenderContext:
-    """Return the render context of the invocation, with ASCII glyphs unless stdout is UTF-8."""
+    """Return the render context of the invocation, with ASCII glyphs where stdout or the terminal asks for them."""
     encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
-    glyphs = GLYPHS[settings.glyphs] if encoding == "utf8" else ASCII
+    is_usual = Settings.glyphs.key not in settings.chosen
+    is_ascii = encoding != "utf8" or (is_usual and find_ascii_variable(call.environment))
+    glyphs = ASCII if is_ascii else GLYPHS[settings.glyphs]
     return RenderContext(call.clock.now(), glyphs=glyphs, time=TIME_MODES.get(settings.time, "relative"))
 
 
@@ -158,7 +161,7 @@ def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> 
         return
     else:
         context = make_render_context(call, settings)
-        lines = (render_event(event, context).plain() for event in page.records)
+        lines = (context.glyphs.plain(render_event(event, context).plain()) for event in page.records)
     for line in lines:
         output.text(line + "\n")
     if not page.values:

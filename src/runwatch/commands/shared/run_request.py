@@ -119,7 +119,7 @@ def _inputs(call: Invocation) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError("The inputs are not JSON", detail=str(error)) from None
     if not isinstance(value, dict):
-        raise UsageError("The inputs are not a JSON object", hint='Wrap them, e.g. {"items": […]}.')
+        raise UsageError("The inputs are not a JSON object", hint='Wrap them, e.g. {"items": [1, 2]}.')
     return value
 
 

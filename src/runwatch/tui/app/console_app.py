@@ -45,7 +45,7 @@ from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.copied_text import CopiedText
 from runwatch.view.text.format import TimeMode
-from runwatch.view.text.glyphs import ASCII, UNICODE, Role
+from runwatch.view.text.glyphs import GLYPHS, Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ConsoleApp(NavigatingApp):
         except RunwatchError as error:
             self.warnings.append(str(error))
             palette = load_theme(DEFAULT_THEME, self.theme_directories)
-        glyphs = ASCII if self.settings.glyphs == "ascii" else UNICODE
+        glyphs = GLYPHS[self.settings.glyphs]
         super().__init__(palette=palette, glyphs=glyphs, keys=keys, clock=clock)
         self.uses_mouse = self.settings.mouse
         self.launch = opening

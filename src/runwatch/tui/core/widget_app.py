@@ -19,7 +19,7 @@ from runwatch.tui.core.themes import PLAIN, Palette
 from runwatch.tui.terminal.terminal_app import TerminalApp
 from runwatch.view.detail.fold_state import FoldState
 from runwatch.view.text.copied_text import copied_unchanged
-from runwatch.view.text.glyphs import UNICODE, Glyphs
+from runwatch.view.text.glyphs import TO_ASCII, UNICODE, Glyphs
 from runwatch.view.text.safe_text import line
 
 ASCII_CLASS: Final = "-ascii"
@@ -99,6 +99,7 @@ class WidgetApp(TerminalApp):
         self._dialogs_theme = self.theme
         self.set_keymap(self.keys.overrides())
         # Textual has one renderer for the process. Set it in both cases, because tests create several apps.
+        self.translation = TO_ASCII if self.is_ascii else None
         ScrollBar.renderer = _AsciiScrollBar if self.is_ascii else ScrollBarRender
 
     def apply_palette(self, palette: Palette) -> None:

@@ -129,7 +129,8 @@ class ConsoleDriver(LinuxDriver):
     def write(self, data: str) -> None:
         """Queue output unless another program has the terminal; after that, everything is redrawn."""
         if self.holds_terminal:
-            super().write(data)
+            translation = getattr(self._app, "translation", None)
+            super().write(data if translation is None else data.translate(translation))
             self._given += 1
 
     def start_application_mode(self) -> None:

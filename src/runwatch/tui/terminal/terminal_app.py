@@ -23,7 +23,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, Final
@@ -62,6 +62,7 @@ class TerminalApp(App[None]):
 
     Attributes:
         crash: The exception that ended the app, if any.
+        translation: Characters replaced in everything that is written to the terminal, because it cannot show them.
         uses_mouse: Whether to request mouse reports; otherwise the terminal's own selection works as in a shell.
     """
 
@@ -74,6 +75,7 @@ class TerminalApp(App[None]):
         # With NO_COLOR, keep the terminal's own colours; Textual would otherwise draw in grey.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.crash: BaseException | None = None
+        self.translation: Mapping[int, int] | None = None
         self.uses_mouse = True
         self.animation_level = "none"
 

@@ -6,6 +6,7 @@ Both glyph sets have the same names, and each glyph is one cell wide, so tables 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -66,9 +67,19 @@ class Glyphs(NamedTuple):
     bar: tuple[str, str, str, str]
     tree: tuple[str, str, str]
 
+    def plain(self, text: str) -> str:
+        """Return text for plain output: with this set in ASCII, without marks beyond ASCII."""
+        return text.translate(TO_ASCII) if self.ellipsis.isascii() else text
+
 
 UNICODE: Final = Glyphs("●", "✓", "✗", "⊘", "◷", "?", "–", "…", "·", "→", "┄", ("▕", "█", "░", "▏"), ("├", "└", "│"))
 ASCII: Final = Glyphs("*", "+", "x", "-", "~", "?", "-", "~", "|", ">", "-", ("[", "#", ".", "]"), ("|", "`", "|"))
+
+TO_ASCII: Final[Mapping[int, int]] = str.maketrans(
+    "".join([*UNICODE[:-2], *UNICODE.bar, *UNICODE.tree]) + "×±≠•▲▼▸›─━■",
+    "".join([*ASCII[:-2], *ASCII.bar, *ASCII.tree]) + "x~!*^v>>-=#",
+)
+"""Table for ``str.translate``: the marks of runwatch's own sentences in ASCII, each one cell wide as before."""
 
 GLYPHS: Final = {"unicode": UNICODE, "ascii": ASCII}
 """Glyph sets by their name in the settings."""
