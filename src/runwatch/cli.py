@@ -17,6 +17,7 @@ from runwatch.base.secrets.core_dumps import forbid_core_dumps
 from runwatch.commands import COMPLETE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
 
     from runwatch.commands.cli.invocation import Invocation
@@ -147,6 +148,26 @@ def open_file(call: Invocation) -> int:
     from runwatch.tui.app.launch import run_console_on_file as open_console_on
 
     return open_console_on(call.paths, call.environment, Path(options.file).expanduser().absolute())
+
+
+def config_set(call: Invocation) -> int:
+    """Run ``config set``; only the console knows its actions and their keys."""
+    from runwatch.commands import config
+
+    return config.set_value(call, _find_key_problems)
+
+
+def config_validate(call: Invocation) -> int:
+    """Run ``config validate``."""
+    from runwatch.commands import config
+
+    return config.validate(call, _find_key_problems)
+
+
+def _find_key_problems(keys: Mapping[str, object]) -> Mapping[str, str]:
+    from runwatch.tui.core.key_bindings import KeyMap
+
+    return KeyMap(keys).refused
 
 
 def _has_terminal() -> bool:

@@ -190,3 +190,43 @@ def test_path_writes_nothing_that_a_terminal_acts_on(
         assert outcome.code == 0
         assert is_clean(outcome.text)
         assert is_clean(outcome.errors)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("theme", "runwatch-drak", "did you mean 'runwatch-dark'?"),
+        ("home_screen", "rnus", "did you mean 'runs'?"),
+        ("default_profile", "work", "config set profiles.work.base_url https://HOST"),
+        ("keys.screen.refersh", "r", "did you mean screen.refresh?"),
+        ("keys.screen.refresh", "ctrl+zz", "did you mean ctrl+z?"),
+        ("keys.screen.refresh", "q", "q belongs to app.quit"),
+        ("filters.bad", "stauts=failed", "there is no field 'stauts'"),
+        ("columns.runs", "status, stauts", "did you mean status?"),
+        ("columns.rnus", "status", "did you mean 'runs'?"),
+    ],
+)
+def test_a_value_that_names_nothing_is_not_written(key: str, value: str, told: str, runwatch: Here) -> None:
+    outcome = runwatch("config", "set", key, value)
+    assert outcome.code == 2
+    assert told in outcome.errors
+    assert not runwatch.settings_file.exists()
+
+
+def test_values_that_name_something_are_written(runwatch: Here) -> None:
+    for key, value in (
+        ("theme", "runwatch-light"), ("home_screen", "overview"), ("keys.screen.refresh", "f6 f9"),
+        ("profiles.work.base_url", "https://work.example"), ("default_profile", "work"), ("filters.mine", "is:live"),
+        ("columns.receipts", "status, totals.usd"),
+    ):  # fmt: skip
+        assert runwatch("config", "set", key, value).errors == ""
+    assert runwatch("config", "validate", "--json").json == []
+
+
+def test_validate_knows_themes_screens_and_keys(runwatch: Here) -> None:
+    runwatch.settings_file.write_text('theme = "runwatch-drak"\nhome_screen = "rnus"\n[keys]\n"list.open" = "o2"\n')
+    runwatch.settings_file.chmod(0o600)
+    rows = runwatch("config", "validate", "--json").json
+    assert [(row["place"].rpartition(":")[2], row["key"], row["nearest"]) for row in rows] == [
+        ("1", "theme", "runwatch-dark"), ("2", "home_screen", "runs"), ("4", "keys.list.open", ""),
+    ]  # fmt: skip

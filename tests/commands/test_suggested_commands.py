@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -13,8 +14,10 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.error_report import error_text
 from runwatch.view.actions.private_page import build_tunnel_command
+from tests.commands.conftest import ECHO
 from tests.commands.here import Here
 from tests.support.hostile import CORPUS
+from tests.support.scripted import ScriptedService
 from tests.support.shells import SHELL_PARAMETERS, ShellBox
 
 TRICKS = ["$(touch pwned)", "`touch pwned`", "a; touch pwned", "it's", "a\\'b", "!!", "x\ntouch pwned", "a > owned"]
@@ -88,3 +91,32 @@ def test_a_hint_with_a_command_has_no_quotes_around_it(runwatch: Here) -> None:
     hint = commands_after("next ", runwatch("config", "key", "set", "$(touch pwned)", stdin=b"k").errors)
     command = runwatch_command("config set", "profiles.$(touch pwned).base_url")
     assert [each.strip() for each in hint] == [f"Create it: {command} https://HOST"]
+
+
+HINTED: Final = [
+    (("arms", "show", "nothing"), "runwatch account"),
+    (("runs", "show", "nothing"), "runwatch account"),
+    (("runs", "result", ECHO), f"runwatch receipts show CHOSEN {ECHO}"),
+    (("templates", "show", "nothing"), "runwatch templates list"),
+    (("runs", "submit"), "runwatch runs submit"),
+]
+"""Commands that fail, and the one that each suggests."""
+
+
+@pytest.mark.parametrize(("words", "suggested"), HINTED, ids=str)
+def test_a_suggested_command_runs_as_pasted(
+    words: tuple[str, ...], suggested: str, runwatch: Here, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runwatch.settings_file.write_text(f'[profiles.a]\nbase_url = "{service.base_url}"\n[profiles.b]\n')
+    runwatch.settings_file.chmod(0o600)
+    assert runwatch("config", "key", "set", "a", stdin=b"k").code == 0
+    for name in ("RUNWATCH_BASE_URL", "RUNWATCH_API_KEY"):
+        monkeypatch.delenv(name)
+    failed = runwatch(*words, "--profile", "a")
+    assert failed.code in {1, 2}
+    command = suggested.replace(" CHOSEN", " --profile a") if " CHOSEN" in suggested else f"{suggested} --profile a"
+    assert command in failed.errors.replace("\n", " ")
+    # Without its options it would meet a settings file with two profiles and no default.
+    if "submit" not in words:
+        assert "several profiles" not in runwatch(*command.split()[1:]).errors
+        assert "several profiles" in runwatch(*command.replace(" --profile a", "").split()[1:]).errors

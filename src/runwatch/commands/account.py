@@ -30,5 +30,6 @@ async def _show(session: CommandSession) -> int:
 async def _top_up(session: CommandSession) -> int:
     call = session.call
     value = await send_write(session, TOP_UP, "add sample credit", body={"amount_usd": call.options.top_up})
-    print_intent(call, parse_record_of_kind(TopUpIntent, value), "runwatch account shows the balance once that is done")
+    intent = parse_record_of_kind(TopUpIntent, value)
+    print_intent(call, intent, "'runwatch account' shows the balance once that is done")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.closest_word import closest_word
@@ -77,12 +77,72 @@ def get(call: Invocation) -> int:
     return SUCCESS
 
 
-def set_value(call: Invocation) -> int:
-    """``config set``: write one setting to the settings file. Comments are preserved."""
+FindKeyProblems = Callable[[Mapping[str, Any]], Mapping[str, str]]
+"""Return what is wrong with the keys of actions, by action id; loads the console."""
+
+
+def set_value(call: Invocation, find_key_problems: FindKeyProblems) -> int:
+    """``config set``: write one setting to the settings file. Comments are preserved.
+
+    Raises:
+        SettingsError: There is no such setting, it does not accept the value, or the value names nothing.
+    """
     from runwatch.settings import settings_file
 
-    settings_file.write_setting(call.paths.settings_file, call.options.name, call.options.value)
+    key, value = call.options.name, call.options.value
+    _check_name(call, key, value, find_key_problems)
+    settings_file.write_setting(call.paths.settings_file, key, value)
     return SUCCESS
+
+
+def _check_name(call: Invocation, key: str, value: str, find_key_problems: FindKeyProblems) -> None:
+    """Refuse a value that names no theme, screen, profile, column, filter or key.
+
+    Values that the setting itself refuses, and unknown settings, are left to the writer.
+    """
+    from runwatch.settings.declarations import Settings, find_setting, split_key
+    from runwatch.settings.setting import InvalidValueError
+    from runwatch.settings.settings_file import load_settings_file
+
+    setting = find_setting(key)
+    if setting is None:
+        return
+    try:
+        typed = setting.parse(value)
+    except InvalidValueError:
+        return
+    known = load_settings_file(call.paths.settings_file, clock=call.clock).settings
+    table, *entry = split_key(key)
+    if key == Settings.default_profile.key:
+        if typed not in known.profiles:
+            guess = closest_word(typed, known.profiles)
+            raise SettingsError(
+                f"There is no profile '{typed}'",
+                detail=f"did you mean '{guess}'?" if guess else None,
+                hint=f"Create it first: {runwatch_command('config set', f'profiles.{typed}.base_url')} https://HOST",
+            )
+    elif table == Settings.keys.key and entry:
+        wrong = find_key_problems({**known.keys, entry[0]: typed}).get(entry[0])
+        if wrong is not None:
+            raise SettingsError(f"'{key}' is not usable", detail=wrong, hint="'runwatch help keys' lists the actions.")
+    else:
+        from runwatch.view.settings.tables import find_value_problems
+
+        chosen = {**known.chosen, key: typed}
+        if entry and table in {Settings.filters.key, Settings.columns.key}:
+            chosen[table] = {**known.chosen.get(table, {}), entry[0]: typed}
+        for problem in find_value_problems(Settings(chosen, known.profiles), _themes(call)):
+            if problem.key == key:
+                guess = problem.nearest
+                raise SettingsError(
+                    f"'{key}' {problem.message}", detail=f"did you mean '{guess}'?" if guess else None, hint=setting.doc
+                )
+
+
+def _themes(call: Invocation) -> Sequence[str]:
+    from runwatch.settings.theme_files import theme_directories, theme_names
+
+    return theme_names(theme_directories(call.paths.settings_file.parent / "themes"))
 
 
 def unset(call: Invocation) -> int:
@@ -94,11 +154,11 @@ def unset(call: Invocation) -> int:
     return SUCCESS
 
 
-def validate(call: Invocation) -> int:
+def validate(call: Invocation, find_key_problems: FindKeyProblems) -> int:
     """``config validate``: print all problems of the settings file; exit 2 if a setting is invalid."""
-    from runwatch.settings.declarations import split_key
+    from runwatch.settings.declarations import Settings, split_key
     from runwatch.settings.settings_file import load_settings_file
-    from runwatch.view.settings.tables import find_table_problems
+    from runwatch.view.settings.tables import ValueProblem, find_value_problems
 
     loaded = load_settings_file(call.paths.settings_file, clock=call.clock)
     rows = [
@@ -111,10 +171,13 @@ def validate(call: Invocation) -> int:
         }
         for problem in loaded.problems
     ]
-    for key, message in find_table_problems(loaded.settings):
-        rows.append(
-            {"place": loaded.place(split_key(key)), "level": "warning", "key": key, "message": message, "nearest": ""}
-        )
+    found = list(find_value_problems(loaded.settings, _themes(call)))
+    if loaded.settings.keys:
+        wrong = find_key_problems(loaded.settings.keys)
+        found += [ValueProblem(f"{Settings.keys.key}.{action}", message) for action, message in wrong.items()]
+    for key, message, nearest in found:
+        place = loaded.place(split_key(key))
+        rows.append({"place": place, "level": "warning", "key": key, "message": message, "nearest": nearest})
     print_rows(call.output, rows)
     if not rows:
         exists = call.paths.settings_file.exists()

@@ -120,7 +120,7 @@ def parse_source_options(call: Invocation) -> SourceRequest:
     if len(addresses) + (options.source is not None) != 1:
         raise UsageError(
             "Name one source: SOURCE, --openai-compatible URL or --anthropic-compatible URL",
-            hint="runwatch sources list --available shows the sources.",
+            hint="'runwatch sources list --available' shows the sources.",
         )
     prices = _prices(call)
     if not addresses:
@@ -188,7 +188,7 @@ async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceR
         raise RunwatchError(
             f"The service knows no source '{order.source_id}'",
             detail=f"did you mean '{guess}'?" if guess else None,
-            hint="runwatch sources list --available shows the sources.",
+            hint="'runwatch sources list --available' shows the sources.",
         )
     return replace(order, auth_scheme=first_scheme(profile))
 
@@ -459,7 +459,7 @@ class _Connecting:
             raise RunwatchError(
                 f"It serves no model {', '.join(options.model)}",
                 detail=f"it serves {', '.join(near)}" if near else None,
-                hint="runwatch models list shows all.",
+                hint="'runwatch models list' shows all.",
             )
         if not options.model and len(wanted) != 1:
             note("5 of 5  no model saved, because --model did not say which")
@@ -467,7 +467,7 @@ class _Connecting:
                 name = quote_word(one.upstream_ref or one.model_key or "it")
                 note(f"        {self._session.call.command('models save', one.id)}   saves {name}")
             if len(wanted) > NAMED:
-                note(f"        and {len(wanted) - NAMED} more; runwatch models list shows all")
+                note(f"        and {len(wanted) - NAMED} more; 'runwatch models list' shows all")
             return SUCCESS
         self._is_saving = True
         entries = {entry.id: entry for entry in await read_all(self._session, CatalogEntry)}

@@ -63,7 +63,7 @@ def doctor(call: Invocation) -> int:
     findings = asyncio.run(_all(call))
     if call.output.form == "table":
         for finding in findings:
-            for printed in _lines(finding):
+            for printed in _lines(finding._replace(next=call.output.complete(finding.next))):
                 call.output.text(printed + "\n")
     else:
         print_rows(call.output, [finding._asdict() for finding in findings])

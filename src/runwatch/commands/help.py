@@ -34,7 +34,8 @@ def help_page(call: Invocation) -> int:
         call.output.note("runwatch help TOPIC prints a page; runwatch COMMAND --help explains a command")
         return 0
     if topic not in TOPICS:
-        raise UsageError(f"The manual has no page '{topic}'", detail=_nearest(topic), hint="runwatch help lists them")
+        hint = "'runwatch help' lists them."
+        raise UsageError(f"The manual has no page '{topic}'", detail=_nearest(topic), hint=hint)
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
     try:
         text = page_text(topic, max(20, min(columns, MAX_COLUMNS)))

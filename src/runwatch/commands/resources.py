@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import OPERATIONS, fill_path, list_operation, read_operation
+from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, read_list
@@ -83,12 +84,20 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
     operation = read_operation(spec.record)
     if operation is not None:
         return await read_one(session, operation.id, record_id, spec.record)
+    names: dict[str, None] = {}
     async for page in session.client.pages(list_operation(spec.record)):
         for record in page.records:
-            if record_id in list_record_names(record):
+            own = list_record_names(record)
+            if record_id in own:
                 found: Record = record
                 return found
-    raise RunwatchError(f"There is no {spec.singular} '{record_id}'", hint=f"runwatch {spec.name} list shows them all.")
+            names.update(dict.fromkeys(own))
+    guess = closest_word(record_id, names)
+    raise RunwatchError(
+        f"There is no {spec.singular} '{record_id}'",
+        detail=f"did you mean '{guess}'?" if guess else None,
+        hint=f"'runwatch {spec.name} list' shows them all.",
+    )
 
 
 async def read_one(

@@ -25,7 +25,7 @@ def records() -> Iterator[type[Record]]:
     """
     seen: set[str] = set()
     for record in _every_record():
-        if record.KIND not in seen:
+        if record.KIND and record.KIND not in seen:
             seen.add(record.KIND)
             yield record
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import list_operation
+from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.json import encode_body
 from runwatch.base.shell_words import runwatch_command
@@ -57,11 +58,13 @@ SELECT: Final = "postTenantModelSelection"
 async def show(session: CommandSession) -> int:
     """``templates show``: print a template with its blockers and next actions, or an application."""
     wanted = session.call.options.id
+    names: list[str] = []
     async for page in session.client.pages(list_operation(Template)):
         for template in page.records:
             if template.id == wanted:
                 print_record(session, TEMPLATES, template)
                 return SUCCESS
+            names.append(template.id)
     try:
         _print(session, await _read(session, wanted))
     except ApiProblem as problem:
@@ -69,7 +72,8 @@ async def show(session: CommandSession) -> int:
             raise
         raise RunwatchError(
             f"There is no template and no application '{wanted}'",
-            hint="runwatch templates list shows the templates.",
+            detail=f"did you mean '{guess}'?" if (guess := closest_word(wanted, names)) else None,
+            hint="'runwatch templates list' shows the templates.",
             support_id=problem.support_id,
         ) from None
     return SUCCESS

@@ -312,5 +312,5 @@ def _not_readable(path: Path, error: InvalidTomlError) -> SettingsError:
     return SettingsError(
         "The settings file is not changed, because it cannot be read",
         detail=f"{place}: {error}",
-        hint="Correct that line first; runwatch config validate shows it.",
+        hint="Correct that line first; 'runwatch config validate' shows it.",
     )

@@ -12,7 +12,15 @@ import pytest
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.command_spec import CommandSpec, OptionSpec
 from runwatch.commands.cli.grammar import command_at, group_summary, list_commands
-from runwatch.commands.cli.parser import ParsedCommand, format_command_help, group_help, parse_command_line, top_help
+from runwatch.commands.cli.parser import (
+    CommandOptions,
+    ParsedCommand,
+    format_command_help,
+    group_help,
+    parse_command_line,
+    top_help,
+)
+from runwatch.commands.cli.suggested_commands import add_service
 from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.spec.resource import ResourceSpec
 
@@ -194,3 +202,46 @@ def test_the_limits_that_a_user_can_try_are_in_the_help_of_serve() -> None:
     shown = parse_command_line(["serve", "--help"]).help or ""
     for flag in ("--balance-usd", "--quota-executions", "--concurrency", "--rate-limit-rpm", "--allow-loopback-checks"):
         assert flag in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("runs list --format cvs", "did you mean 'csv'?"),
+        ("runs submit --mode ehco", "did you mean 'echo'?"),
+        ("runs submit --on-eval gaet", "did you mean 'gate'?"),
+        ("completion bsh", "did you mean 'bash'?"),
+        ("runs list --read-onyl", "did you mean --read-only?"),
+    ],
+)
+def test_an_unknown_value_gets_a_suggestion(typed: str, told: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        _parse(typed)
+    assert caught.value.detail == told
+
+
+def test_suggested_commands_choose_the_same_service() -> None:
+    local, prod = CommandOptions(local=True), CommandOptions(profile="prod")
+    for command in list_commands():
+        words = f"runwatch {command.name}"
+        takes = "--local" in {flag.name for flag in command.flags}
+        assert add_service(f"'{words}' shows it", local) == f"'{words}{' --local' if takes else ''}' shows it"
+        assert add_service(f"Do: {words} ID", prod) == f"Do: {words}{' --profile prod' if takes else ''} ID"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("runwatch runs list --help", {"local": True}),
+        ("runwatch runs list --profile other ID", {"local": True}),
+        ("runwatch opens files, and runwatch knows runs", {"local": True}),
+        ("runwatch config validate shows it", {"local": True}),
+        ("runwatch runs list", {"profile": "all"}),
+        ("runwatch runs list", {"profile": "one,two"}),
+        ("runwatch runs list", {"profile": "$(touch pwned)"}),
+        ("runwatch runs list", {}),
+    ],
+    ids=str,
+)
+def test_what_chooses_no_service_stays_as_it_is(text: str, options: dict[str, Any]) -> None:
+    assert add_service(text, CommandOptions(**options)) == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from typing import Final
@@ -28,12 +29,19 @@ def run_command(verb: CommandSpec, options: CommandOptions) -> int:
     Raises:
         OSError: stdout is closed or its disk is full.
     """
-    output = CommandOutput(options.format or "table")
+    output = CommandOutput(options.format or "table", complete=partial(_complete, options))
     call = Invocation(options, os.environ, find_paths(), output, SystemClock(), sys.stdin, verb.path)
     try:
         return _code_of(verb, call)
     except OutputClosedError as error:
         raise error.reason from None
+
+
+def _complete(options: CommandOptions, text: str) -> str:
+    # Imported here because most commands suggest none.
+    from runwatch.commands.cli.suggested_commands import add_service
+
+    return add_service(text, options) if "runwatch " in text else text
 
 
 def _code_of(verb: CommandSpec, call: Invocation) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,8 +25,12 @@ MAY_HAVE_CHANGED: Final = "Unknown: it may have taken effect; a retry is safe."
 
 def report_error(error: RunwatchError, output: CommandOutput, profile: str | None = None) -> int:
     """Report an error in the format of the invocation, and return its exit code."""
-    code = exit_code(error)
-    output.error(error_json_line(error, code, profile=profile) if output.is_json else error_text(error, profile))
+    code, known = exit_code(error), Circumstances(complete=output.complete)
+    output.error(
+        error_json_line(error, code, profile=profile, circumstances=known)
+        if output.is_json
+        else error_text(error, profile, known)
+    )
     return code
 
 
@@ -38,11 +42,13 @@ class Circumstances:
         is_key_given: Whether the user chose the idempotency key of the write.
         accepted_run: The run that the service accepted from this invocation before the failure.
         follow: The command that follows that run.
+        complete: Completes suggested commands, so that they call the same service.
     """
 
     is_key_given: bool = False
     accepted_run: str | None = None
     follow: str = ""
+    complete: Callable[[str], str] = str
 
     @property
     def goes_on(self) -> str | None:
@@ -59,7 +65,8 @@ def find_circumstances(call: Invocation) -> Circumstances:
     """Return what an invocation knows about the failure that ends it."""
     options, run_id = call.options, call.accepted_run
     is_key_given = bool(options.idempotency_key or options.resend)
-    return Circumstances(is_key_given, run_id, call.command("runs watch", run_id) if run_id else "")
+    follow = call.command("runs watch", run_id) if run_id else ""
+    return Circumstances(is_key_given, run_id, follow, call.output.complete)
 
 
 def error_json_line(
@@ -127,7 +134,7 @@ def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
     if isinstance(error, ApiError) and error.key is not None:
         yield _labelled("key", error.key)
         if not error.outcome_known and error.operation == SUBMIT:
-            yield _labelled("ask again", runwatch_command("runs submit", resend=error.key))
+            yield _labelled("ask again", circumstances.complete(runwatch_command("runs submit", resend=error.key)))
 
 
 def _labelled(label: str, text: str) -> str:
@@ -140,6 +147,11 @@ def next_step_text(error: RunwatchError, circumstances: Circumstances = NO_CIRCU
     After a run was accepted, the advice for a failed call would start a second run or deny the first. How to follow the
     run replaces it, and precedes the advice of any other error.
     """
+    step = _next_step(error, circumstances)
+    return None if step is None else circumstances.complete(step)
+
+
+def _next_step(error: RunwatchError, circumstances: Circumstances) -> str | None:
     if circumstances.goes_on is not None:
         own = None if isinstance(error, ApiError) else error.hint
         return "\n".join(filter(None, [circumstances.goes_on, own]))

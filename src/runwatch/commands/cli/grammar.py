@@ -272,11 +272,11 @@ _DECLARED = (
     ),
     CommandSpec(("config", "get"), "print one setting", "commands.config:get", (SETTING,), FORMAT),
     CommandSpec(
-        ("config", "set"), "change one setting in the settings file", "commands.config:set_value",
+        ("config", "set"), "change one setting in the settings file", "cli:config_set",
         (SETTING, ArgumentSpec("VALUE", "its new value")),
     ),
     CommandSpec(("config", "unset"), "remove one setting from the settings file", "commands.config:unset", (SETTING,)),
-    CommandSpec(("config", "validate"), "check the settings file", "commands.config:validate", flags=FORMAT),
+    CommandSpec(("config", "validate"), "check the settings file", "cli:config_validate", flags=FORMAT),
     CommandSpec(
         ("config", "header"), "print the Authorization header of a profile, for curl -H @-", "commands.config:header",
         flags=(*TARGET[:3], OptionSpec("--show", "print it even if standard output is a terminal")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
 from typing import TextIO
 
 from runwatch.base.json import dumps
@@ -25,10 +26,18 @@ class CommandOutput:
 
     Args:
         form: ``table``, ``json``, ``ndjson`` or ``csv``.
+        complete: Completes commands that a note or warning suggests.
     """
 
-    def __init__(self, form: str = "table", stdout: TextIO | None = None, stderr: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        form: str = "table",
+        stdout: TextIO | None = None,
+        stderr: TextIO | None = None,
+        complete: Callable[[str], str] = str,
+    ) -> None:
         self.form = form
+        self.complete = complete
         self._stdout = stdout or sys.stdout
         self._stderr = stderr or sys.stderr
 
@@ -79,4 +88,5 @@ class CommandOutput:
             raise OutputClosedError(error) from None
 
     def _say(self, kind: str, text: str, mark: str) -> None:
+        text = self.complete(text)
         self.error(dumps({kind: text}) + "\n" if self.is_json else f"{mark}{clean_line(text)}\n")

@@ -17,6 +17,7 @@ from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.command_spec import CONSOLE, TARGET, ArgumentSpec, CommandSpec, OptionSpec
 from runwatch.commands.cli.grammar import all_options, command_at, find_option, group_summary, list_paths
+from runwatch.commands.cli.resource_commands import option_attribute
 
 PROGRAM = "runwatch"
 
@@ -140,6 +141,8 @@ def _options(verb: CommandSpec | None, rest: list[str]) -> CommandOptions:
     for word in words:
         if word.startswith("-") and word != "-" and not word[1:2].isdigit():
             _unknown_flag(parser.prog, flags, word.partition("=")[0])
+    for flag in flags:
+        _check_choice(parser.prog, flag, options)
     if verb is not None:
         _take_arguments(parser.prog, verb.arguments, [*words, *rest[dashes + 1 :]], options)
     if options.json and "--format" in {flag.name for flag in flags}:
@@ -147,6 +150,23 @@ def _options(verb: CommandSpec | None, rest: list[str]) -> CommandOptions:
             raise UsageError(f"--json and --format {options.format} cannot be used together")
         options.format = options.format or "json"
     return options
+
+
+def _check_choice(program: str, flag: OptionSpec, options: CommandOptions) -> None:
+    """Refuse a value that is not among the option's choices; argparse would suggest none."""
+    given = options[option_attribute(flag.name)] if flag.choices else None
+    for value in given if isinstance(given, list) else [given]:
+        if value is not None and value not in flag.choices:
+            raise UsageError(
+                f"{flag.name} takes {', '.join(flag.choices)}, not '{value}'",
+                detail=_guess(value, flag.choices),
+                hint=f"{program} --help",
+            )
+
+
+def _guess(word: str, known: Iterable[str]) -> str | None:
+    guess = closest_word(word, known)
+    return f"did you mean '{guess}'?" if guess else None
 
 
 def _take_arguments(
@@ -160,7 +180,11 @@ def _take_arguments(
             raise UsageError(f"{argument.name} is missing", detail=argument.help, hint=hint)
         for value in values:
             if argument.choices and value not in argument.choices:
-                raise UsageError(f"'{value}' is not one of {', '.join(argument.choices)}", hint=hint)
+                raise UsageError(
+                    f"'{value}' is not one of {', '.join(argument.choices)}",
+                    detail=_guess(value, argument.choices),
+                    hint=hint,
+                )
         setattr(options, argument.name.lower(), values if argument.takes in "+*" else values[0] if values else None)
     if words:
         raise UsageError(f"'{words[0]}' is an extra argument", hint=hint)
@@ -208,7 +232,6 @@ def _add_flag(parser: argparse.ArgumentParser, flag: OptionSpec) -> None:
         flag.name,
         action="append" if flag.kind == "texts" else "store",
         metavar=flag.metavar,
-        choices=flag.choices or None,
         type=_count if flag.kind == "count" else _number if flag.kind == "number" else str,
         help=f"{text}: {', '.join(flag.choices)}" if flag.choices and not flag.hidden else text,
     )

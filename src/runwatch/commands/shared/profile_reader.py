@@ -17,6 +17,7 @@ from runwatch.commands.cli.exit_codes import SUCCESS
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput
 from runwatch.commands.cli.parser import CommandOptions
+from runwatch.commands.cli.suggested_commands import add_service
 from runwatch.commands.shared.session import CommandSession, ServiceChoice, load_settings, make_resolver, open_session
 from runwatch.settings.declarations import Settings
 from runwatch.settings.resolver import ENVIRONMENT_URL
@@ -97,7 +98,7 @@ def read_profiles(call: Invocation, read: Callable[[CommandSession], Awaitable[T
         except RunwatchError as error:
             failed[name] = error
     got = asyncio.run(_read_all(chosen, read, failed))
-    codes = [report_error(failed[name], call.output, name) for name in names if name in failed]
+    codes = [report_error(failed[name], _call_of(call, name).output, name) for name in names if name in failed]
     settings = make_resolver(_call_of(call, None), loaded).settings()
     return ProfileResults(
         [ProfileResult(name, got[name]) for name in names if name in got], failed, settings, next(iter(codes), SUCCESS)
@@ -132,7 +133,7 @@ class _Named(CommandOutput):
     """Output whose notes and warnings name a profile."""
 
     def __init__(self, output: CommandOutput, profile: str) -> None:
-        super().__init__(output.form)
+        super().__init__(output.form, complete=lambda text: add_service(text, CommandOptions(profile=profile)))
         self._profile = profile
 
     def note(self, text: str) -> None:

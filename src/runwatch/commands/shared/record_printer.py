@@ -77,7 +77,9 @@ class RecordPrinter:
                 rows = table.build_rows(self._spec, [item], self.context)
                 self._shown(text_output.table_lines(self._spec, rows, fields=self._fields))
             case _:
-                self._shown(text_output.detail_lines(self._spec, item, self.context))
+                # Advice of the service, such as a template's next actions, names commands without the service.
+                lines = text_output.detail_lines(self._spec, item, self.context)
+                self._shown(map(self._output.complete, lines))
 
     def _rows(self, values: Sequence[Any], subjects: Mapping[int, Any]) -> list[table.RecordRow[Any]]:
         items = [

@@ -32,7 +32,14 @@ from runwatch.tui.core.key_bindings import KeyMap, make_bindings
 from runwatch.tui.core.themes import DEFAULT_THEME, load_theme, theme_directories
 from runwatch.tui.core.workers import shorten_switch_interval, start_worker
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
-from runwatch.tui.screens.registry import has_screen, is_page, make_list_screen, make_page, resource_named
+from runwatch.tui.screens.registry import (
+    has_screen,
+    is_page,
+    make_list_screen,
+    make_page,
+    resource_named,
+    unknown_screen_text,
+)
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
 from runwatch.tui.shell.key_queue import KeyHandled, KeyQueue
 from runwatch.tui.shell.launch_options import LaunchOptions as LaunchOptions
@@ -294,7 +301,7 @@ class ConsoleApp(NavigatingApp):
         """Show the requested screen, otherwise the last session's, otherwise the home screen."""
         view = self.launch.first_view(self.settings, self.warnings)
         if not has_screen(view.screen):
-            self.warnings.append(f"There is no screen named {line(view.screen, 60)}.")
+            self.warnings.append(unknown_screen_text(view.screen))
             view = ViewState(RUNS.name)
         await self.go_to_view(view)
         if self.has_file:

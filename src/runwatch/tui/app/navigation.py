@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
-from runwatch.tui.screens.registry import OVERVIEW, has_screen, resource_for_kind
+from runwatch.tui.screens.registry import OVERVIEW, has_screen, resource_for_kind, unknown_screen_text
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.shell.console import Console
 from runwatch.tui.shell.console_screen import ConsoleScreen
@@ -92,7 +92,7 @@ class NavigatingApp(Console):
 
     async def go_to(self, name: str) -> None:
         if not has_screen(name):
-            self.console_screen.notify_user(f"There is no screen named {name}.", Role.WARN)
+            self.console_screen.notify_user(unknown_screen_text(name), Role.WARN)
             return
         await self.go_to_view(ViewState(name))
 

@@ -6,11 +6,13 @@ all read from it (manual: decisions, "Keys").
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys
 
 from runwatch.base.closest_word import closest_word
 from runwatch.view.text.safe_text import SafeText, line
@@ -182,6 +184,9 @@ _SAME_AS: Final = {
 }  # fmt: skip
 """Keys that a terminal sends as another key."""
 
+_NAMED_KEYS: Final = frozenset({*(key.value for key in Keys), *KEY_NAME_REPLACEMENTS.values()})
+"""Keys by Textual's names, beyond single characters and their Unicode names."""
+
 _ALWAYS_TOGETHER: Final[tuple[KeyScope, ...]] = ("app", "screen")
 
 
@@ -242,6 +247,10 @@ class KeyMap:
             self.refused[id] = f"{id} needs a key, such as {' '.join(BY_ID[id].keys)}"
             return None
         for key in keys:
+            if not _is_key(key):
+                near = closest_word(key, _NAMED_KEYS)
+                self.refused[id] = f"{id}: there is no key {key}" + (f"; did you mean {near}?" if near else "")
+                return None
             if key in _SAME_AS:
                 self.refused[id] = f"{id}: a terminal sends {key} as {_SAME_AS[key]}"
                 return None
@@ -264,6 +273,20 @@ def _key_names(given: object) -> tuple[str, ...]:
         return ()
     # Textual separates keys with commas, so a comma is given by its name.
     return tuple("comma" if key == "," else "backslash" if key == "\\" else key for key in given)
+
+
+def _is_key(name: str) -> bool:
+    """Return whether Textual can name a key so: a character, its Unicode name, or a key without one, with modifiers."""
+    *modifiers, key = name.rsplit("+", name.count("+")) if len(name) > 1 and not name.endswith("+") else (name,)
+    if not all(modifier in {"ctrl", "shift", "alt", "super", "meta", "hyper"} for modifier in modifiers):
+        return False
+    if len(key) == 1 or key in _NAMED_KEYS:
+        return True
+    try:
+        unicodedata.lookup(key.replace("_", " "))
+    except KeyError:
+        return False
+    return True
 
 
 _REVIEWED: Final[tuple[KeyScope, ...]] = ("review", "list", "detail")

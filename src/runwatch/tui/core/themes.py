@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from rich.style import Style
 from textual.theme import Theme
 
+from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import SettingsError
 from runwatch.settings.theme_files import PLAIN_NAME, is_theme_name
 from runwatch.settings.theme_files import theme_directories as theme_directories
@@ -154,8 +155,11 @@ def load_theme(name: str, directories: Sequence[Path]) -> Palette:
             return _read(name, file)
     if name == PLAIN.name:
         return PLAIN
+    known = theme_names(directories)
+    guess = closest_word(name, known)
     raise SettingsError(
-        f"There is no theme named {name}", detail=f"Known themes: {', '.join(theme_names(directories))}."
+        f"There is no theme named {name}",
+        detail=(f"Did you mean {guess}? " if guess else "") + f"Known themes: {', '.join(known)}.",
     )
 
 

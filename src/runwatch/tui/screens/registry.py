@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.view.resources.runs import RUNS
+from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.tui.sources.row_sources import RowSource
@@ -53,6 +54,15 @@ def has_screen(name: str) -> bool:
         return name in PAGE_CLASSES or resource_named(name).has_screen
     except KeyError:
         return False
+
+
+def unknown_screen_text(name: str) -> str:
+    """Return the sentence for a name that no screen has, with the nearest one."""
+    from runwatch.base.closest_word import closest_word
+    from runwatch.view.resources.registry import screen_names
+
+    guess = closest_word(name, screen_names())
+    return f"There is no screen named {line(name, 60)}." + (f" Did you mean {guess}?" if guess else "")
 
 
 def make_page(name: str) -> ConsoleScreen:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from runwatch.base.closest_word import closest_word
 from runwatch.settings.declarations import Settings
 from runwatch.settings.resolver import ResolvedSetting, SettingSource, SettingsResolver
 from runwatch.settings.settings_file import LoadedSettings
 from runwatch.view.detail.sections import DetailLine
 from runwatch.view.query.expressions import QueryError
 from runwatch.view.query.parser import parse_filter
-from runwatch.view.resources.registry import RESOURCES, resource_named
+from runwatch.view.resources.registry import RESOURCES, resource_named, screen_names
 from runwatch.view.settings.rows import (
     KeyedAction,
     SettingsContext,
@@ -41,22 +42,41 @@ _KEYS_CELLS: Final = 14
 """Width of the keys before their action's description, in cells."""
 
 
-def find_table_problems(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield semantic errors of named filters and columns, each with its dotted key."""
+class ValueProblem(NamedTuple):
+    """A value that its setting accepts and that names nothing.
+
+    Attributes:
+        key: The dotted key.
+        nearest: The name most similar to it; empty for none.
+    """
+
+    key: str
+    message: str
+    nearest: str = ""
+
+
+def find_value_problems(settings: Settings, themes: Iterable[str]) -> Iterator[ValueProblem]:
+    """Yield each theme, screen, named filter and column of the settings that does not exist."""
+    for key, value, known, what in (
+        (Settings.theme.key, settings.theme, tuple(themes), "theme"),
+        (Settings.home_screen.key, settings.home_screen, screen_names(), "screen"),
+    ):
+        if value not in known:
+            yield ValueProblem(key, f"names no {what}", closest_word(value, known) or "")
     for name, text in settings.filters.items():
         problem = find_lists_accepting(name, text, settings.filters)[1]
         if problem:
-            yield f"{Settings.filters.key}.{name}", f"is a filter that no list takes: {problem}"
+            yield ValueProblem(f"{Settings.filters.key}.{name}", f"is a filter that no list takes: {problem}")
     for name in settings.columns:
         key = f"{Settings.columns.key}.{name}"
         try:
             spec = resource_named(name)
         except KeyError:
-            yield key, NO_LIST
+            yield ValueProblem(key, NO_LIST, closest_word(name, (spec.name for spec in RESOURCES)) or "")
             continue
         wrong = unknown_columns_text(spec, choose_columns(spec, settings.columns))
         if wrong:
-            yield key, wrong.removeprefix(f"{key} ")
+            yield ValueProblem(key, wrong.removeprefix(f"{key} "))
 
 
 def filter_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[SettingsRow]:
