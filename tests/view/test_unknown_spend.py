@@ -312,7 +312,7 @@ def test_tokens_of_calls_that_did_not_report_them_are_unknown_in_a_receipt_too()
     assert "attempts[0].input_tokens unknown" in printed
     for lines in (export_records("csv", RECEIPTS, [receipt], CONTEXT), text_output.csv_lines(Receipt, [receipt.raw])):
         (row,) = csv.DictReader("\n".join(str(line).rstrip("\n") for line in lines).splitlines())
-        (told,) = loads(row["slices"])
+        told = loads(row["slice"])
         assert (told["cost"]["usd"], told["cost"]["input_tokens"], told["cost"]["output_tokens"]) == ("unknown",) * 3
         assert (told["cost"]["known_input_tokens"], told["cost"]["known_output_tokens"]) == (0, 9)
         assert told["attempts"][0]["input_tokens"] == "unknown"

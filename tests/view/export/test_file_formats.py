@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from runwatch.base.json import dumps, loads
 from runwatch.records.receipt import Receipt
+from runwatch.view.export import text_output
 from runwatch.view.export.file_formats import (
     _FORMULA_START,
     FILE_FORMATS,
@@ -27,6 +28,7 @@ from runwatch.view.export.file_formats import (
     markdown_cell,
     markdown_table,
 )
+from runwatch.view.export.receipt_rows import SLICE, SLICE_COLUMNS
 from runwatch.view.export.record_file import detect_items, detect_resource
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.text import json_paths
@@ -145,8 +147,13 @@ def test_every_value_of_a_record_stands_in_its_row_unformatted(receipt: Receipt)
     cells = dict(zip(map(unguarded, head), map(unguarded, row), strict=True))
     for name, cell in cells.items():
         value = json_paths.get_at(receipt.raw, json_paths.parse_path(name))
-        assert cell == ("" if value in (None, json_paths.MISSING) else json_text(value))
-    for path, value in json_paths.iter_leaves(receipt.raw, lists=False):
+        if name not in SLICE_COLUMNS:
+            assert cell == ("" if value in (None, json_paths.MISSING) else json_text(value))
+    slices = receipt.raw.get("slices")
+    part = slices[0] if isinstance(slices, list) and slices else slices or None
+    assert cells[SLICE] == ("" if part is None else json_text(part))
+    rest = {name: value for name, value in receipt.raw.items() if name != "slices"}
+    for path, value in json_paths.iter_leaves(rest, lists=False):
         known = any(json_paths.format_path(path[:depth]) in cells for depth in range(1, len(path) + 1))
         assert known or value in (None, {})
 
@@ -157,6 +164,23 @@ def test_the_columns_are_the_same_whatever_the_records_lack() -> None:
     assert read_csv(written("csv"))[0] == whole
     assert whole[:3] == ["execution_id", "mode", "status"]
     assert "totals.platform_fee_usd" in whole
+
+
+def test_a_receipt_has_a_row_for_each_slice_and_its_totals_once() -> None:
+    first = live_receipt().raw["slices"][0]
+    second = {"slice_id": "sl_2", "route": {"selected": {"provider": "p", "model_key": "m"}}, "cost": {"usd": 1}}
+    receipt = live_receipt(slices=[first, second, "odd"])
+    head, *rows = read_csv(written("csv", receipt, live_receipt(slices=[]), live_receipt(slices="odd")))
+    cells = [dict(zip(head, row, strict=True)) for row in rows]
+    assert [row["slice_id"] for row in cells] == [first["slice_id"], "sl_2", "", "", ""]
+    assert [row["provider"] for row in cells][:3] == [first["route"]["selected"]["provider"], "p", ""]
+    assert (cells[1]["model"], cells[1]["usd"], cells[1]["input_tokens"]) == ("m", "1", "")
+    assert [bool(row["totals.usd"]) for row in cells] == [True, False, False, True, True]
+    assert {row["execution_id"] for row in cells} == {receipt.id}
+    assert [row[SLICE] for row in cells][2:] == ["odd", "", "odd"]
+    printed = text_output.csv_lines(Receipt, [receipt.raw], ["execution_id", "provider"])
+    assert len(list(printed)) == 4
+    assert len(list(text_output.csv_lines(Receipt, [receipt.raw], ["execution_id", "totals.usd"]))) == 2
 
 
 def test_members_nobody_knows_get_columns_behind_the_declared_ones() -> None:

@@ -143,7 +143,7 @@ def test_csv_flattens_nested_members_and_keeps_arrays_as_json() -> None:
     (row,) = parsed(list(text_output.csv_lines(Receipt, [builders.live_receipt().raw])))
     assert row["totals.usd"] == "0.0142"
     assert row["totals.platform_fee_usd"] == "0.05"
-    assert loads(row["slices"]) == builders.live_receipt().raw["slices"]
+    assert [loads(row["slice"])] == builders.live_receipt().raw["slices"]
     assert row["reason"] == ""
 
 

@@ -19,6 +19,7 @@ from runwatch.base.json import dumps
 from runwatch.base.text import clean_line
 from runwatch.records.receipt import Receipt
 from runwatch.records.spend import is_partial
+from runwatch.view.export.receipt_rows import csv_heads, csv_rows
 from runwatch.view.spec.resource import Column, ResourceSpec, S
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import UNKNOWN, RenderContext
@@ -31,7 +32,7 @@ FILE_FORMATS: Final[tuple[FileFormat, ...]] = get_args(FileFormat)
 
 FORMAT_TITLES: Final[Mapping[FileFormat, str]] = {
     "ndjson": "one record a line, exactly as the service sent it",
-    "csv": "a row a record, nested members by dotted paths, values unformatted",
+    "csv": "a row a record, of receipts a row a slice; nested members by dotted paths, values unformatted",
     "json": "one array of records, exactly as the service sent them",
     "md": "a table for a report, with the columns of the list",
 }
@@ -98,9 +99,10 @@ def export_records(
             # Build rows twice, the first time for the headers: keeping them would take several times the memory of the
             # records.
             def rows() -> Iterator[dict[str, Any]]:
-                return (_row(with_unknown_spend(subject.raw), declared) for subject in subjects)
+                told = (with_unknown_spend(subject.raw) for subject in subjects)
+                return (_row(row, declared) for raw in told for row in csv_rows(spec.record, raw))
 
-            heads = json_paths.csv_columns(spec.record, rows())
+            heads = csv_heads(spec.record, json_paths.csv_columns(spec.record, rows()))
             yield from csv_table(heads, ([row.get(head) for head in heads] for row in rows()))
         case "md":
             heads = [column.title for column in spec.columns]

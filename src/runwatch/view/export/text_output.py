@@ -15,6 +15,7 @@ from runwatch.base.text import cell_width
 from runwatch.records.record import Record
 from runwatch.view.detail import sections
 from runwatch.view.export.file_formats import guard_formula, with_unknown_spend
+from runwatch.view.export.receipt_rows import SLICE_COLUMNS, csv_heads, csv_rows
 from runwatch.view.spec.resource import Column, ResourceSpec, S
 from runwatch.view.table.column_choice import member_column
 from runwatch.view.table.rows import RecordRow
@@ -149,18 +150,27 @@ def csv_lines(
     *,
     profiles: Sequence[str] | None = None,
 ) -> Iterator[SafeText]:
-    """Yield CSV line by line, header first: nested objects by dotted paths, arrays as JSON.
+    """Yield CSV line by line, header first: nested objects by dotted paths, arrays as JSON, receipts by slices.
 
     Declared members always come first in the same order; others follow in order of appearance. Cells are cleaned and
     guarded against formulas, and an amount with calls of unknown cost is the word ``unknown``; JSON has the exact
     values. With several profiles, the first column is the profile.
     """
-    told = map(with_unknown_spend, raws)
-    rows = [json_paths.flatten(raw) if fields is None else select_members(raw, fields) for raw in told]
-    heads = json_paths.csv_columns(record, rows) if fields is None else list(fields)
+    rows: list[tuple[tuple[str, ...], dict[str, Any]]] = []
+    for position, raw in enumerate(map(with_unknown_spend, raws)):
+        owner: tuple[str, ...] = () if profiles is None else (profiles[position],)
+        if fields is None:
+            rows += [(owner, json_paths.flatten(row)) for row in csv_rows(record, raw)]
+        elif set(SLICE_COLUMNS).isdisjoint(fields):
+            rows.append((owner, select_members(raw, fields)))
+        else:
+            rows += [(owner, select_members({**raw, **row}, fields)) for row in csv_rows(record, raw)]
+    if fields is None:
+        heads = csv_heads(record, json_paths.csv_columns(record, [row for _, row in rows]))
+    else:
+        heads = list(fields)
     yield _csv_line(heads if profiles is None else ["profile", *heads])
-    for position, row in enumerate(rows):
-        owner = () if profiles is None else (profiles[position],)
+    for owner, row in rows:
         yield _csv_line([*owner, *(row.get(head) for head in heads)])
 
 
