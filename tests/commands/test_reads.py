@@ -199,3 +199,35 @@ def test_where_the_terminal_has_few_symbols_text_is_ascii(
     after = [runwatch(*each).text for each in words]
     assert [text.isascii() for text in (*before, *after)] == [False] * 4 + [True] * 4
     assert [len(text) for text in before] == [len(text) for text in after]
+
+
+@pytest.mark.parametrize(
+    ("words", "guess"),
+    [
+        (("receipts", "list", "--fields", "id,stauts"), "status"),
+        (("receipts", "list", "--json", "--fields", "totals.usdd"), "totals.usd"),
+        (("receipts", "list", "--format", "csv", "--fields", "provder"), "provider"),
+        (("receipts", "show", FAILED, "--fields", "reasn"), "reason"),
+        (("runs", "list", "--json", "--fields", "policy.budget.max_cots_usd"), "policy.budget.max_cost_usd"),
+        (("runs", "list", "--format", "csv", "--fields", "provider_nme"), ""),
+        (("runs", "events", ECHO, "--json", "--fields", "exection_id"), "execution_id"),
+    ],
+)
+def test_an_unknown_field_is_refused_with_the_nearest(
+    words: tuple[str, ...], guess: str, runwatch: Here, service: ScriptedService
+) -> None:
+    outcome = runwatch(*words)
+    assert (outcome.code, outcome.stdout) == (2, b"")
+    assert "There is no field" in outcome.errors
+    assert f"did you mean '{guess}'?" in outcome.errors or not guess
+
+
+def test_fields_that_are_declared_or_sent_are_not_refused(runwatch: Here, service: ScriptedService) -> None:
+    service.receipts[0]["new"] = {"deep": 1}
+    for fields in ("execution_id", "new.deep,mode", "slices[0].cost.usd", "decision_packet.outcome", "totals"):
+        for form in ("json", "csv", "table"):
+            assert runwatch("receipts", "list", "--fields", fields, "--format", form).code == 0
+    assert runwatch("receipts", "list", "--fields", "id,model,spend").code == 0
+    service.receipts.clear()
+    assert runwatch("receipts", "list", "--fields", "anything.new", "--json").json == []
+    assert runwatch("receipts", "list", "--fields", "stauts", "--json").code == 2

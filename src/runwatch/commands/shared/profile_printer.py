@@ -30,6 +30,7 @@ class ProfilePrinter(RecordPrinter):
         self._members = self._fields
         if self._fields is not None:
             self._fields = [PROFILE, *(name for name in self._fields if name != PROFILE)]
+            self._asked = tuple(self._fields[1:])
 
     def print_lists(self, each: ProfileResults[list[Any]]) -> None:
         """Print the lists of several profiles as one.
@@ -38,6 +39,7 @@ class ProfilePrinter(RecordPrinter):
             UsageError: The filter is invalid.
         """
         values = [(got.profile, value) for got in each.got for value in got.value]
+        self.check_fields([value for _, value in values if isinstance(value, dict)])
         subjects: dict[int, Any] = {}
         for position, (profile, value) in enumerate(values):
             if isinstance(value, dict):
@@ -54,6 +56,7 @@ class ProfilePrinter(RecordPrinter):
 
     def print_records(self, each: ProfileResults[Record]) -> None:
         values = [(got.profile, got.value.raw) for got in each.got]
+        self.check_fields([raw for _, raw in values])
         if self._output.form != "table":
             self._exact(values)
         elif self._fields is not None:

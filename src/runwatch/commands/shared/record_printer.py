@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
+from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput
 from runwatch.records.event import RunEvent
+from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
 from runwatch.settings.declarations import Settings
 from runwatch.settings.resolver import find_ascii_variable
 from runwatch.view.export import text_output
+from runwatch.view.export.receipt_rows import SLICE_COLUMNS
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.events import EVENTS
 from runwatch.view.runs.event_lines import render_event
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.table import rows as table
+from runwatch.view.table.column_choice import list_columns
+from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext, TimeMode
 from runwatch.view.text.glyphs import ASCII, GLYPHS
 
@@ -36,6 +42,7 @@ class RecordPrinter:
         self._output: CommandOutput = call.output
         self._spec = _with_whole_ids(spec)
         self._fields = parse_fields(call)
+        self._asked = tuple(self._fields or ())
         self._filter = call.options.filter
         self._is_selective = any(call.options[name] for name in ("filter", "status", "kind", "since", "arm_id"))
         self._named = settings.filters
@@ -50,8 +57,9 @@ class RecordPrinter:
             subjects: Subjects of rows by position, for rows that show more than the item.
 
         Raises:
-            UsageError: The filter is invalid.
+            UsageError: The filter is invalid, or ``--fields`` names what no record has.
         """
+        self.check_fields([value for value in values if isinstance(value, dict)])
         rows = self._rows(values, subjects or {})
         kept = [row.subject.raw for row in rows]
         exact: Sequence[Any] = kept if self._filter else values
@@ -66,6 +74,7 @@ class RecordPrinter:
                 self._table(rows)
 
     def record(self, item: Any, raw: Mapping[str, Any]) -> None:
+        self.check_fields([raw])
         match self._output.form:
             case "json":
                 self._lines([text_output.json_record(raw, self._fields)])
@@ -80,6 +89,31 @@ class RecordPrinter:
                 # Advice of the service, such as a template's next actions, names commands without the service.
                 lines = text_output.detail_lines(self._spec, item, self.context)
                 self._shown(map(self._output.complete, lines))
+
+    def check_fields(self, raws: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse a field that is neither declared nor in any of the records, such as a misspelled one.
+
+        Raises:
+            UsageError: There is one. Of an empty list only what resembles a declared field is refused, because a
+                service may send members that are not declared.
+        """
+        known = dict.fromkeys(_known_fields(self._spec, self._output.form))
+        for name in self._asked:
+            path = json_paths.parse_path(name)
+            member = self._spec.record.MEMBERS.get(str(path[0]))
+            # Of an object or array without declared members, any member may be named.
+            is_open = member is not None and len(path) > 1 and member.form.get("type") != "object"
+            is_open = is_open or (member is not None and member.kind is None)
+            if name in known or is_open or any(json_paths.get_at(raw, path) is not json_paths.MISSING for raw in raws):
+                continue
+            guess = closest_word(name, known)
+            if raws or guess:
+                schema = runwatch_command("schema", self._spec.kind)
+                raise UsageError(
+                    f"There is no field '{clean_line(name)}' in {self._spec.name}",
+                    detail=f"did you mean '{guess}'?" if guess else None,
+                    hint=f"One of {', '.join(known)}." if self._spec.is_local else f"'{schema}' lists the members.",
+                )
 
     def _rows(self, values: Sequence[Any], subjects: Mapping[int, Any]) -> list[table.RecordRow[Any]]:
         items = [
@@ -129,6 +163,17 @@ def _with_whole_ids(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
     return replace(spec, columns=tuple(whole(column) for column in spec.columns))
 
 
+def _known_fields(spec: ResourceSpec[Any], form: str) -> Iterator[str]:
+    """Yield the fields that ``--fields`` may name in a format, whatever the records have."""
+    yield from json_paths.declared_paths(spec.record)
+    yield from spec.record.MEMBERS
+    if form == "table":
+        yield from list_columns(spec)
+        yield from (alias for field in spec.all_fields() for alias in field.aliases)
+    elif form == "csv" and spec.record is Receipt:
+        yield from SLICE_COLUMNS
+
+
 def parse_fields(call: Invocation) -> list[str] | None:
     """Return the members named by ``--fields``, or ``None`` for all.
 
@@ -157,6 +202,7 @@ def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> 
     fields = parse_fields(call)
     output = call.output
     if output.is_json:
+        RecordPrinter(call, settings, EVENTS).check_fields([event.raw for event in page.records])
         lines: Iterable[str] = text_output.ndjson_lines(page.values, fields)
     elif output.form == "csv" or fields is not None:
         RecordPrinter(call, settings, EVENTS).records(page.values)
