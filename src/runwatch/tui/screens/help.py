@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from textual import events
 from textual.widget import Widget
 
 from runwatch.tui.core.key_bindings import (
@@ -114,8 +113,8 @@ class HelpScreen(CoveringScreen):
             self._wanted_page = message.link
             bar.choose("manual")
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.call_after_refresh(self._show)
+    def on_detail_view_width_changed(self) -> None:
+        self._show()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Search all tabs while the user types."""

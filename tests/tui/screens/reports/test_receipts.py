@@ -323,6 +323,17 @@ async def test_hostile_receipts_are_only_text(tmp_path: Path) -> None:
         assert not [character for character in driven.text if character < " " and character != "\n"]
 
 
+async def test_the_spend_is_plotted_for_the_width_at_which_it_is_shown(tmp_path: Path) -> None:
+    """A narrow window hides the detail, which then keeps the width of an earlier layout."""
+    async with console(service(days=AGREES), tmp_path, size=NARROW, open_at="receipts") as driven:
+        await driven.shows("spend 0.1172 USD")
+        await driven.press("dollar_sign")
+        for columns, bar_cells in ((80, 38), (95, 53)):
+            await driven.pilot.resize_terminal(columns, 24)
+            await driven.shows(re.compile(rf"2026-11-21   █{{{bar_cells}}}  0\.1172  6 receipts   ›"))
+        assert driven.lines[1].strip() == "Receipts › Spend"
+
+
 # As the user sees it.
 
 

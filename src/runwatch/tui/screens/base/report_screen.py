@@ -125,9 +125,9 @@ class ReportScreen(PeriodScreen):
         """Stop polling when the screen closes."""
         self.reports.show()
 
-    def on_resize(self) -> None:
-        """Draw plots for the new width, after the panes have been resized."""
-        self.call_after_refresh(self._draw_if_mounted)
+    def on_detail_view_width_changed(self) -> None:
+        """Draw plots for the new width."""
+        self._draw_if_mounted()
 
     def session_opened(self) -> None:
         self.take_period(self.period_text)
@@ -178,7 +178,6 @@ class ReportScreen(PeriodScreen):
         for pane in self.query("#panes > Pane"):
             pane.set_class(pane.has_focus_within, "-chosen")
         self.toggle_class("-full")
-        self.call_after_refresh(self._draw_if_mounted)
 
     def action_refresh(self) -> None:
         self.reports.refresh()

@@ -268,6 +268,10 @@ class ResourceScreen(ListScreen, RecordScreen):
         message.stop()
         self.open_detail()
 
+    def on_detail_view_width_changed(self) -> None:
+        """Draw plots for the new width."""
+        self.show_detail()
+
     def open_detail(self) -> None:
         """Show the record at the cursor and focus it."""
         self.show_detail()

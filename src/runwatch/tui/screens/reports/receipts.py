@@ -84,6 +84,11 @@ class ReceiptsScreen(ResourceScreen):
             return (label_span(f"adding up{self.console.glyphs.ellipsis}"),)
         return (label_span(total_text(sums, is_whole=self._source.end_is_proven()), Role.PLAIN),)
 
+    def breadcrumbs(self) -> Sequence[str]:
+        """Return the totals instead of a receipt while they are shown."""
+        title, *record = super().breadcrumbs()
+        return (title, *(["Spend"] if record and self._shows_spend else record))
+
     def action_spend(self) -> None:
         self._shows_spend = not self._shows_spend
         self.query_one("#fields", DetailView).reset()
@@ -91,6 +96,7 @@ class ReceiptsScreen(ResourceScreen):
             self.open_detail()
         else:
             self.show_detail()
+            self.show_crumbs(self._filter_words())
 
     def action_raw(self) -> None:
         self._shows_spend = False

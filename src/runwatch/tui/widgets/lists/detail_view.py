@@ -59,6 +59,9 @@ class DetailView(LineList, inherit_bindings=False):
 
         link: object
 
+    class WidthChanged(Message):
+        """The cells of a row changed, also because a hidden view is shown; plots made for the old width are wrong."""
+
     def __init__(self, *, about: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
         self._about: Final = about
@@ -68,6 +71,7 @@ class DetailView(LineList, inherit_bindings=False):
         self._head: tuple[StyledSpan, ...] = ()
         self._rows: list[DetailRow] = []
         self._wanted_lead: type | None = None
+        self._known_cells = 0
 
     # Called by the screen.
 
@@ -228,6 +232,9 @@ class DetailView(LineList, inherit_bindings=False):
 
     def on_resize(self, event: events.Resize) -> None:
         self._lay_out()
+        if self.cells != self._known_cells:
+            self._known_cells = self.cells
+            self.post_message(self.WidthChanged())
 
     # Internal.
 
