@@ -94,8 +94,7 @@ async def test_what_is_not_known_of_the_earlier_run_is_said_and_nothing_of_it_is
 async def test_the_menu_and_the_palette_offer_it(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("full_stop")
-        await driven.shows("Run it again")
-        await driven.press("G", "enter")
+        await driven.click_text("Run it again", times=2)
         await form(driven)
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")

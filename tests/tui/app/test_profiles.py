@@ -86,8 +86,9 @@ async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> 
         await driven.comes("pooled-open-model")
         driven.app.screen.select_record("pooled-open-model")  # type: ignore[attr-defined]
         await driven.press("full_stop")
-        await driven.shows("No actions for a template here.")
-        await driven.press("enter", "enter")
+        await driven.shows("Actions   template pool…odel")
+        assert "runwatch templates" not in driven.text, "nothing is sent from a list of several profiles"
+        await driven.press("escape", "enter", "enter")
         await driven.until(lambda: isinstance(driven.app.screen, TemplatesScreen), "the templates of home")
         assert driven.app.profile_name == "home"
         await driven.shows("switched to profile home")

@@ -166,6 +166,13 @@ BY_ID: Final[Mapping[str, KeyAction]] = {action.id: action for action in KEY_ACT
 PINNED: Final = ("app.command", "app.help")
 """Hints that the status bar shows at every width."""
 
+RECORD_KEYS: Final = (
+    "list.open", "screen.again", "screen.label", "review.decide", "screen.compare", "screen.spend", "screen.open_run",
+    "screen.open_link", "screen.copy", "screen.copy_menu", "screen.copy_curl", "screen.raw", "screen.export",
+    "app.around", "list.mark",
+)  # fmt: skip
+"""Actions that do something with the record at the cursor, in the order of its menu."""
+
 SERVICE_ONLY: Final = frozenset(
     {"app.around", "app.find_servers", "app.outbox", "review.decide", "screen.add", "screen.again", "screen.destroy",
      "screen.edit", "screen.label", "screen.new", "screen.pause", "screen.refresh_all", "screen.tail_all",

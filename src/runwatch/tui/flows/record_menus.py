@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runwatch.api.operations import OPERATIONS
 from runwatch.base.shell_words import runwatch_command
-from runwatch.tui.core.key_bindings import BY_ID
+from runwatch.tui.core.key_bindings import BY_ID, RECORD_KEYS, SERVICE_ONLY
 from runwatch.tui.core.messages import CopyRequested
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
@@ -19,10 +20,20 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
     from runwatch.tui.shell.console_screen import RecordScreen
 
 _READ_ONLY = line("this profile is read-only")
 _FROM_A_FILE = line("this is a file")
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyChoice:
+    """A key action chosen from the menu: what its key runs, and the widget, screen or app that runs it."""
+
+    node: DOMNode
+    handler: str
 
 
 def open_copy_menu(screen: RecordScreen) -> None:
@@ -39,17 +50,18 @@ def open_copy_menu(screen: RecordScreen) -> None:
 
 
 def open_action_menu(screen: RecordScreen) -> None:
-    """Open the menu of all actions of the record at the cursor, with the reason for each unavailable one."""
+    """Open the menu of all actions of the record at the cursor, with the reason for each unavailable one.
+
+    What the service can do with it comes first, then what the keys of the screen do with any record.
+    """
     row = screen.row
     if row is None and screen.spec.create_actions:
         open_create_menu(screen)
         return
-    if row is None or not screen.spec.actions:
-        screen.notify_user(
-            f"No actions for a {screen.spec.singular} here." if row else "No row is selected.", Role.WARN
-        )
+    if row is None:
+        screen.notify_user("No row is selected.", Role.WARN)
         return
-    items = list(_actions(screen, row))
+    items = [*_actions(screen, row), *_key_items(screen, row)]
     screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu"))
 
 
@@ -112,6 +124,13 @@ async def run_menu_choice(screen: RecordScreen, target: object) -> None:
     if key is None and isinstance(action, ResourceAction):
         screen.console.perform(screen, None, action)
         return
+    if isinstance(action, _KeyChoice):
+        if screen.row is not None and screen.row.key == key:
+            # Later, because the menu is still closing, and the focus returns to the pane whose key this is.
+            screen.call_later(screen.app.run_action, action.handler, action.node)
+        else:
+            screen.notify_user("The record is no longer in the list.", Role.WARN)
+        return
     row = next((row for row in screen.table.rows if row.key == key), None)
     if not isinstance(row, RecordRow) or not isinstance(action, ResourceAction):
         screen.notify_user("The record is no longer in the list.", Role.WARN)
@@ -124,6 +143,22 @@ def _actions(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
         yield _item(screen, action, (row.key, action), row)
     for action in screen.spec.create_actions:
         yield _item(screen, action, (None, action), None)
+
+
+def _key_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
+    """Yield what the active keys do with the record, unless one of its actions is the same."""
+    shown = {_key_of(screen, action, row) for action in screen.spec.actions}
+    active = {
+        binding.id: _KeyChoice(node, binding.action)
+        for node, binding, is_enabled, _ in screen.active_bindings.values()
+        if is_enabled and binding.id is not None
+    }
+    labels = dict(hint for hint in screen.hints() if isinstance(hint, tuple))
+    for id in RECORD_KEYS:
+        if id in active and id not in shown and not (screen.console.has_file and id in SERVICE_ONLY):
+            label = labels.get(id, BY_ID[id].label)
+            note = line(f"{screen.console.keys.shown(id)}   {BY_ID[id].help}")
+            yield MenuItem(line(label[:1].upper() + label[1:]), (row.key, active[id]), note)
 
 
 def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row: RecordRow[Any] | None) -> MenuItem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -198,12 +199,29 @@ async def test_a_run_that_ends_while_the_menu_is_open_is_not_cancelled(
         assert "The run has already ended" in driven.text
 
 
-async def test_what_has_no_actions_says_so(service: ScriptedService, tmp_path: Path) -> None:
+async def test_the_menu_offers_what_the_keys_do_with_a_record(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="receipts") as driven:
         await driven.until(lambda: len(driven.table.rows) > 0, "the receipts")
         await driven.press("full_stop")
+        offered = re.findall(r"^┃. (.+?)  +(\S+)   [A-Z]", driven.text, re.MULTILINE)
+        assert offered == [
+            ("Open", "enter"), ("Compare", "D"), ("Spend", "$"), ("Copy id", "y"), ("Copy", "Y"), ("Raw", "v"),
+            ("Export", "e"), ("Around", "@"), ("Mark", "space"),
+        ]  # fmt: skip
+
+
+async def test_a_key_chosen_from_the_menu_does_what_it_does_when_pressed(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, open_at="receipts") as driven:
+        await driven.until(lambda: len(driven.table.rows) > 0, "the receipts")
+        await driven.press("full_stop", "enter")
+        await driven.until(lambda: "-opened" in driven.app.screen.classes, "the receipt to open")
+        await driven.press("escape", "full_stop")
+        await driven.click_text("Raw")
+        await driven.press("enter")
+        await driven.shows('"execution_id"')
         assert menus(driven) == 0
-        assert "No actions for a receipt here." in driven.text
 
 
 async def test_an_empty_list_has_nothing_to_copy(tmp_path: Path) -> None:
