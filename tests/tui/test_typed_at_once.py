@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,33 @@ async def test_a_filter_that_cannot_be_read_leaves_the_rows_from_before(
         await driven.press("enter")
         await driven.shows("not applied: unknown is:nothing")
         assert screen.filter_text == "8f21"
+
+
+@pytest.mark.parametrize("keys", [("enter",), ("L",)], ids=["one run", "all live runs"])
+async def test_a_filter_of_events_that_cannot_be_read_leaves_the_events_from_before(
+    keys: tuple[str, ...], tmp_path: Path
+) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.select(noon.LIVE)
+        await driven.press(*keys)
+        await driven.comes(re.compile(r"\d+ events"))
+        await driven.press("slash")
+        await driven.type("kind=check xstatus:failed")
+        await driven.press("enter")
+        await driven.shows("not applied: there is no field 'xstatus'")
+        await driven.hides("events match")
+        await driven.press("escape", "slash")
+        await driven.type("kind=check")
+        await driven.press("enter")
+        await driven.shows("events match kind=check")
+        await driven.press("slash")
+        await driven.type(" accepted is:nothing")
+        await driven.press("enter")
+        await driven.shows("not applied: unknown is:nothing")
+        await driven.shows("events match kind=check")
+        await driven.hides("match kind=check accepted")
+        await driven.type("x")
+        await driven.shows("is:nothingx")
 
 
 async def test_a_filter_that_cannot_be_read_stays_to_be_put_right(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from runwatch.base.errors import UsageError
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.sources.event_line_source import EventLineSource
@@ -55,7 +54,7 @@ class EventTail:
         screen: The screen of the list.
         log: The list.
         changed: Called when the text in the frame has changed.
-        refused: Called with the reason when a filter is invalid; the previous one stays.
+        refused: Called with the reason when a filter cannot be read and is not applied.
         counted: Called with the number of matches and of all events.
     """
 
@@ -80,6 +79,7 @@ class EventTail:
         self._is_growing = False
         self._rest: Timer | None = None
         self._filter: EventFilter | None = None
+        self._kept_filter: EventFilter | None = None
         self._hides_others = True
         # Matches in order, and the range of event numbers searched so far, around the place where it began.
         self._found: list[int] = []
@@ -118,7 +118,7 @@ class EventTail:
 
     def clear(self) -> None:
         """Show no events and remove the filter."""
-        self._events = self._lines = self._filter = None
+        self._events = self._lines = self._filter = self._kept_filter = None
         self._has_news = self._is_looking = False
         self._found = []
         self._log.highlighter = None
@@ -140,18 +140,41 @@ class EventTail:
             self._is_growing = True
             start_worker(self._screen, self._grow(), "reading events", group="tail")
 
-    def filter_by(self, text: str) -> None:
-        """Show or highlight only events that match a filter; an empty filter shows everything."""
+    @property
+    def filter_text(self) -> str:
+        """The filter that applies; empty for none."""
+        return "" if self._filter is None else self._filter.text
+
+    def filter_by(self, text: str, *, is_typing: bool = False) -> bool:
+        """Show or highlight only events that match a filter; return whether it can be read.
+
+        If it cannot, the filter from before the typing applies again: events of the text's valid beginning would look
+        like the result.
+
+        Args:
+            text: The filter; an empty one shows everything.
+            is_typing: Whether the user still types it.
+        """
+        from runwatch.view.query.expressions import QueryError
         from runwatch.view.resources.event_filter import parse_event_filter
 
         try:
             found = parse_event_filter(text, is_merged=self._is_merged, named=self._screen.console.settings.filters)
-        except UsageError as error:
+        except QueryError as error:
             self._is_refused = True
-            self._refused(line(error.detail or error.title))
-            return
+            if self._filter is not self._kept_filter:
+                self._apply(self._kept_filter)
+            self._refused(line(f"not applied: {error.short_words}"))
+            return False
         self._is_refused = False
-        self._filter, self._found = found, []
+        if not is_typing:
+            self._kept_filter = found
+        self._apply(found)
+        return True
+
+    def _apply(self, wanted: EventFilter | None) -> None:
+        """Look for the events that match, those near the cursor first."""
+        self._filter, self._found = wanted, []
         near = None if self._lines is None else self._lines.number(self._log.cursor)
         self._looked_near = self.length if near is None else min(near, self.length)
         self._looked_from = self._looked_to = self._looked_near

@@ -133,9 +133,10 @@ class MergedTailScreen(EventScreen):
             self._unfollow()
             self._chosen, self._events = chosen, None
             self._begin()
-        if view.filter:
-            self._filter = view.filter
-            self.tail.filter_by(view.filter)
+        if view.filter and not self._filter_by(view.filter):
+            self.action_filter()
+            self.query_one(FilterBar).edit(view.filter)
+            self._filter_by(view.filter)
         self.show_crumbs()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
@@ -187,13 +188,14 @@ class MergedTailScreen(EventScreen):
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Filter while the user types."""
         message.stop()
-        self._filter = message.text.strip()
-        self.tail.filter_by(message.text)
+        self._filter_by(message.text, is_typing=True)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
+        """Return to the events with the filter applied; keep one that cannot be read open for correction."""
         message.stop()
-        self.remove_class("-filtering")
-        self.focus_tail()
+        if self._filter_by(message.text):
+            self.remove_class("-filtering")
+            self.focus_tail()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         """Show all events again."""
@@ -331,10 +333,14 @@ class MergedTailScreen(EventScreen):
             f" {keys.shown('screen.tail_all')} follows the marked ones."
         )
 
+    def _filter_by(self, text: str, *, is_typing: bool = False) -> bool:
+        is_read = self.tail.filter_by(text, is_typing=is_typing)
+        self._filter = self.tail.filter_text
+        return is_read
+
     def _take_filter_away(self) -> None:
-        self._filter = ""
         self.remove_class("-filtering")
-        self.tail.filter_by("")
+        self._filter_by("")
         self.show_hints()
         self.focus_tail()
 

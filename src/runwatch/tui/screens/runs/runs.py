@@ -212,7 +212,13 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def on_run_detail_search_changed(self, message: RunDetail.SearchChanged) -> None:
         message.stop()
-        self.tail.filter_by(message.text)
+        self.tail.filter_by(message.text, is_typing=True)
+
+    def on_run_detail_search_submitted(self, message: RunDetail.SearchSubmitted) -> None:
+        """Return to the events with the search applied; keep one that cannot be read open for correction."""
+        message.stop()
+        if self.tail.filter_by(message.text):
+            self.run_detail.close_search()
 
     def focus_tail(self) -> None:
         self.focus_detail()

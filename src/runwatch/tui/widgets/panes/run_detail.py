@@ -74,6 +74,16 @@ class RunDetail(Vertical):
 
         text: str
 
+    @dataclass
+    class SearchSubmitted(Message):
+        """The user keeps the search and wants to return to the events.
+
+        Attributes:
+            text: The search; empty for none.
+        """
+
+        text: str
+
     def __init__(self, context: Callable[[], RenderContext], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._now = context
@@ -154,6 +164,11 @@ class RunDetail(Vertical):
         """Show why the text is not a valid filter."""
         self.query_one(FilterBar).show_error(line(reason))
 
+    def close_search(self) -> None:
+        """Return to the events."""
+        self.remove_class("-searching")
+        self.event_log.focus()
+
     def clear_search(self) -> None:
         """Clear the search, for another run."""
         self._search = ""
@@ -167,14 +182,12 @@ class RunDetail(Vertical):
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
         message.stop()
-        self.remove_class("-searching")
-        self.event_log.focus()
+        self.post_message(self.SearchSubmitted(message.text))
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         message.stop()
-        self.clear_search()
-        self.post_message(self.SearchChanged(""))
-        self.event_log.focus()
+        self._search = ""
+        self.post_message(self.SearchSubmitted(""))
 
     def choose(self, tab: str) -> None:
         """Show a view."""
