@@ -108,6 +108,18 @@ async def test_a_newly_named_model_whose_test_fails_changes_nothing_and_says_why
         assert [call["model"] for call in server.bodies[called:]] == ["tiny-2"]
 
 
+async def test_a_failed_test_of_several_models_names_those_that_failed(local: Local) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2"), has_list=False) as server:
+        _, failed = await connect_named(local, server, "tiny-1", "nope-1", "nope-2")
+        assert (failed["test_error"], failed["test_models"]) == ("model_not_found", ["nope-1", "nope-2"])
+        path, passed = await connect_named(local, server, "tiny-1")
+        assert passed["test_models"] == []
+        body = {"models": ["tiny-2", "nope-1"]}
+        problem = check(await local.http.post(f"{path}/deployments/sync", json=body), "validation_failed")
+        (error,) = problem.errors or ()
+        assert (error.message or "").startswith("The test of nope-1 failed: ")
+
+
 async def test_the_words_of_the_source_are_told_without_its_key(local: Local) -> None:
     async with ModelServer(has_list=False) as server:
         said = f"Bad key Bearer {SECRET}, not {SECRET[:12]}*** nor sk-proj-abcdefgh12345678. \x1b[2J {'long ' * 100}"

@@ -311,7 +311,7 @@ class _Connecting:
         assert self._connection is not None
         prices = None if known is None else _new_prices(self._order.endpoint or {}, known.endpoint or {})
         served = [one for one in await self._sync(self._connection, prices) if one.status == "listed"]
-        self._note(f"4 of 5  it serves {len(served)} model{'s' * (len(served) != 1)}")
+        self._note(f"4 of 5  {self._describe_served(served)}")
         unpriced = [one for one in served if one.pricing_basis == ESTIMATED]
         if prices is not None:
             if unpriced:
@@ -329,6 +329,18 @@ class _Connecting:
                 " and --price-output USD"
             )
         return await self._save(served)
+
+    def _describe_served(self, served: list[Deployment]) -> str:
+        """Describe how many models answered by their names and how many others the source lists, if it has a list."""
+        assert self._connection is not None
+        named = list((self._connection.endpoint or {}).get("models") or ())
+        if self._order.base_url is not None:
+            named += self._session.call.options.model or ()
+        by_name = len(_named(named, served))
+        others = len(served) - by_name
+        listed = f"{others or 'no'} {'other' if by_name else 'model'}{'s' * (others != 1)}"
+        called = f"{by_name} model{'s' * (by_name != 1)} answered by name, and " if by_name else ""
+        return f"{called}it lists {listed}"
 
     def _note(self, text: str) -> None:
         self._session.call.output.note(text)

@@ -119,6 +119,7 @@ class SourceConnection(Record):
     test_failure = text("test_failure")
     test_http_status = integer("test_http_status")
     test_message = text("test_message")
+    test_models = texts("test_models")
     test_suggestions = texts("test_suggestions")
     test_was_sent = flag("test_was_sent")
     last_tested_at = moment("last_tested_at")

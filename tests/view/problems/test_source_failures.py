@@ -29,3 +29,13 @@ def test_a_response_that_was_cut_is_told_apart_from_a_server_that_does_not_answe
         "the source took the call and closed the connection without an answer",
         "the connection ended in the middle of the answer",
     }
+
+
+def test_of_several_named_models_those_that_failed_are_named() -> None:
+    failed = {"test_failure": "request_refused", "test_models": ["nope"], "test_http_status": 400}
+    several, single = (
+        explain_failure(SourceConnection({**failed, "endpoint": {"models": models}})).why
+        for models in (["tiny", "nope"], ["nope"])
+    )
+    assert several == "the source refused the request, when nope was called (HTTP 400)"
+    assert single == "the source refused the request (HTTP 400)"

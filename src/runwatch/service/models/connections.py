@@ -193,6 +193,7 @@ def record_failure(transaction: Transaction, tested: Row, error: ProviderError) 
                 "http_status": error.http_status,
                 "suggestions": list(error.suggestions),
                 "message": error.message,
+                "models": list(error.models),
                 "was_sent": error.was_sent,
             },
         },
@@ -289,8 +290,8 @@ def connection_json(row: Row) -> dict[str, Any]:
 
     Not in the specification: ``endpoint``, ``usable``, ``test_failure`` (the kind of call failure, also where
     ``test_error`` has no value for it), and from the source's response to a failed test ``test_http_status``,
-    ``test_message``, ``test_suggestions`` (names of models it serves instead) and ``test_was_sent`` (whether it
-    received the request).
+    ``test_message``, ``test_models`` (the models whose calls failed), ``test_suggestions`` (names of models it serves
+    instead) and ``test_was_sent`` (whether it received the request).
     """
     endpoint = row["endpoint"]
     answer = endpoint.get(_ANSWER, {})
@@ -301,6 +302,7 @@ def connection_json(row: Row) -> dict[str, Any]:
         "test_failure": row["test_error"],
         "test_http_status": answer.get("http_status"),
         "test_message": answer.get("message"),
+        "test_models": answer.get("models", []),
         "test_suggestions": answer.get("suggestions", []),
         "test_was_sent": answer.get("was_sent"),
         "access_lane": lane,

@@ -82,7 +82,7 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
         found = await connections.ask(call.context.vault, call.context.providers, row, to_test=new)
     except ProviderError as error:
         if new:
-            raise make_validation_error(("models", _failed_test(new, error)), cause=error.kind) from None
+            raise make_validation_error(("models", _failed_test(error)), cause=error.kind) from None
         if not _has_answered(error):
             raise RefusalError("upstream_unavailable", _failed_list(known, error), cause=error.kind) from None
         if error.kind in REFUSALS:
@@ -127,11 +127,11 @@ async def _write(
     return answer
 
 
-def _failed_test(names: Sequence[str], error: ProviderError) -> str:
-    """Describe in one sentence, with the source's own words, why the test of newly named models failed."""
+def _failed_test(error: ProviderError) -> str:
+    """Describe in one sentence, with the source's own words, which newly named models failed the test, and why."""
     words = describe_test_failure(error.kind, error.http_status, error.message, was_sent=error.was_sent)
     near = f" It serves {', '.join(error.suggestions)}." if error.suggestions else ""
-    return f"The test of {' and '.join(names)} failed: {words}. Nothing was changed.{near}"
+    return f"The test of {' and '.join(error.models)} failed: {words}. Nothing was changed.{near}"
 
 
 def _failed_list(named: Sequence[str], error: ProviderError) -> str:

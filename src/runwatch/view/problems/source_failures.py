@@ -48,6 +48,8 @@ _UNKNOWN: Final = SourceTestFailure("no reason given", "{Again}.")
 def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> SourceTestFailure:
     """Explain why the last test of a connection failed, with the source's message and other model names if known.
 
+    If several models are named for the connection, it says which of them failed.
+
     Args:
         is_kept: Whether the connection can be tested again; else it has to be made again.
     """
@@ -69,6 +71,9 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
         why = f"{why} {protocol}"
         if is_unnamed:
             advice = f"{advice} {_NAME_ONE}"
+    if connection.test_models and len((connection.endpoint or {}).get("models") or ()) > 1:
+        verb = "were" if len(connection.test_models) > 1 else "was"
+        why = f"{why}, when {' and '.join(connection.test_models)} {verb} called"
     if connection.test_http_status is not None:
         why = f"{why} (HTTP {connection.test_http_status})"
     if connection.test_message:

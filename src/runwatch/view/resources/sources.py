@@ -76,8 +76,8 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
             ),
         ),
         SectionSpec("Test", member_lines(
-            "test_state:status test_error test_failure test_http_status test_suggestions last_tested_at:time "
-            "tested_binding_revision"
+            "test_state:status test_error test_failure test_models test_http_status test_message test_was_sent "
+            "test_suggestions last_tested_at:time tested_binding_revision"
         )),
         SectionSpec("Key", member_lines(
             "auth_binding_ref binding_revision rotated_at:time revoked_at:time created_at:time updated_at:time"

@@ -147,7 +147,7 @@ class ProviderHttpClient:
             if error.kind in _SUGGESTED:
                 with contextlib.suppress(ProviderError):
                     listed = [model.upstream_ref for model in (await self.models(protocol, address)).models]
-                    wrong = next((asked for asked in names if find_name(asked, listed) is None), None)
+                    wrong = next((asked for asked in error.models if find_name(asked, listed) is None), None)
                     error.suggestions = () if wrong is None else suggest_names(wrong, listed)
             raise
         listed_models: list[ServedModel] = []
@@ -164,10 +164,12 @@ class ProviderHttpClient:
             )
             for name in names
         )
-        answers = await asyncio.gather(*calls, return_exceptions=True)
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
+        answers = dict(zip(names, await asyncio.gather(*calls, return_exceptions=True), strict=True))
+        first = next((answer for answer in answers.values() if isinstance(answer, BaseException)), None)
+        if isinstance(first, ProviderError):
+            first.models = tuple(name for name, answer in answers.items() if _is_same_failure(first, answer))
+        if first is not None:
+            raise first
 
     async def generate(self, protocol: WireFormat, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`."""
@@ -257,6 +259,13 @@ async def _found_below(address: ProviderAddress, ask: Callable[[ProviderAddress]
             raise
     base_url = f"{base_url}/v1"
     return base_url, await ask(replace(address, base_url=base_url))
+
+
+def _is_same_failure(failure: ProviderError, answer: object) -> bool:
+    return isinstance(answer, ProviderError) and (answer.kind, answer.http_status) == (
+        failure.kind,
+        failure.http_status,
+    )
 
 
 def _with_named(

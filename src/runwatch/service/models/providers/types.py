@@ -45,6 +45,7 @@ class ProviderError(RunwatchError):
             about this service's clock.
         spent: Usage reported by a response without usable output.
         suggestions: Listed model names similar to the requested one.
+        models: The models whose calls failed in this way, when a test called several.
         message: The provider's own words, from :func:`.error_kinds.provider_message`. They can repeat the prompt of a
             run, and are kept as its result is (manual: decisions, "Truth").
     """
@@ -59,6 +60,7 @@ class ProviderError(RunwatchError):
         spent: Generation | None = None,
         suggestions: tuple[str, ...] = (),
         message: str | None = None,
+        models: tuple[str, ...] = (),
     ) -> None:
         super().__init__("A model provider gave no usable answer", detail=kind)
         self.kind = kind
@@ -68,6 +70,7 @@ class ProviderError(RunwatchError):
         self.spent = spent
         self.suggestions = suggestions
         self.message = message
+        self.models = models
 
 
 @dataclass(frozen=True, slots=True)
