@@ -326,7 +326,9 @@ class ListScreen(RowScreen):
         if order is None:
             return line("")
         marks = self.console.chrome_glyphs
-        return (label_span(f"sort {order.field} {marks.falling if order.descending else marks.rising}"),)
+        # The heading, which is not always the word that filters use.
+        title = next((column.title for column in self.spec.columns if column.id == order.field), order.field)
+        return (label_span(f"sort {title} {marks.falling if order.descending else marks.rising}"),)
 
     def _show_order(self) -> None:
         order = self._order()
