@@ -245,7 +245,7 @@ async def _search(spec: ResourceSpec[Any], records: Sequence[Record], other: str
 
 def _read(rows: Sequence[RecordRow[Any]]) -> RowSteps[Any]:
     for number, row in enumerate(rows):
-        row.folded()
+        row.shared_text()
         if number % 50 == 0:
             yield
     return []

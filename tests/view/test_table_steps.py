@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,8 @@ import pytest
 from runwatch.base.generators import run_to_end
 from runwatch.records.receipt import Receipt
 from runwatch.view.resources.receipts import RECEIPTS
-from runwatch.view.spec.resource import SortKey
+from runwatch.view.spec.resource import Column, SortKey
+from runwatch.view.table import row_texts
 from runwatch.view.table.rows import STEP, RecordRow, RowRenderer, build_rows_with, rebuild_rows, sort_rows
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII, UNICODE
@@ -62,23 +63,23 @@ def test_rows_of_the_same_value_stay_in_their_order_over_the_steps_of_sorting() 
         assert run_to_end(sort_rows(RECEIPTS, found, [SortKey("status", descending)])) == found
 
 
-def test_what_a_row_says_is_made_once_whatever_the_time_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_rows_say_alike_is_made_once_whatever_the_time_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    original = row_texts.column_texts
+
+    def counted(column: Column[Any], subject: Any) -> Iterator[str]:
+        made.append(column.id)
+        return original(column, subject)
+
+    monkeypatch.setattr(row_texts, "column_texts", counted)
     drawn = drawing()
-    row = build_rows_with(drawn, receipts(1, created_at="2026-11-21T11:59:00Z"))[0]
-    made = 0
-    original = RecordRow._cell_texts
-
-    def counted(row: RecordRow[Any]) -> dict[str, None]:
-        nonlocal made
-        made += 1
-        return original(row)
-
-    monkeypatch.setattr(RecordRow, "_cell_texts", counted)
-    first = row.text(), row.folded()
-    assert "ex_0" in first[0]
+    rows = build_rows_with(drawn, receipts(3 * row_texts.FIRST_CHECK, created_at="2026-11-21T11:59:00Z"))
+    said = [row.shared_text().text for row in rows]
+    assert len({id(row.shared_text()) for row in rows[row_texts.FIRST_CHECK :]}) == 1
+    count = len(made)
     drawn.context = replace(CONTEXT, now=NOON + timedelta(hours=2))
-    assert (row.text(), row.folded()) == first
-    assert made == 1
+    assert [row.shared_text().text for row in rows] == said
+    assert len(made) == count
 
 
 def test_a_row_says_the_same_with_other_glyphs_and_in_another_zone() -> None:
@@ -88,10 +89,3 @@ def test_a_row_says_the_same_with_other_glyphs_and_in_another_zone() -> None:
         for over in ({}, {"glyphs": ASCII}, {"time": "utc"}, {"now": NOON + timedelta(days=400)})
     }
     assert len(said) == 1
-
-
-def test_a_row_keeps_one_copy_of_what_it_says_where_nothing_has_capital_letters() -> None:
-    plain, other = build_rows_with(drawing(), [echo_receipt("ex_0"), echo_receipt("ex_Straße")])
-    assert plain.folded() is plain._text
-    assert b"ex_strasse" in other.folded()
-    assert "ex_Straße" in other.text()

@@ -250,6 +250,12 @@ class Record:
         assert self._packer is not None
         return _unpack(self._packer, self._packed)
 
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Self:
+        """Return a view over an object that a member holds."""
+        assert isinstance(raw, dict)
+        return cls(raw)
+
     def _pack(self, packer: RecordPacker, packed: bytes) -> None:
         self._id: str = self.id
         self._packer, self._packed = packer, packed
@@ -258,6 +264,10 @@ class Record:
     def unpacked(self) -> Self:
         """Return the same record for reading many members in a row, which is faster than reading a packed one."""
         return self if self._packer is None else type(self)(self._raw)
+
+    def decoded(self) -> dict[str, Any]:
+        """Return :attr:`raw` for reading it once: of a packed record it is not kept for later reads."""
+        return self._raw if self._packer is None else self._packer.unpack(self._packed)
 
     @property
     def raw(self) -> Mapping[str, Any]:

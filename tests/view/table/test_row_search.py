@@ -9,17 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.generators import run_to_end
+from runwatch.base.text import fold_text
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.view.query.expressions import Query, QueryError
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.registry import resource_named
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.table.profile_column import RecordProfiles
 from runwatch.view.table.row_search import SEARCHED, RowSearch
+from runwatch.view.table.row_texts import FIRST_CHECK, SharedText, column_texts
 from runwatch.view.table.rows import RecordRow, build_rows
+from runwatch.view.text.safe_text import line
 from tests.support import builders
-from tests.support.receipts import echo_receipt
-from tests.view.strategies import CONTEXT, json_values, many
+from tests.support.receipts import baseline_receipt, echo_receipt, live_receipt
+from tests.view.strategies import CONTEXT, garbage, hostile, json_values, many, numbers
 
 RUNS = resource_named("runs")
 FILTERS = (
@@ -56,6 +62,15 @@ def parsed(text: str) -> Query | None:
         return None
 
 
+def said_by(row: RecordRow[Any], spec: ResourceSpec[Any]) -> list[str]:
+    """What a row says by the definition, with nothing that was made for another row."""
+    (alone,) = build_rows(spec, [row.item], CONTEXT)
+    texts: list[str] = [line(alone.id, None)]
+    for column in spec.columns:
+        texts += column_texts(column, alone.subject)
+    return texts
+
+
 def plainly(rows: list[RecordRow[Any]], query: Query) -> list[str]:
     """What the definition of a filter says, row by row."""
     return [row.key for row in rows if query.matches(row)]
@@ -69,6 +84,77 @@ def test_a_search_finds_what_the_filter_says_of_each_row(found: list[Run], text:
         search = RowSearch(rows, query, min(near, len(rows)))
         assert [row.key for row in run_to_end(search.steps())] == plainly(rows, query)
         assert [row.key for row in query.keep(rows)] == plainly(rows, query)
+
+
+def odd_receipts() -> st.SearchStrategy[list[Receipt]]:
+    """Many receipts, of which several say the same in some columns."""
+    whole = [live_receipt(), baseline_receipt(), echo_receipt()]
+    words = st.sampled_from(["failed", "completed", "straße", None, 5])
+    made = st.builds(
+        lambda receipt, name, status, reason, totals, score: Receipt(
+            {
+                **receipt.raw, "execution_id": name, "status": status, "reason": reason,
+                "totals": {**receipt.raw["totals"], **totals},
+                "slices": [{**part, "recorded_check": score} for part in receipt.raw["slices"]],
+            }
+        ),
+        st.sampled_from(whole),
+        st.one_of(st.text("ex_0", min_size=3, max_size=30), hostile, st.just("漢字" * 9)),
+        words,
+        words,
+        st.fixed_dictionaries({}, optional={"runtime_s": numbers, "usd": numbers, "unknown_calls": st.integers(0, 2)}),
+        st.fixed_dictionaries(
+            {"state": st.just("customer_verdict"), "is_correct": st.booleans(), "quality_score": numbers}
+        ),
+    )  # fmt: skip
+    return st.lists(st.one_of(made, garbage(Receipt).map(Receipt)), min_size=1, max_size=6)
+
+
+@many
+@given(odd_receipts(), st.data())
+def test_whatever_part_of_a_text_is_sought_the_rows_that_say_it_are_found(
+    found: list[Receipt], data: st.DataObject
+) -> None:
+    listed: list[tuple[ResourceSpec[Any], list[Any]]] = [
+        (RECEIPTS, found),
+        (RUNS, [RunFacts(Run(dict(record.raw)), receipt=record) for record in found]),
+    ]
+    for spec, records in listed:
+        rows = build_rows(spec, records, CONTEXT)
+        texts = {row.key: [text.casefold() for text in said_by(row, spec)] for row in rows}
+        text = data.draw(st.sampled_from([text for said in texts.values() for text in said]))
+        start = data.draw(st.integers(0, len(text)))
+        word = text[start : start + data.draw(st.integers(1, 12))]
+        assert [row.key for row in rows if row.says(fold_text(word))] == [
+            key for key, said in texts.items() if any(word in each for each in said)
+        ]
+        for row in rows:
+            assert sorted(set(row.text().split("\n"))) == sorted(set(said_by(row, spec)))
+
+
+def test_rows_that_differ_in_what_they_say_share_only_what_they_have_in_common() -> None:
+    listed = [
+        baseline_receipt(f"ex_{number}", reason="needle" if number % 100 == 50 else "thread", totals={
+            "usd": number / 7, "platform_fee_usd": 0.05, "runtime_s": number + 0.5,
+        })
+        for number in range(2_000)
+    ]  # fmt: skip
+    rows = build_rows(RECEIPTS, listed, CONTEXT)
+    said_as_others = [row.shared_text() for row in rows]
+    assert len(set(said_as_others[FIRST_CHECK:])) == 2
+    for word in ("needle", "thread", "output seen", "ex_19", "1.5", "min", "0.05", "baseline", "t"):
+        said = [row.key for row in rows if any(word in text for text in said_by(row, RECEIPTS))]
+        assert [row.key for row in parse_filter(f'"{word}"', RECEIPTS).keep(rows)] == said
+
+
+def test_a_profile_is_each_row_s_own() -> None:
+    profiles = RecordProfiles()
+    listed = [echo_receipt(f"ex_{number}") for number in range(4)]
+    for number, record in enumerate(listed):
+        profiles.note(record, f"profile-{number % 2}")
+    spec = profiles.add_column(RECEIPTS)
+    found = parse_filter("profile-1", spec).keep(build_rows(spec, listed, CONTEXT))
+    assert [row.key for row in found] == ["ex_1", "ex_3"]
 
 
 @many
@@ -129,14 +215,14 @@ def test_the_rows_nearest_to_the_cursor_are_found_first() -> None:
 
 def test_no_step_of_a_search_looks_at_more_rows_than_a_step_may(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = 0
-    original = RecordRow.folded
+    original = RecordRow.shared_text
 
-    def counted(row: RecordRow[Any]) -> bytes:
+    def counted(row: RecordRow[Any]) -> SharedText[Any]:
         nonlocal looked
         looked += 1
         return original(row)
 
-    monkeypatch.setattr(RecordRow, "folded", counted)
+    monkeypatch.setattr(RecordRow, "shared_text", counted)
     rows = build_rows(RECEIPTS, [echo_receipt(f"ex_{number}") for number in range(3 * SEARCHED)], CONTEXT)
     steps = RowSearch(rows, parse_filter("ex_1", RECEIPTS)).steps()
     assert [looked for _ in steps] == [SEARCHED, 2 * SEARCHED, 3 * SEARCHED]

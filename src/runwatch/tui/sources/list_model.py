@@ -214,7 +214,11 @@ class ListModel:
             self._on_ready()
             # A first search then has nothing left to do but to search.
             start_worker(
-                self._screen, run_in_slices(rows, RecordRow.folded), "reading rows", group="reading", exclusive=True
+                self._screen,
+                run_in_slices(rows, RecordRow.shared_text),
+                "reading rows",
+                group="reading",
+                exclusive=True,
             )
 
     def _update_search(self, wanted: _Search, near: RecordRow[Any] | None) -> None:

@@ -13,7 +13,7 @@ from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell
 from runwatch.view.runs.run_facts import find_selected_option
 from runwatch.view.spec.members import column, field, id_column, member_lines, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.format import RenderContext, about, spent_amount
+from runwatch.view.text.format import AMOUNT_WORDS, DURATION_WORDS, RenderContext, about, spent_amount
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import duration_cell, id_cell, output_end
 from runwatch.view.text.safe_text import line
@@ -60,11 +60,13 @@ COLUMNS: Final = (
     column("status", cell=_status, min_cells=11, max_cells=14, server_parameter="status"),
     id_column("run|id|execution_id=id", format=id_cell),
     column("model", lambda it: find_selected_option(it).model_key, cell=_model, hide_order=6, min_cells=11),
-    column("spend|cost=spend_usd", cell=_spend, align="right", hide_order=8, min_cells=7),
+    column("spend|cost=spend_usd", cell=_spend, align="right", hide_order=8, min_cells=7, words=AMOUNT_WORDS),
     column("check", _check_kind, cell=_check, hide_order=7, min_cells=8),
     column("mode", hide_order=5),
     column("provider", lambda it: find_selected_option(it).provider, hide_order=3, min_cells=10),
-    column("took=totals.runtime_s", format=duration_cell, align="right", hide_order=2, min_cells=6),
+    column(
+        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=2, min_cells=6, words=DURATION_WORDS
+    ),
     column("reason", hide_order=4, min_cells=12),
     time_column("created|created_at|age=created_at", server_parameter="since", hide_order=1),
 )  # fmt: skip

@@ -31,6 +31,8 @@ from runwatch.view.spec.resource import (
 )
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import (
+    AMOUNT_WORDS,
+    DURATION_WORDS,
     RenderContext,
     about,
     duration,
@@ -50,6 +52,7 @@ from runwatch.view.text.format import (
 )
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.member_format import (
+    NO_CHARGE,
     newest_first_key,
     no_charge_cell,
     output_end,
@@ -259,23 +262,25 @@ def _next(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 
 _UNDECIDED: Final = DecisionPacket({})
 
+_COST_WORDS: Final = (*AMOUNT_WORDS, *NO_CHARGE.split(), "limit")
+
 COLUMNS: Final = (
     column("status", cell=_outcome, min_cells=11, max_cells=14, server_parameter="status"),
     id_column("run|id|execution_id=id", cell=_run),
     column(
         "age|created_at=run.created_at", title="took", cell=_age, align="right",
         sort_key=lambda run: newest_first_key(run.run.created_at), server_parameter="since", hide_order=11,
-        min_cells=5,
+        min_cells=5, words=DURATION_WORDS,
     ),
     column(
         "label", lambda run: run.label or None, cell=_label, hide_order=9, min_cells=8, max_cells=24,
         hide_if_empty=True,
     ),
     column("mode=mode.value", cell=_mode, hide_order=6),
-    column("cost|spend=cost_usd.value", title="cost / cap", cell=_cost, hide_order=8, min_cells=14),
+    column("cost|spend=cost_usd.value", title="cost / cap", cell=_cost, hide_order=8, min_cells=14, words=_COST_WORDS),
     column(
         "last", lambda run: last_event_text(run.last_event) if run.last_event else None, cell=_last, hide_order=10,
-        min_cells=8, keeps_last_words=True,
+        min_cells=8, keeps_last_words=True, searched="value",
     ),
     column("reason=reason.value", cell=_reason, hide_order=7, min_cells=12),
     column("model=model.value", hide_order=5, min_cells=12, max_cells=32),
@@ -285,7 +290,7 @@ COLUMNS: Final = (
         "source", lambda run: ", ".join(run.told_by) or None, title="reason from", hide_order=2, min_cells=7,
         max_cells=20, hide_if_empty=True,
     ),
-    column("created=run.created_at", format=time_cell, never_cut=True, hide_order=1),
+    column("created=run.created_at", format=time_cell, searched="nothing", never_cut=True, hide_order=1),
 )  # fmt: skip
 
 FIELDS: Final = (

@@ -31,7 +31,7 @@ NEEDS_REVIEW: Final = "needs_review"
 
 def parse_packet(raw: Mapping[str, Any] | None) -> DecisionPacket | None:
     """Return a decoded decision packet as a record; ``None`` if absent or empty."""
-    return DecisionPacket(dict(raw)) if raw else None
+    return DecisionPacket.of(raw) if raw else None
 
 
 def verdict_role(verdict: str | None) -> Role:

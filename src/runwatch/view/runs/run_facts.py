@@ -207,7 +207,7 @@ class RunFacts(NamedTuple):
     @property
     def packet(self) -> SourcedValue[DecisionPacket]:
         """The decision packet of a Review Composer run."""
-        return _first(*((DecisionPacket(dict(raw)), source) for raw, source in self._packets if raw))
+        return _first(*((DecisionPacket.of(raw), source) for raw, source in self._packets if raw))
 
     @property
     def is_composer(self) -> bool:

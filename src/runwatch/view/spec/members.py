@@ -67,13 +67,18 @@ def time_column(names: str, **options: Any) -> Column[Any]:
     """Declare a column of a time, which sorts the newest first."""
     read = _name_field(names, None)["value"]
     return column(
-        names, format=draw_time, never_cut=True, sort_key=lambda subject: newest_first_key(read(subject)), **options
+        names,
+        format=draw_time,
+        searched="nothing",
+        never_cut=True,
+        sort_key=lambda subject: newest_first_key(read(subject)),
+        **options,
     )
 
 
 def id_column(names: str, **options: Any) -> Column[Any]:
     """Declare a column of an id, which loses its middle where it is too long."""
-    return column(names, **{"min_cells": 9, **options}, elides_middle=True)
+    return column(names, **{"min_cells": 9, **options}, elides_middle=True, shows_id=names.endswith("=id"))
 
 
 def _name_field(names: str, value: Callable[[Any], object] | None) -> dict[str, Any]:

@@ -73,6 +73,12 @@ class Column(Field[S]):
         hide_order: Order in which columns are dropped from a narrow screen: 0 never, otherwise 1 first.
         min_cells: Minimum useful width.
         max_cells: Maximum width in a list.
+        searched: What a filter without a field searches: the value if it is text, and the cell unless it shows an age;
+            or the value alone, or nothing, where a cell is always an age.
+        words: All words that value and cell may contain, in lower case, where they are few; a filter draws the cell
+            only for them.
+        shows_id: Whether the value is the subject's id, and the cell a part of it.
+        is_pure: Whether value and cell depend on nothing but what the subject holds.
         hide_if_empty: Whether to drop the column if it is empty in all visible rows.
         elides_middle: Whether to cut long text in its middle, because ids differ at their ends.
         keeps_last_words: Whether a long text loses words at its start, because its end is the value.
@@ -91,6 +97,10 @@ class Column(Field[S]):
     keeps_last_words: bool = False
     never_cut: bool = False
     hide_if_empty: bool = False
+    searched: Literal["cell", "value", "nothing"] = "cell"
+    words: tuple[str, ...] | None = None
+    shows_id: bool = False
+    is_pure: bool = True
 
     def draw(self, subject: S, context: RenderContext) -> StyledText | None:
         """Render the cell of one row; ``None`` if it is empty or has no special format."""

@@ -43,7 +43,9 @@ class RecordProfiles:
 
     def column(self) -> Column[Any]:
         """Return the profile column."""
-        return Column(id=PROFILE, title=PROFILE, value=lambda it: self.of(it) or None, min_cells=6, max_cells=16)
+        return Column(
+            id=PROFILE, title=PROFILE, value=lambda it: self.of(it) or None, min_cells=6, max_cells=16, is_pure=False
+        )
 
     def add_column(self, spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
         """Put the profile column first, replacing any column of the same name."""

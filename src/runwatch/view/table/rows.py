@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, Generic
 
 from runwatch.base.generators import run_to_end
 from runwatch.base.text import fold_text
 from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S, SortKey
+from runwatch.view.table.row_texts import RowTexts, SharedText, column_texts
+from runwatch.view.table.timed_context import TimedContext
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import json_text, line
@@ -32,43 +34,19 @@ _RUN: Final = 5_000
 """Number of rows sorted in one go; the results are merged in pairs."""
 
 
-class _Timed(RenderContext):
-    """A context that counts how often its time is read.
-
-    Attributes:
-        asked: Number of reads so far.
-    """
-
-    __slots__ = ("_moment", "asked")
-
-    _moment: datetime
-    asked: int
-
-    def __init__(self, context: RenderContext) -> None:
-        setting = object.__setattr__
-        setting(self, "_moment", context.now)
-        setting(self, "asked", 0)
-        for name in ("glyphs", "time", "zone"):
-            setting(self, name, getattr(context, name))
-
-    @property
-    def now(self) -> datetime:
-        """The current time. Each read is counted."""
-        object.__setattr__(self, "asked", self.asked + 1)
-        return self._moment
-
-
 class RowRenderer(Generic[S]):
     """Renders all rows of a list. Its context is replaced for all rows at once as time passes.
 
     Attributes:
         timed: Context for cells rendered from now on; it shows which of them depend on the time.
+        texts: What the rows say.
     """
 
-    __slots__ = ("_context", "spec", "timed")
+    __slots__ = ("_context", "spec", "texts", "timed")
 
     def __init__(self, spec: ResourceSpec[S], context: RenderContext) -> None:
         self.spec = spec
+        self.texts = RowTexts(spec)
         self.context = context
 
     @property
@@ -79,7 +57,7 @@ class RowRenderer(Generic[S]):
     @context.setter
     def context(self, context: RenderContext) -> None:
         self._context = context
-        self.timed = _Timed(context)
+        self.timed = TimedContext(context)
 
 
 class _Made(Generic[S]):
@@ -104,10 +82,6 @@ class _Made(Generic[S]):
         self.ageing = ()
 
 
-_SAID_IN: Final = _Timed(RenderContext(datetime.min.replace(tzinfo=UTC)))
-"""The context of what rows say. It is the same on every terminal, so that a filter finds the same everywhere."""
-
-
 class RecordRow(Generic[S]):
     """One record in a table.
 
@@ -116,15 +90,14 @@ class RecordRow(Generic[S]):
         item: The record or subject of the row.
     """
 
-    __slots__ = ("_drawing", "_folded", "_made", "_text", "item", "key")
+    __slots__ = ("_drawing", "_made", "_said", "item", "key")
 
     def __init__(self, drawing: RowRenderer[S], item: Record | S, key: str) -> None:
         self.key = key
         self.item = item
         self._drawing = drawing
         self._made: _Made[S] | None = None
-        self._text: bytes | None = None
-        self._folded: bytes | None = None
+        self._said: SharedText[S] | None = None
 
     @property
     def context(self) -> RenderContext:
@@ -203,47 +176,47 @@ class RecordRow(Generic[S]):
         "Language").
 
         That is the id, the whole value of each column that has text, and each cell as shown, except cells that change
-        as time passes. It is made once.
+        as time passes.
         """
-        if self._text is None:
-            self._text = "\n".join({line(self.id, None): None, **self._cell_texts()}).encode("utf-8", "surrogatepass")
-        return self._text.decode("utf-8", "surrogatepass")
+        said, subject = self.shared_text(), self._unpacked()
+        own = chain.from_iterable(column_texts(column, subject) for column in said.own.columns)
+        return "\n".join(dict.fromkeys((line(self.id, None), *said.text.split("\n"), *own)))
+
+    def shared_text(self) -> SharedText[S]:
+        """Return what the row says as others do, found once."""
+        said = self._said
+        if said is None:
+            said = self._said = self._drawing.texts.text_of(self.subject)
+        return said
 
     def says(self, folded: bytes) -> bool:
-        """Whether what the row says contains a text, ignoring case.
+        """Whether a text of the row contains another, ignoring case.
 
         Args:
             folded: The text from :func:`runwatch.base.text.fold_text`.
         """
-        return folded in (self._folded or self.folded())
-
-    def folded(self) -> bytes:
-        """Return what the row says without case, made once."""
-        if self._folded is None:
-            text = self.text()
-            folded = fold_text(text)
-            # Most texts have no capital letters.
-            self._folded = self._text if folded == self._text else folded
-        return self._folded
+        said = self._said or self.shared_text()
+        if said.sought is not folded:
+            said.look_for(folded)
+        if said.found:
+            return True
+        own_id = self.id
+        columns = said.own.may_say(folded)
+        if not (own_id.isascii() and own_id.isprintable() and own_id):
+            own_id, columns = line(own_id, None), said.own.columns
+        if folded in fold_text(own_id):
+            return True
+        if columns:
+            subject = self._unpacked()
+            return any(folded in fold_text(text) for column in columns for text in column_texts(column, subject))
+        return False
 
     def _cell_texts(self) -> dict[str, None]:
         """Return what the columns say, in their order."""
-        subject, timed = self._unpacked(), _SAID_IN
-        found: dict[str, None] = {}
-        for column in self._drawing.spec.columns:
-            value = column.value(subject)
-            if isinstance(value, str):
-                found[line(value, None)] = None
-            asked = timed.asked
-            if column.cell is not None:
-                drawn = column.cell(subject, timed)
-            elif value is None:
-                continue
-            else:
-                drawn = line(value) if column.format is None else column.format(value, timed)
-            if timed.asked == asked:
-                found[drawn.text if isinstance(drawn, StyledText) else drawn] = None
-        return found
+        subject = self._unpacked()
+        return dict.fromkeys(
+            chain.from_iterable(column_texts(column, subject) for column in self._drawing.spec.columns)
+        )
 
     def flag(self, name: str) -> bool:
         """Whether a flag of the resource applies."""

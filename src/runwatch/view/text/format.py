@@ -24,6 +24,15 @@ LIST_PLACES: Final = Decimal("0.0001")
 UNKNOWN: Final = "unknown"
 """Shown for an amount of which no part is known."""
 
+NUMBER_WORDS: Final = ("e",)
+"""The words in a number of any size, in lower case, for :attr:`runwatch.view.spec.resource.Column.words`."""
+
+AMOUNT_WORDS: Final = (*NUMBER_WORDS, "at", "least", UNKNOWN)
+"""The words of :func:`spent_amount` and :func:`about`."""
+
+DURATION_WORDS: Final = (*NUMBER_WORDS, "ms", "s", "min", "h", "d")
+"""The words of :func:`duration` and :func:`elapsed_clock`."""
+
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _DAY: Final = 86400

@@ -27,6 +27,9 @@ from runwatch.view.text.safe_text import SafeText, block, json_text, line
 from runwatch.view.text.styled_text import CellText, StyledText, with_role
 from runwatch.view.text.values import parse_time, to_decimal
 
+NO_CHARGE: Final = "test run"
+"""The amount of a test run."""
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -109,4 +112,4 @@ def newest_first_key(value: datetime | None) -> float | None:
 
 def no_charge_cell() -> StyledText:
     """Return the cell for an amount that does not apply to a test run."""
-    return StyledText(line("test run"), Role.TEST)
+    return StyledText(line(NO_CHARGE), Role.TEST)

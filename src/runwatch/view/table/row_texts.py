@@ -1,0 +1,206 @@
+"""What rows say, made once for all rows that say the same.
+
+A list of a hundred thousand rows has a few statuses, models and reasons. So what most columns say is made for the first
+row of its kind, together with what was read for it (:mod:`runwatch.view.table.recorded_reads`), and found again by
+reading just that of the other rows, which takes a twentieth of the time. Columns that differ in nearly every row, such
+as amounts, are left out. They are drawn for a filter only if they can contain its text at all
+(:attr:`runwatch.view.spec.resource.Column.words`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Generic
+
+from runwatch.base.text import ELLIPSIS, fold_text
+from runwatch.records.record import Record
+from runwatch.view.spec.resource import Column, ResourceSpec, S
+from runwatch.view.table.recorded_reads import MISSING, RecordedReads, value_key
+from runwatch.view.table.timed_context import TimedContext
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
+
+SAID_IN: Final = TimedContext(RenderContext(datetime.min.replace(tzinfo=UTC)))
+"""The context of what rows say. It is the same on every terminal, so that a filter finds the same everywhere."""
+
+FIRST_CHECK: Final = 128
+"""After so many different texts it is checked for the first time whether enough rows share them."""
+
+SHARED_BY: Final = 4
+"""By so many rows a text has to be shared on average."""
+
+MOSTLY_DIFFERENT: Final = 0.75
+"""A column in which this part of the texts differs is left out."""
+
+MANY_KINDS: Final = 2_048
+"""From so many different texts on the column that differs most is left out."""
+
+MAX_KINDS: Final = 16_384
+"""So many different texts are kept for other rows."""
+
+_WORDS: Final = re.compile(r"[^\W\d_]+")
+
+
+def column_texts(column: Column[S], subject: S) -> Iterator[str]:
+    """Yield what a column says of a subject: its value if that is text, and its cell unless that shows an age."""
+    if column.searched == "nothing":
+        return
+    value = column.value(subject)
+    if isinstance(value, str):
+        yield line(value, None)
+    if column.searched == "value":
+        return
+    asked = SAID_IN.asked
+    if column.cell is not None:
+        drawn = column.cell(subject, SAID_IN)
+    elif value is None:
+        return
+    else:
+        drawn = line(value) if column.format is None else column.format(value, SAID_IN)
+    if SAID_IN.asked == asked:
+        yield drawn.text if isinstance(drawn, StyledText) else drawn
+
+
+class OwnColumns(Generic[S]):
+    """Columns of which each row says something else."""
+
+    def __init__(self, columns: Iterable[Column[S]]) -> None:
+        self.columns: Final = tuple(columns)
+        self._folded: bytes | None = None
+        self._possible: tuple[Column[S], ...] = ()
+
+    def may_say(self, folded: bytes) -> tuple[Column[S], ...]:
+        """Return the columns in which a text may be found, without case."""
+        if folded is not self._folded:
+            words = _WORDS.findall(folded.decode("utf-8", "surrogatepass"))
+            self._folded = folded
+            self._possible = tuple(
+                column
+                for column in self.columns
+                if (ELLIPSIS.encode() in folded if column.shows_id else _has_words(column, words))
+            )
+        return self._possible
+
+
+def _has_words(column: Column[S], words: Sequence[str]) -> bool:
+    return column.words is None or all(any(word in own for own in column.words) for word in words)
+
+
+class SharedText(Generic[S]):
+    """What several rows say.
+
+    Attributes:
+        text: What the shared columns say, one text per line.
+        own: The other columns.
+        found: Whether :attr:`sought` is in the text.
+    """
+
+    __slots__ = ("_folded", "found", "own", "sought", "text")
+
+    def __init__(self, text: str, own: OwnColumns[S]) -> None:
+        self.text = text
+        self.own = own
+        self._folded = fold_text(text)
+        self.sought: bytes | None = None
+        self.found = False
+
+    def look_for(self, folded: bytes) -> None:
+        """Set :attr:`found` for a text without case."""
+        self.sought, self.found = folded, folded in self._folded
+
+
+class _Read:
+    """The next value to read of a subject, and what follows by its key: another read, or in the end what it says."""
+
+    __slots__ = ("follows", "holder", "name")
+
+    def __init__(self, holder: int, name: str | int) -> None:
+        self.holder = holder
+        self.name = name
+        self.follows: dict[Any, Any] = {}
+
+
+class RowTexts(Generic[S]):
+    """What the rows of a list say.
+
+    Args:
+        spec: The resource.
+    """
+
+    def __init__(self, spec: ResourceSpec[S]) -> None:
+        self._spec = spec
+        self._share([column for column in spec.columns if column.is_pure])
+
+    def text_of(self, subject: S) -> SharedText[S]:
+        """Return what a subject says, except its :attr:`SharedText.own` columns."""
+        holders: list[Any] = [subject.decoded() if isinstance(subject, Record) else subject]
+        found: Any = self._first.get(None)
+        while found.__class__ is _Read:
+            holder, name = holders[found.holder], found.name
+            value = holder[name] if name.__class__ is int else holder.get(name, MISSING)
+            kind = value.__class__
+            # The keys of value_key, for the values that are read most.
+            if kind is str or value is None or value is MISSING:
+                found = found.follows.get(value)
+            elif kind is dict and value:
+                holders.append(value)
+                found = found.follows.get(dict)
+            else:
+                if kind is dict or kind is list:
+                    holders.append(value)
+                elif isinstance(value, Record):
+                    holders.append(value.decoded())
+                found = found.follows.get(value_key(value))
+        self._asked += 1
+        return self._make(subject) if found is None else found
+
+    def _share(self, columns: Sequence[Column[S]]) -> None:
+        """Share what these columns say, from the beginning."""
+        self._shared = columns
+        self._own = OwnColumns([column for column in self._spec.columns if column not in columns])
+        self._first: dict[Any, Any] = {}
+        self._asked = 0
+        self._check_at = FIRST_CHECK
+        self._read_by: list[tuple[object, ...]] = []
+
+    def _make(self, subject: S) -> SharedText[S]:
+        if not isinstance(subject, (Record, tuple)):
+            return SharedText("", OwnColumns(self._spec.columns))
+        reads = RecordedReads(subject)
+        texts: dict[str, None] = {}
+        read_by: list[object] = []
+        for column in self._shared:
+            reads.recent.clear()
+            texts.update(dict.fromkeys(column_texts(column, reads.subject)))
+            if not reads.is_complete:
+                self._share([other for other in self._shared if other is not column])
+                return self.text_of(subject)
+            read_by.append(tuple(reads.steps[place][2] for place in sorted(reads.recent)))
+        made = SharedText("\n".join(texts), self._own)
+        self._keep(reads, made)
+        self._read_by.append(tuple(read_by))
+        if len(self._read_by) == self._check_at:
+            self._check()
+        return made
+
+    def _keep(self, reads: RecordedReads, made: SharedText[S]) -> None:
+        follows, key = self._first, None
+        for holder, name, next_key in reads.steps:
+            read = follows.setdefault(key, _Read(holder, name))
+            follows, key = read.follows, next_key
+        follows[key] = made
+
+    def _check(self) -> None:
+        """Leave out columns that differ in most rows if too few rows share their texts; forget too many texts."""
+        kinds = len(self._read_by)
+        self._check_at *= 2
+        left = self._shared
+        if self._asked < SHARED_BY * kinds:
+            different = [len(set(read)) for read in zip(*self._read_by, strict=True)]
+            most = max(different) if kinds >= MANY_KINDS else MOSTLY_DIFFERENT * kinds
+            left = [column for column, count in zip(left, different, strict=True) if count < most]
+        if len(left) < len(self._shared) or kinds >= MAX_KINDS:
+            self._share(left)
