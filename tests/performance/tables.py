@@ -92,7 +92,7 @@ class Found:
         cold: A first filter that comes before anything that the rows say has been made.
         ready: Making what all rows say, without a filter.
         first: A first filter after that.
-        screenful: Until it had found as many rows as a screen shows.
+        screenful: Until the first of them, in the cold, had found as many rows as a screen shows.
         more: The same word with its last letter.
         other: Putting all rows in order by another column.
         fzf: What fzf takes to find the word in the same rows as lines; ``None`` where it is not there.
@@ -194,9 +194,9 @@ async def _search(spec: ResourceSpec[Any], records: Sequence[Record], other: str
     made: list[RecordRow[Any]] = []
     screenful = 0.0
 
-    async def cold() -> Taken:
+    async def cold() -> tuple[Taken, float]:
         made[:] = build_rows(spec, records, context)
-        return search(WORD, made)[0]
+        return search(WORD, made)[0], screenful
 
     def search(word: str, rows: list[RecordRow[Any]]) -> tuple[Taken, list[RecordRow[Any]]]:
         nonlocal screenful
@@ -216,8 +216,8 @@ async def _search(spec: ResourceSpec[Any], records: Sequence[Record], other: str
         made[:] = build_rows(spec, records, context)
         return _take(_read(made))[0]
 
-    async def first() -> tuple[Taken, float]:
-        return search(WORD[:-1], made)[0], screenful
+    async def first() -> Taken:
+        return search(WORD[:-1], made)[0]
 
     async def more() -> Taken:
         before, found = parse_filter(WORD[:-1], spec), search(WORD[:-1], made)[1]
@@ -230,8 +230,9 @@ async def _search(spec: ResourceSpec[Any], records: Sequence[Record], other: str
     def step(taken: Taken) -> float:
         return taken.step
 
-    was_cold, was_ready = [await best_turn(work, step, TARGET_STEP_S) for work in (cold, ready)]
-    found, soon = await best_turn(first, lambda each: each[0].whole, TARGET_FILTER_S[spec.name] / 10)
+    was_cold, soon = await best_turn(cold, lambda each: each[0].whole, TARGET_FILTER_S[spec.name])
+    was_ready = await best_turn(ready, step, TARGET_STEP_S)
+    found = await best_turn(first, lambda taken: taken.whole, TARGET_FILTER_S[spec.name] / 10)
     return Found(
         was_cold,
         was_ready,
@@ -343,11 +344,13 @@ def _of(seen: Seen, theirs: float) -> list[Figure]:
 
 
 def _found(what: str, name: str, found: Found) -> list[Figure]:
-    whole, most = found.first.whole, TARGET_FILTER_S[name]
+    # The first filter may come before anything has been found of what the rows say.
+    whole, most = found.cold.whole, TARGET_FILTER_S[name]
     table = [
         Figure(f"{what}, first filter by a word in one of 100: first screenful", f"{found.screenful * 1000:.0f} ms", "",
                f"≤ {TARGET_SCREENFUL_S:g} s", found.screenful <= TARGET_SCREENFUL_S),
         Figure("… complete", f"{whole * 1000:.0f} ms", "", f"≤ {most:g} s", whole <= most),
+        Figure("… when what the rows say had been found before", f"{found.first.whole * 1000:.0f} ms"),
         Figure("… its last letter", f"{found.more.whole * 1000:.1f} ms", "", f"≤ {TARGET_MORE_S:g} s",
                found.more.whole <= TARGET_MORE_S),
         Figure("… sorted by another column", f"{found.other.whole * 1000:.0f} ms", "", f"≤ {TARGET_SORT_S:g} s",
