@@ -97,7 +97,6 @@ HINTED: Final = [
     (("arms", "show", "nothing"), "runwatch account"),
     (("runs", "show", "nothing"), "runwatch account"),
     (("runs", "result", ECHO), f"runwatch receipts show CHOSEN {ECHO}"),
-    (("templates", "show", "nothing"), "runwatch templates list"),
     (("runs", "submit"), "runwatch runs submit"),
 ]
 """Commands that fail, and the one that each suggests."""

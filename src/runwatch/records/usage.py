@@ -61,6 +61,8 @@ class KeyUsage(UsageTotals):
 
 
 class Usage(Record):
+    """Runs, tokens and spend of a period, with breakdowns by saved model, day and API key."""
+
     KIND = "usage"
     WIRE = Wire("/v1/usage", "", "")
 

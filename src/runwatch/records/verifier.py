@@ -104,6 +104,8 @@ class VerifierOutcome(Record):
 
 
 class VerifierTest(Record):
+    """Result of a test of an output check."""
+
     KIND = "verifier_test"
 
     verifier_id = text("verifier_id")

@@ -60,10 +60,10 @@ def test_every_verb_of_the_contract_exists_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("verb", list_commands(), ids=lambda verb: verb.name)
-def test_every_verb_has_a_function_that_takes_the_call(verb: CommandSpec) -> None:
+def test_every_verb_has_a_function_that_takes_the_call_or_its_session(verb: CommandSpec) -> None:
     module, _, name = verb.run.partition(":")
     function = getattr(import_module(f"runwatch.{module}"), name)
-    assert list(function.__annotations__)[:1] == ["call"]
+    assert list(function.__annotations__)[:1] in (["call"], ["session"])
 
 
 @pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec.name)
@@ -137,7 +137,7 @@ def test_numbers_keep_the_digits_that_a_person_typed() -> None:
         ),
         ("runs show", "ID is missing", "the run's id"),
         ("runs show a b", "'b' is an extra argument", None),
-        ("completion tcsh", "'tcsh' is not one of bash, zsh, fish", None),
+        ("completion tcsh", "'tcsh' is not one of bash, zsh, fish", "did you mean 'zsh'?"),
         ("runs list --limit", "--limit: expected one argument", None),
         ("runs list --limit -3", "--limit: '-3' is not a whole number", None),
         ("runs list --limit=3.5", "--limit: '3.5' is not a whole number", None),
