@@ -28,6 +28,7 @@ from tests.service.test_verifier_connection import SECRET as CHECK_KEY
 from tests.service.test_verifier_connection import connect
 from tests.service.test_verifiers import PATH, registered
 from tests.service.test_webhooks import BODY
+from tests.support.archives import extract_archive
 from tests.support.dock import dock
 from tests.support.model_server import ModelServer, running_model_server
 
@@ -77,8 +78,7 @@ async def make(data_dir: Path, server: ModelServer) -> dict[str, object]:
 
 def unpack(data_dir: Path) -> Json:
     """Put the data directory in its place, and return what a caller was told."""
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(data_dir.parent, filter="data")
+    extract_archive(ARCHIVE, data_dir.parent)
     (data_dir.parent / "service").rename(data_dir)
     data_dir.chmod(0o700)
     content: Json = json.loads((data_dir.parent / TOLD).read_text())

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.support.archives import extract_archive
 from tests.support.cli import Cli
 from tests.support.console import console
 
@@ -27,8 +27,7 @@ PROBLEM: Final = "e3d8835c-223a-40d8-8181-e2b8f61aa2c1"
 @pytest.fixture
 def upgraded(tmp_path: Path) -> Iterator[Cli]:
     """Commands of this version over the home of the version before."""
-    with tarfile.open(HOME) as archive:
-        archive.extractall(tmp_path, filter="data")
+    extract_archive(HOME, tmp_path)
     shutil.move(tmp_path / "home" / "config" / "settings.toml", tmp_path / "settings.toml")
     shutil.move(tmp_path / "home" / "data", tmp_path / "runwatch-data")
     cli = Cli(tmp_path)
