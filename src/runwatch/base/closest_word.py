@@ -20,3 +20,9 @@ def closest_words(word: str, known: Iterable[str], most: int) -> list[str]:
 def closest_word(word: str, known: Iterable[str]) -> str | None:
     """Return the known word most similar to this one, or ``None``."""
     return next(iter(closest_words(word, known, 1)), None)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """Return the question that suggests the most similar known word, or ``None``."""
+    guess = closest_word(word, known)
+    return f"did you mean '{guess}'?" if guess else None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError, SettingsError, UsageError
 from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
@@ -115,12 +115,7 @@ def _check_name(call: Invocation, key: str, value: str, find_key_problems: FindK
     table, *entry = split_key(key)
     if key == Settings.default_profile.key:
         if typed not in known.profiles:
-            guess = closest_word(typed, known.profiles)
-            raise SettingsError(
-                f"There is no profile '{typed}'",
-                detail=f"did you mean '{guess}'?" if guess else None,
-                hint=f"Create it first: {runwatch_command('config set', f'profiles.{typed}.base_url')} https://HOST",
-            )
+            raise _no_profile(typed, known.profiles)
     elif table == Settings.keys.key and entry:
         wrong = find_key_problems({**known.keys, entry[0]: typed}).get(entry[0])
         if wrong is not None:
@@ -247,9 +242,12 @@ def _profile(call: Invocation) -> Profile:
     profiles = load_settings_file(call.paths.settings_file, clock=call.clock).settings.profiles
     if name in profiles:
         return profiles[name]
-    guess = closest_word(name, profiles)
-    raise SettingsError(
+    raise _no_profile(name, profiles)
+
+
+def _no_profile(name: str, profiles: Iterable[str]) -> SettingsError:
+    return SettingsError(
         f"There is no profile '{name}'",
-        detail=f"did you mean '{guess}'?" if guess else None,
+        detail=did_you_mean(name, profiles),
         hint=f"Create it: {runwatch_command('config set', f'profiles.{name}.base_url')} https://HOST",
     )

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from runwatch.api.errors import ApiError, ApiProblem
-from runwatch.base.closest_word import closest_word, closest_words
+from runwatch.base.closest_word import closest_words, did_you_mean
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.network.service_target import may_be_loopback, server_identity
 from runwatch.base.secrets.secret import Secret
@@ -184,10 +184,9 @@ async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceR
     profiles = await read_all(session, SourceProfile)
     profile = next((one for one in profiles if one.id == order.source_id), None)
     if profile is None:
-        guess = closest_word(order.source_id, [one.id for one in profiles])
         raise RunwatchError(
             f"The service knows no source '{order.source_id}'",
-            detail=f"did you mean '{guess}'?" if guess else None,
+            detail=did_you_mean(order.source_id, [one.id for one in profiles]),
             hint="'runwatch sources list --available' shows the sources.",
         )
     return replace(order, auth_scheme=first_scheme(profile))

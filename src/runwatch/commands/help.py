@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Final
 
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.grammar import list_paths
@@ -51,8 +51,7 @@ def help_page(call: Invocation) -> int:
 def _nearest(topic: str) -> str | None:
     if any(path[0] == topic for path in list_paths()):
         return f"'{topic}' is a command: {runwatch_command(topic)} --help"
-    guess = closest_word(topic, TOPICS)
-    return f"did you mean '{guess}'?" if guess else None
+    return did_you_mean(topic, TOPICS)
 
 
 def _page(text: str, command: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.resources import list_record_names, parse_record_of_kind, print_record
@@ -94,10 +94,9 @@ async def _entry(session: CommandSession, name: str) -> CatalogEntry:
     entries = await read_all(session, CatalogEntry)
     found = [entry for entry in entries if name in list_record_names(entry)]
     if not found:
-        guess = closest_word(name, {known for entry in entries for known in list_record_names(entry)})
         raise RunwatchError(
             f"The catalog has no model '{name}'",
-            detail=f"did you mean '{guess}'?" if guess else None,
+            detail=did_you_mean(name, {known for entry in entries for known in list_record_names(entry)}),
             hint="'runwatch models list' shows the catalog.",
         )
     if len(found) > 1:

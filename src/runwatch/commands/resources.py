@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import OPERATIONS, fill_path, list_operation, read_operation
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, read_list
@@ -92,10 +92,9 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
                 found: Record = record
                 return found
             names.update(dict.fromkeys(own))
-    guess = closest_word(record_id, names)
     raise RunwatchError(
         f"There is no {spec.singular} '{record_id}'",
-        detail=f"did you mean '{guess}'?" if guess else None,
+        detail=did_you_mean(record_id, names),
         hint=f"'runwatch {spec.name} list' shows them all.",
     )
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import list_operation
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.json import encode_body
 from runwatch.base.shell_words import runwatch_command
@@ -72,7 +72,7 @@ async def show(session: CommandSession) -> int:
             raise
         raise RunwatchError(
             f"There is no template and no application '{wanted}'",
-            detail=f"did you mean '{guess}'?" if (guess := closest_word(wanted, names)) else None,
+            detail=did_you_mean(wanted, names),
             hint="'runwatch templates list' shows the templates.",
             support_id=problem.support_id,
         ) from None

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import closest_word, did_you_mean
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.command_spec import CONSOLE, TARGET, ArgumentSpec, CommandSpec, OptionSpec
 from runwatch.commands.cli.grammar import all_options, command_at, find_option, group_summary, list_paths
@@ -159,14 +159,9 @@ def _check_choice(program: str, flag: OptionSpec, options: CommandOptions) -> No
         if value is not None and value not in flag.choices:
             raise UsageError(
                 f"{flag.name} takes {', '.join(flag.choices)}, not '{value}'",
-                detail=_guess(value, flag.choices),
+                detail=did_you_mean(value, flag.choices),
                 hint=f"{program} --help",
             )
-
-
-def _guess(word: str, known: Iterable[str]) -> str | None:
-    guess = closest_word(word, known)
-    return f"did you mean '{guess}'?" if guess else None
 
 
 def _take_arguments(
@@ -182,7 +177,7 @@ def _take_arguments(
             if argument.choices and value not in argument.choices:
                 raise UsageError(
                     f"'{value}' is not one of {', '.join(argument.choices)}",
-                    detail=_guess(value, argument.choices),
+                    detail=did_you_mean(value, argument.choices),
                     hint=hint,
                 )
         setattr(options, argument.name.lower(), values if argument.takes in "+*" else values[0] if values else None)

@@ -284,7 +284,7 @@ def _key_names(given: object) -> tuple[str, ...]:
 
 def _is_key(name: str) -> bool:
     """Return whether Textual can name a key so: a character, its Unicode name, or a key without one, with modifiers."""
-    *modifiers, key = name.rsplit("+", name.count("+")) if len(name) > 1 and not name.endswith("+") else (name,)
+    *modifiers, key = name.split("+") if len(name) > 1 and not name.endswith("+") else (name,)
     if not all(modifier in {"ctrl", "shift", "alt", "super", "meta", "hyper"} for modifier in modifiers):
         return False
     if len(key) == 1 or key in _NAMED_KEYS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runwatch.base.json import dumps
+from runwatch.records.receipt import Receipt
 from runwatch.records.spend import AMOUNTS, TOKENS, unknown_calls, unknown_token_calls
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import UNKNOWN
@@ -68,20 +69,15 @@ def _shown(record: Mapping[str, Any], path: json_paths.JsonPath, value: Any) -> 
     shown = block(json_text(value))
     if path[-1] not in AMOUNTS | TOKENS:
         return shown
-    holders: list[Any] = [record]
-    for step in path[:-1]:
-        holders.append(holders[-1][step])
-    holder = holders[-1]
+    holder = json_paths.get_at(record, path[:-1])
     if not isinstance(holder, Mapping):
         return shown
-    # Receipts of version 0.1.0 mark a call of unknown cost or tokens, but have no count of them.
-    is_unknown = (unknown_calls if path[-1] in AMOUNTS else unknown_token_calls)(holder)
-    if path == ("totals", "usd") and "unknown_calls" not in holder:
-        parts = record.get("slices")
-        is_unknown = (
-            sum(unknown_calls(part) for part in parts if isinstance(part, Mapping)) if isinstance(parts, list) else 0
-        )
-    if not is_unknown:
+    if path == ("totals", "usd") and "slices" in record:
+        # The totals of a receipt of version 0.1.0 have no count of calls of unknown cost.
+        unknown = Receipt(dict(record)).unknown_calls
+    else:
+        unknown = (unknown_calls if path[-1] in AMOUNTS else unknown_token_calls)(holder)
+    if not unknown:
         return shown
     return line(f"at least {shown}" if value else UNKNOWN)
 

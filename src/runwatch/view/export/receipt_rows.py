@@ -13,7 +13,7 @@ from runwatch.records.record import Record
 from runwatch.view.text import json_paths
 from runwatch.view.text.safe_text import json_text
 
-_PATHS: Final[Mapping[str, str]] = {
+_DOTTED: Final[Mapping[str, str]] = {
     "slice_id": "slice_id",
     "capability": "capability",
     "model": "route.selected.model_key",
@@ -29,6 +29,8 @@ _PATHS: Final[Mapping[str, str]] = {
     "known_usd": "cost.known_usd",
 }
 """Columns of a slice, with the paths of their values in it."""
+
+_PATHS: Final = {name: json_paths.parse_path(path) for name, path in _DOTTED.items()}
 
 SLICE: Final = "slice"
 """The column that has the whole slice as JSON."""
@@ -56,7 +58,7 @@ def csv_rows(record: type[Record], raw: Mapping[str, Any]) -> Iterator[Mapping[s
 
 
 def _value(part: object, name: str) -> Any:
-    found = json_paths.get_at(part, json_paths.parse_path(_PATHS[name]))
+    found = json_paths.get_at(part, _PATHS[name])
     if found is json_paths.MISSING and name == "check":
         found = json_paths.get_at(part, ("verifier", "id"))
     return None if found is json_paths.MISSING else found

@@ -230,7 +230,7 @@ class _Parser:
         if flag in self.spec.flags:
             return HasFlag(flag)
         known = list(self.spec.flags)
-        near = closest_words(flag, known, len(known)) if known else []
+        near = closest_words(flag, known, len(known))
         if flag in (*FINAL_STATES, *LIVE_STATES) and self.spec.field("status") is not None:
             nearest = f"status:{flag}"
         else:
