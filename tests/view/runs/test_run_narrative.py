@@ -107,6 +107,22 @@ def test_the_detail_of_a_run_quotes_each_refused_call_and_says_how_long() -> Non
     assert shown[place + 1] == "call 3: the provider answered 500"
 
 
+def test_the_detail_names_the_model_and_the_time_of_a_refused_call_and_lists_odd_members_apart() -> None:
+    error = {"attempt": 1, "arm_id": "arm_a", "at": "2026-11-20T10:00:00Z", "http_status": 400}
+    quoted = "provider_errors call 1 of arm_a at 2026-11-20T10:00:00.000Z: the provider answered 400"
+
+    def shown(*errors: object) -> list[str]:
+        lines = detail_lines(RUNS, completed(provider_errors=list(errors)), UTC)
+        return [" ".join(str(one).split()) for one in lines if "provider_errors" in str(one)]
+
+    assert shown(error) == [quoted]
+    assert shown(error, 7)[0] == shown({**error, "region": "eu"})[0] == quoted
+    assert len(shown(error, 7)) > 1
+    assert any("region" in one for one in shown({**error, "region": "eu"})[1:])
+    assert shown({**error, "attempt": "second"})[0] == quoted.replace("call 1", "call ?")
+    assert any("second" in one for one in shown({**error, "attempt": "second"})[1:])
+
+
 def test_a_fallback_whose_successor_nothing_names_says_so() -> None:
     events = [builders.slice_event(1, "progress", reason="fallback")]
     assert texts(RunFacts(builders.run()), events) == ["The run fell back; which saved model took over is not said."]

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.records.packet import DecisionPacket
-from runwatch.records.run import Run, Slice
+from runwatch.records.run import CallError, Run, Slice
 from runwatch.records.states import is_final
 from runwatch.view.runs.decision_packet import (
     NEEDS_REVIEW,
@@ -205,14 +205,19 @@ def _guessed(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     return line(f"{calls} of estimated cost") if calls else None
 
 
-def _provider_errors(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
+def _provider_errors(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     """Quote how providers refused calls, a line a call, with how long their words are kept."""
-    told = []
-    for error in facts.provider_errors:
-        kept = error.retention_expires_at
-        until = "" if kept is None else f" (kept until {iso_text(kept)})"
-        told.append(f"call {line(error.attempt)}: {provider_error_text(error)}{until}")
+    told = [_provider_error(error, context) for error in facts.provider_errors]
     return StyledText(block("\n".join(told)), Role.WARN) if told else None
+
+
+def _provider_error(error: CallError, context: RenderContext) -> str:
+    number = context.glyphs.unknown if error.attempt is None else error.attempt
+    arm = f" of {line(error.arm_id)}" if error.arm_id else ""
+    at = f" at {iso_text(error.at)}" if error.at is not None else ""
+    kept = error.retention_expires_at
+    until = "" if kept is None else f" (kept until {iso_text(kept)})"
+    return f"call {number}{arm}{at}: {provider_error_text(error)}{until}"
 
 
 def _shows_lacking(facts: RunFacts) -> str:
@@ -220,7 +225,13 @@ def _shows_lacking(facts: RunFacts) -> str:
 
 
 def _shows_errors(facts: RunFacts) -> str:
-    return "provider_errors" if facts.run.provider_errors else ""
+    """Return ``provider_errors`` unless it should be listed again, because it holds what no line above quotes."""
+    errors = facts.run.provider_errors or ()
+    if any(error.unknown() for error in errors) or any(
+        flaw.startswith("provider_errors") for flaw in facts.run.flaws()
+    ):
+        return ""
+    return "provider_errors" if errors else ""
 
 
 def _used(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:

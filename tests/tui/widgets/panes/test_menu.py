@@ -13,6 +13,7 @@ from tests.tui.look import Stage, lines_of
 
 from runwatch.base.json import loads
 from runwatch.tui.app.console_app import ConsoleApp
+from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
@@ -133,7 +134,10 @@ async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_f
         assert app.copied is not None
         assert app.copied[0] == "event as JSON"
         assert loads(app.copied[1])["state"] == "accepted"
-        await driven.press("greater_than_sign", "down", "Y", "G", "enter")
+        await driven.press("greater_than_sign")
+        await driven.shows("What happened")
+        await driven.until(lambda: isinstance(driven.focused, DetailView), "the summary to be focused")
+        await driven.press("down", "Y", "G", "enter")
         assert app.copied == ("value under the cursor", "ex_done02")
 
 
