@@ -275,7 +275,7 @@ async def test_the_summary_quotes_the_provider_of_a_failed_call_though_the_list_
         await driven.press("enter")
         await driven.click_text("Summary")
         await driven.shows('The provider answered 400: "no such model".')
-        await driven.shows("call 1: the provider answered 400")
+        await driven.shows("call 1 at 2026-11-21T11:59:26.000Z: the provider")
 
 
 async def test_a_click_on_a_hint_does_what_it_says(tmp_path: Path) -> None:
