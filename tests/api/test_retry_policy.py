@@ -17,7 +17,7 @@ PASSING: tuple[tuple[int | None, str | None], ...] = (
 )  # fmt: skip
 LASTING: tuple[tuple[int | None, str | None], ...] = (
     (200, None), (204, None), (302, None), (400, None), (401, None), (403, None), (404, None), (408, None),
-    (409, None), (425, None), (429, None), (499, None), (None, "too_large"), (None, "untrusted"),
+    (409, None), (425, None), (429, None), (499, None), (None, "too_large"), (None, "endless"), (None, "untrusted"),
 )  # fmt: skip
 ATTEMPTS = (1, 2, 3, 4)
 

@@ -25,6 +25,10 @@ _LOST: Final = {
     "reset": ("The connection was lost before a response came", "Try again."),
     "cut": ("The answer broke off", "Try again."),
     "too_large": ("The response is larger than 64 MiB", "Request less, for example with a limit or a filter."),
+    "endless": (
+        "The response did not end within 120 s",
+        "Request less, for example with a limit or a filter. If it happens again, report it to the service's support.",
+    ),
     "network": ("The network failed", "Check the network and the proxy settings."),
 }
 """Title and next step for each kind of lost response."""

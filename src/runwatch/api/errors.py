@@ -116,8 +116,8 @@ class NoResponseError(ApiError):
     """No complete response came over the network.
 
     Attributes:
-        kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``untrusted``, ``too_large`` or
-            ``network``.
+        kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``untrusted``, ``too_large``,
+            ``endless`` or ``network``.
         was_sent: Whether any attempt may have reached the service.
     """
 

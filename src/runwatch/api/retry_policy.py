@@ -14,8 +14,10 @@ FIRST_WAIT_S: Final = 0.5
 JITTER: Final = 0.25
 """Largest random share added to a wait, so that many clients do not come back at once."""
 
-FINAL_LOSSES: Final = frozenset({"too_large", "untrusted"})
-"""Kinds of loss that a retry would only repeat: a body over the limit, or a peer that is not the service."""
+FINAL_LOSSES: Final = frozenset({"too_large", "endless", "untrusted"})
+"""Kinds of loss that a retry would only repeat: a body over the limit, a response without an end, or a peer that is not
+the service.
+"""
 
 
 @dataclass(frozen=True, slots=True)

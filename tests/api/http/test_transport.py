@@ -266,7 +266,7 @@ async def test_an_endless_body_is_too_large(server: RawServer, make: Make, monke
 def test_the_limits_are_those_of_the_design() -> None:
     assert MAX_BODY_BYTES == 64 * 1024 * 1024
     assert MAX_ERROR_BYTES == 64 * 1024
-    assert Timeouts() == Timeouts(connect_s=5, read_s=30, write_s=30, pool_s=5)
+    assert Timeouts() == Timeouts(connect_s=5, read_s=30, write_s=30, pool_s=5, whole_s=120)
 
 
 FLAWED = {
@@ -373,6 +373,51 @@ async def test_an_error_that_stalls_keeps_its_status(server: RawServer, make: Ma
     server.script(then_stall(answer_head(500, [("Content-Length", "9")]) + b"{"))
     reply = await make(target_of(server), QUICK).send(GET)
     assert (reply.status, reply.flaw, reply.body) == (500, "it broke off", b"{")
+
+
+SHORT = Timeouts(whole_s=0.05)
+MANY = 20_000
+"""Pieces that a trickle has: more than fit into the time of ``SHORT``, fewer bytes than any limit of a body."""
+
+
+def trickle(head: bytes, piece: bytes, end: bytes) -> Step:
+    """Send a head and then many small pieces, each in a turn of the loop of its own, as long as the client listens."""
+
+    async def step(connection: Connection) -> None:
+        await connection.send(head)
+        for _ in range(MANY):
+            if connection.reader.at_eof():
+                break
+            await connection.send(piece)
+            await asyncio.sleep(0)
+        else:
+            await connection.send(end)
+        connection.close()
+
+    return step
+
+
+CHUNKED = [("Transfer-Encoding", "chunked")]
+TRICKLES = {
+    "one byte": trickle(answer_head(200, [("Content-Length", str(MANY))]), b"x", b""),
+    "a chunk of one byte": trickle(answer_head(200, CHUNKED), chunk(b"x"), chunk(b"")),
+    "103": trickle(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", OK),
+    "100": trickle(b"", b"HTTP/1.1 100 Continue\r\n\r\n", OK),
+    "a byte of a header": trickle(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: ", b"y", b"\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("step", TRICKLES.values(), ids=TRICKLES)
+async def test_an_answer_that_trickles_is_endless(server: RawServer, make: Make, step: Step) -> None:
+    server.script(step)
+    gone = await lost(make(target_of(server), SHORT))
+    assert (gone.kind, gone.was_sent) == ("endless", True)
+
+
+async def test_an_error_that_trickles_keeps_its_status(server: RawServer, make: Make) -> None:
+    server.script(trickle(answer_head(503, CHUNKED), chunk(b"x"), chunk(b"")))
+    reply = await make(target_of(server), SHORT).send(GET)
+    assert (reply.status, reply.flaw, set(reply.body)) == (503, "it did not end", set(b"x"))
 
 
 async def test_nobody_listening_is_refused_and_nothing_was_sent(make: Make) -> None:

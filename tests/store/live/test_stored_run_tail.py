@@ -254,6 +254,7 @@ async def test_a_hold_is_waited_out_and_takes_no_patience(
         refused("unauthenticated", operation=EVENTS),
         refused("permission_denied", operation=EVENTS),
         lost("too_large", operation=EVENTS),
+        lost("endless", operation=EVENTS),
     ],
     ids=lambda error: str(error),
 )

@@ -55,8 +55,8 @@ class ConnectionLostError(Exception):
     """No complete response came back.
 
     Attributes:
-        kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``untrusted``, ``too_large`` or
-            ``network``.
+        kind: ``refused``, ``timeout``, ``reset``, ``cut``, ``tls``, ``dns``, ``untrusted``, ``too_large``,
+            ``endless`` or ``network``.
         was_sent: Whether the service may have received the request.
         detail: The system's message, or an empty text.
         received_bytes: Bytes of the body that came before the end.

@@ -8,7 +8,7 @@ Its guarantees (manual: decisions, "Client and retries"; manual: interface, "Hea
 - Redirects are not followed.
 - A loopback service is called without proxies and environment, a remote one through the proxy variables and with the
   profile's certificate file.
-- A body is read up to a limit on unpacked bytes.
+- A body is read up to a limit on unpacked bytes, and an exchange ends by itself, however slowly its response trickles.
 - Exceptions of httpx become :class:`ConnectionLostError`, without its types, requests or headers behind it.
 """
 
@@ -19,7 +19,7 @@ import contextlib
 import re
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -53,12 +53,13 @@ _SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Time limits for each part of a request, in seconds."""
+    """Time limits, in seconds: of each part of a request, and of all parts together (``whole_s``)."""
 
     connect_s: float = 5.0
     read_s: float = 30.0
     write_s: float = 30.0
     pool_s: float = 5.0
+    whole_s: float = 120.0
 
 
 class Transport:
@@ -92,6 +93,8 @@ class Transport:
             return await self._converse(http, request, progress)
         except (httpx.HTTPError, OSError) as error:
             lost = _lost(error, progress)
+        except _EndlessError:
+            lost = ConnectionLostError("endless", was_sent=True, received_bytes=progress.received)
         except BodyTooLargeError:
             lost = ConnectionLostError("too_large", was_sent=True, received_bytes=progress.received)
         except UntrustedSocketError as error:
@@ -243,16 +246,36 @@ class Transport:
         outgoing = http.build_request(
             request.method, url, headers=headers, content=request.body, extensions=self._extensions
         )
-        response = await http.send(outgoing, stream=True)
+        end = asyncio.get_running_loop().time() + self._timeouts.whole_s
+        async with _until(end):
+            response = await http.send(outgoing, stream=True)
         progress.status = response.status_code
         try:
-            return await _read(response, progress)
+            return await _read(response, progress, end)
         finally:
             await response.aclose()
 
 
 class _NotThisMachine(Exception):
     """The address of a plain http service leads to another machine."""
+
+
+class _EndlessError(Exception):
+    """The response did not end in the time of a whole request."""
+
+
+@contextlib.asynccontextmanager
+async def _until(end: float) -> AsyncIterator[None]:
+    """Stop the block at a time of the loop's clock.
+
+    Raises:
+        _EndlessError: The time is over.
+    """
+    try:
+        async with asyncio.timeout_at(end):
+            yield
+    except TimeoutError:
+        raise _EndlessError from None
 
 
 @dataclass(slots=True)
@@ -263,8 +286,8 @@ class _Progress:
     received: int = 0
 
 
-async def _read(response: httpx.Response, progress: _Progress) -> HttpResponse:
-    """Read the body.
+async def _read(response: httpx.Response, progress: _Progress, end: float) -> HttpResponse:
+    """Read the body, until ``end`` at most.
 
     A broken body of a success is a lost response. For an error response the known status decides, so the part that came
     is kept and the flaw named.
@@ -279,16 +302,21 @@ async def _read(response: httpx.Response, progress: _Progress) -> HttpResponse:
             response.headers.get("content-encoding", ""), MAX_BODY_BYTES if is_success else MAX_ERROR_BYTES
         )
         try:
-            async for piece in response.aiter_raw():
-                progress.received += len(piece)
-                content.add(piece)
+            async with _until(end):
+                async for piece in response.aiter_raw():
+                    progress.received += len(piece)
+                    content.add(piece)
             content.check_end()
-        except (BodyTooLargeError, httpx.HTTPError, OSError) as error:
+        except (BodyTooLargeError, _EndlessError, httpx.HTTPError, OSError) as error:
             if is_success:
                 raise
-            flaw = (
-                f"it is longer than {MAX_ERROR_BYTES} bytes" if isinstance(error, BodyTooLargeError) else "it broke off"
-            )
+            match error:
+                case BodyTooLargeError():
+                    flaw = f"it is longer than {MAX_ERROR_BYTES} bytes"
+                case _EndlessError():
+                    flaw = "it did not end"
+                case _:
+                    flaw = "it broke off"
         body = content.body
     except BodyDamagedError as error:
         flaw = str(error)
