@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runwatch.api import client as client_module
-from runwatch.api.client import Client
+from runwatch.api.client import MAX_EMPTY_PAGES, Client
 from runwatch.api.errors import ApiProblem, InvalidRequestError, NoResponseError, UnusableResponseError
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.base.json import ExactNumber, dumps
@@ -199,6 +199,19 @@ class TestPages:
         with pytest.raises(UnusableResponseError):
             _ = [page async for page in client.pages("getExecutions", query={"cursor": "a"})]
         assert len(server.heard) == 1
+
+    @pytest.mark.parametrize("limit", [None, 5])
+    async def test_pages_that_stay_empty_end_the_list_with_an_error(
+        self, server: RawServer, client: Client, limit: int | None
+    ) -> None:
+        met = MAX_EMPTY_PAGES - 1
+        pages = [runs(1) if number == met else [] for number in range(2 * MAX_EMPTY_PAGES)]
+        answers = [json_answer({"executions": page, "next_cursor": f"c{n}"}) for n, page in enumerate(pages)]
+        server.script(*answers, json_answer({"executions": runs(2), "next_cursor": None}))
+        seen: list[Any] = []
+        with pytest.raises(UnusableResponseError, match="100 pages in a row were empty"):
+            await collect(client.pages("getExecutions", limit=limit), seen)
+        assert len(seen) == len(server.heard) == 2 * MAX_EMPTY_PAGES
 
     async def test_a_limit_is_asked_for_and_kept(self, server: RawServer, client: Client) -> None:
         server.script(

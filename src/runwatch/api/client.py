@@ -56,6 +56,9 @@ R = TypeVar("R", bound=Record)
 PAGE_SIZE: Final = 100
 """Page size that :meth:`Client.pages` requests; the largest one allowed (manual: interface, "Paging")."""
 
+MAX_EMPTY_PAGES: Final = 100
+"""Empty pages in a row after which :meth:`Client.pages` gives up: a list that has anything left shows some of it."""
+
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -276,12 +279,13 @@ class Client:
             again: Maps a received record to the one to keep: the stored record if the two are equal.
 
         Raises:
-            ApiError: As for :meth:`request`. A repeated cursor is an ``UnusableResponseError``.
+            ApiError: As for :meth:`request`. A repeated cursor, and :data:`MAX_EMPTY_PAGES` in a row, are an
+                ``UnusableResponseError``.
         """
         known = self._operation(operation)
         record = _record_of(known)
         asked = dict(query)
-        taken = 0
+        taken = empty = 0
         seen = {asked.get("cursor")}
         while limit is None or taken < limit:
             if record.WIRE is not None and record.WIRE.paged and "limit" not in query:
@@ -290,21 +294,15 @@ class Client:
             if limit is not None and taken + len(page.values) > limit:
                 page = _cut(page, limit - taken)
             taken += len(page.values)
+            empty = 0 if page.values else empty + 1
             yield page
             cursor = page.next_cursor
             if cursor is None:
                 return
             if cursor in seen:
-                raise UnusableResponseError(
-                    "The list never ends",
-                    status=200,
-                    operation=known.id,
-                    attempts=1,
-                    outcome_known=True,
-                    key=None,
-                    detail="the service gave the same next_cursor twice",
-                    hint="The records before it are complete. Report to support that this list repeats its cursor.",
-                )
+                raise _endless_list(known, "the service gave the same next_cursor twice", "repeats its cursor")
+            if empty == MAX_EMPTY_PAGES:
+                raise _endless_list(known, f"{empty} pages in a row were empty", "goes on with empty pages")
             seen.add(cursor)
             asked["cursor"] = cursor
 
@@ -391,3 +389,16 @@ def _cut(page: Page[Any], count: int) -> Page[Any]:
     values = page.values[:count]
     records = page.records[: sum(isinstance(value, (dict, Record)) for value in values)]
     return Page(values, records, end_is_proven=False, extra=page.extra)
+
+
+def _endless_list(operation: Operation, detail: str, flaw: str) -> UnusableResponseError:
+    return UnusableResponseError(
+        "The list never ends",
+        status=200,
+        operation=operation.id,
+        attempts=1,
+        outcome_known=True,
+        key=None,
+        detail=detail,
+        hint=f"The records before it are complete. Report to support that this list {flaw}.",
+    )
