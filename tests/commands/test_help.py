@@ -64,6 +64,13 @@ def test_on_a_terminal_the_page_goes_through_the_pager(tmp_path: Path) -> None:
     assert "paged True" in shown(tmp_path, "keys", pager=f"{sys.executable} '{pager}'")
 
 
+def test_the_pager_gets_none_of_our_variables(tmp_path: Path) -> None:
+    assert "RUNWATCH_CONFIG" in clean_environment(tmp_path, {})
+    pager = tmp_path / "pager.py"
+    pager.write_text("import os, sys; sys.stdin.read(); print('ours:', [it for it in os.environ if 'RUNWATCH' in it])")
+    assert "ours: []" in shown(tmp_path, "keys", pager=f"{sys.executable} '{pager}'")
+
+
 @pytest.mark.parametrize("pager", ["", "no-such-pager", "'unfinished", "true"])
 def test_a_pager_that_cannot_be_used_or_reads_nothing_does_no_harm(tmp_path: Path, pager: str) -> None:
     text = shown(tmp_path, "live-runs", pager=pager)

@@ -7,9 +7,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 from runwatch.base.closest_word import did_you_mean
+from runwatch.base.environment import without_own_variables
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.grammar import list_paths
@@ -43,7 +45,7 @@ def help_page(call: Invocation) -> int:
         raise RunwatchError(
             f"The page '{topic}' cannot be read", detail=error.strerror, hint="Install runwatch again."
         ) from None
-    if not (sys.stdout.isatty() and _page(text, call.environment.get("PAGER", ""))):
+    if not (sys.stdout.isatty() and _page(text, call.environment)):
         call.output.text(text)
     return 0
 
@@ -54,16 +56,18 @@ def _nearest(topic: str) -> str | None:
     return did_you_mean(topic, TOPICS)
 
 
-def _page(text: str, command: str) -> bool:
+def _page(text: str, environment: Mapping[str, str]) -> bool:
     """Show text in the user's pager, without a shell; return whether that was possible."""
     try:
-        words = shlex.split(command)
+        words = shlex.split(environment.get("PAGER", ""))
     except ValueError:
         return False
     if not words or shutil.which(words[0]) is None:
         return False
     try:
-        pager = subprocess.Popen(words, stdin=subprocess.PIPE, text=True, encoding="utf-8")  # noqa: S603 - $PAGER
+        pager = subprocess.Popen(  # noqa: S603 - $PAGER
+            words, stdin=subprocess.PIPE, text=True, encoding="utf-8", env=without_own_variables(environment)
+        )
     except OSError:
         return False
     with contextlib.suppress(BrokenPipeError):

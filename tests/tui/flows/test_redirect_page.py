@@ -93,6 +93,19 @@ def test_the_address_is_in_no_argument_list(tmp_path: Path, monkeypatch: pytest.
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
+def test_neither_the_browser_nor_its_parent_gets_our_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = 'env > {0}/own; cat "/proc/$PPID/environ" > {0}/parent; echo $PPID > {0}/pid'
+    monkeypatch.setenv("BROWSER", f"{program(tmp_path / 'browser', record.format(tmp_path))} %s")
+    monkeypatch.setenv("OTHER_VARIABLE", "kept")
+    monkeypatch.setenv("RUNWATCH_API_KEY", "rk_secret")
+    open_in_browser(ADDRESS, tmp_path / "data")
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    for told in ("own", "parent"):
+        variables = (tmp_path / told).read_bytes()
+        assert b"OTHER_VARIABLE=kept" in variables
+        assert b"RUNWATCH_" not in variables
+
+
 def test_the_page_is_removed_after_its_time_whatever_becomes_of_the_console(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

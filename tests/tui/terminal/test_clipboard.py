@@ -115,6 +115,13 @@ def test_a_tool_gets_the_text_on_its_input(tmp_path: Path) -> None:
     assert target.read_text() == "text"
 
 
+def test_a_tool_gets_none_of_our_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTHER_VARIABLE", "kept")
+    monkeypatch.setenv("RUNWATCH_API_KEY", "rk_secret")
+    inherits = "import os, sys; sys.exit('OTHER_VARIABLE' not in os.environ or 'RUNWATCH_API_KEY' in os.environ)"
+    assert run_tool([sys.executable, "-c", inherits], b"")
+
+
 def test_a_tool_that_fails_or_is_not_there_is_no_success() -> None:
     assert not run_tool([sys.executable, "-c", "raise SystemExit(1)"], b"text")
     assert not run_tool(["/nonexistent/tool"], b"text")

@@ -22,6 +22,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
+from runwatch.base.environment import without_own_variables
 from runwatch.base.errors import RunwatchError
 from runwatch.base.files import PRIVATE_FILE, private_directory
 from runwatch.view.actions.private_page import explain_browser_refusal
@@ -66,6 +67,7 @@ def open_in_browser(address: str, data_dir: Path) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            env=without_own_variables(os.environ),
             timeout=MAX_START_S,
             check=False,
         ).stdout

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from runwatch.base.environment import without_own_variables
 from runwatch.base.errors import RunwatchError
 from runwatch.base.text import is_clean
 from runwatch.view.text.copied_text import CopiedText
@@ -41,6 +43,7 @@ def run_tool(command: Sequence[str], text: bytes) -> bool:
             input=text,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            env=without_own_variables(os.environ),
             timeout=TOOL_TIMEOUT_S,
             check=False,
         )

@@ -14,6 +14,7 @@ from typing import Final
 
 from textual.app import App, SuspendNotSupported
 
+from runwatch.base.environment import without_own_variables
 from runwatch.base.errors import RunwatchError
 
 MAX_BYTES: Final = 4 * 1024 * 1024
@@ -21,9 +22,6 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 
 _KEYS: Final = ("SIGINT", "SIGQUIT")
 """Signals that keys send to every process on the terminal; they are meant for the editor alone."""
-
-_OURS: Final = "RUNWATCH_"
-"""Prefix of runwatch's own variables, service keys among them. The editor does not get them."""
 
 
 class EditorError(RunwatchError):
@@ -67,9 +65,8 @@ async def edit_text(app: App[None], command: Sequence[str], text: str, environme
         file.touch(0o600)
         # Editors end the last line, so the file they get does too.
         file.write_text(text if not text or text.endswith("\n") else f"{text}\n", "utf-8", newline="")
-        variables = {name: value for name, value in environment.items() if not name.startswith(_OURS)}
         with _terminal_given_away(app):
-            code = await _run([*command, str(file)], variables)
+            code = await _run([*command, str(file)], without_own_variables(environment))
         if code:
             raise EditorError("The editor failed", detail=f"exit code {code}", hint="The text was not changed.")
         return _written(file, text)
