@@ -8,6 +8,7 @@ import pytest
 
 from runwatch.records.error_codes import REASONS
 from runwatch.records.receipt import Receipt
+from runwatch.records.run import CallError
 from runwatch.service.execution.live.provider_call import OTHER_REASON
 from runwatch.service.execution.live.provider_call import REASONS as OWN_REASONS
 from runwatch.service.models.providers import KINDS
@@ -16,7 +17,7 @@ from runwatch.view.problems.explanation_texts import FAILURE_WORDS
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.runs.provider_calls import end_reason_text, last_failure_text
+from runwatch.view.runs.provider_calls import end_advice_text, end_reason_text, last_failure_text
 from runwatch.view.runs.run_facts import RunFacts
 from tests.support import builders
 from tests.support.hostile import ALL_AT_ONCE
@@ -83,6 +84,46 @@ def test_a_call_that_was_under_way_says_what_ended_it() -> None:
 def test_an_unknown_failure_is_shown_as_sent_and_cleaned() -> None:
     assert "gremlins" in receipt_text(failed(call("gremlins")))
     assert "\x1b" not in receipt_text(failed(call(ALL_AT_ONCE.text)))
+
+
+INVALID, INTERNAL = call("invalid_response"), call("internal")
+REFUSED = {**call("source_5xx"), "http_status": 500}
+
+
+@pytest.mark.parametrize(
+    ("calls", "errors", "advice"),
+    [
+        ([INVALID], [], "Read the attempts in the receipt: they say what went wrong. Test the connection"),
+        ([INTERNAL, INVALID], [], "Read the attempts in the receipt"),
+        ([INTERNAL], [], "Look into the log of the service"),
+        ([INVALID, call(None, "interrupted")], [], "Look into the log of the service"),
+        ([REFUSED, INVALID], [], "Read what the provider answered"),
+        ([INVALID], [CallError({"attempt": 1, "message": "no"})], "Read what the provider answered"),
+        ([], [], "Read what the provider answered"),
+    ],
+)
+def test_the_next_step_names_provider_errors_only_where_a_call_was_refused(
+    calls: list[dict[str, Any]], errors: list[CallError], advice: str
+) -> None:
+    told = end_advice_text(OTHER_REASON, failed(*calls), errors)
+    assert told.startswith(advice)
+    assert ("provider_errors" in told) is advice.startswith("Read what")
+
+
+def test_a_timeout_that_the_provider_answered_is_its_answer() -> None:
+    receipt = failed({**call("timeout"), "http_status": 408}, reason="dispatch_timeout")
+    words = "the provider answered that the request timed out (HTTP 408)"
+    assert last_failure_text(receipt) == words
+    assert end_reason_text("dispatch_timeout", receipt) == f"The last provider call failed: {words}."
+    assert words in " ".join(receipt_text(receipt).split())
+    for shown in (receipt_text(receipt), run_text(receipt)):
+        assert "in time" not in shown
+        assert "this one is slow" not in " ".join(shown.split())
+    error = CallError({"attempt": 1, "http_status": 408})
+    assert end_advice_text("dispatch_timeout", None, [error]).startswith("Submit again. If it happens again, look into")
+    slow = failed(call("timeout"), reason="dispatch_timeout")
+    assert last_failure_text(slow) is None
+    assert "while this one is slow" in end_advice_text("dispatch_timeout", slow, ())
 
 
 def test_tokens_that_a_call_did_not_report_are_unknown_or_a_least_number() -> None:

@@ -146,8 +146,9 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "dispatch_internal_error": (
         "The provider refused the call, it answered with an error or with nothing usable, or the service failed or"
         " stopped during the call.",
-        "Read what the provider answered: `runs show` has it as `provider_errors`. After a 429, wait a minute, then"
-        " submit again. Test the connection when more runs on it fail the same way.",
+        "Read what the provider answered: `runs show` has it as `provider_errors`, and the attempts in the receipt name"
+        " every other failure. After a 429, wait a minute, then submit again. Test the connection when more runs on it"
+        " fail the same way.",
     ),
     "candidate_too_large": (
         "The model's output was too large to be handed to the output check.",

@@ -12,7 +12,9 @@ from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import SafeText, block, line
 
-_GENERAL: Final = frozenset({"dispatch_internal_error", "fallback_exhausted"})
+_INTERNAL: Final = "dispatch_internal_error"
+_TIMEOUT: Final = "dispatch_timeout"
+_GENERAL: Final = frozenset({_INTERNAL, "fallback_exhausted"})
 """Reasons shared by many failures of calls; the failure of the last call is more specific."""
 
 TOO_MANY_REQUESTS: Final = 429
@@ -23,23 +25,51 @@ _WAIT: Final = (
 )
 """Advice after a rate limit."""
 
+_TIMED_OUT: Final = "the provider answered that the request timed out"
+"""What went wrong with a call that the provider itself answered with a timeout, such as 408."""
+
+_AFTER_TIMED_OUT: Final = (
+    "Submit again. If it happens again, look into the log of the provider's server, or of a proxy in between."
+)
+
+_WITHOUT_REFUSAL: Final = (
+    "Read the attempts in the receipt: they say what went wrong. Test the connection with `runwatch sources test`, and"
+    " look into the log of the provider's server, or of a proxy in between, then submit again."
+)
+"""Advice where the provider refused no call, so that the run has no ``provider_errors``."""
+
+_SERVICE_FAILED: Final = (
+    "Look into the log of the service, which stopped or failed during the call. The call may be charged: read the"
+    " receipt, then submit again."
+)
+"""Advice where the service, and no provider, ended the last call."""
+
 
 def provider_failure_text(call: ProviderCall) -> SafeText | None:
     """Describe what went wrong with a call; ``None`` if it was answered or the failure is unknown."""
     kind, outcome = call.failure_kind, call.outcome
     if kind is not None:
         status = "" if call.http_status is None else f" (HTTP {call.http_status})"
-        return line(f"{FAILURE_WORDS.get(kind, kind)}{status}")
+        return line(f"{_TIMED_OUT if _is_timeout_answer(call) else FAILURE_WORDS.get(kind, kind)}{status}")
     words = CALL_WORDS.get(outcome or "")
     return None if words is None else line(words)
 
 
 def last_failure_text(receipt: Receipt | None) -> SafeText | None:
     """Describe what went wrong with the last call of a run, unless its reason already says so."""
-    if receipt is None or receipt.reason not in _GENERAL:
+    calls = _calls(receipt)
+    if receipt is None or not calls:
         return None
-    calls = [call for part in receipt.slices or () for call in part.attempts or ()]
-    return provider_failure_text(calls[-1]) if calls else None
+    is_told = receipt.reason not in _GENERAL and not (receipt.reason == _TIMEOUT and _is_timeout_answer(calls[-1]))
+    return None if is_told else provider_failure_text(calls[-1])
+
+
+def _calls(receipt: Receipt | None) -> list[ProviderCall]:
+    return [call for part in (receipt.slices if receipt is not None else None) or () for call in part.attempts or ()]
+
+
+def _is_timeout_answer(call: ProviderCall) -> bool:
+    return call.failure_kind == "timeout" and call.http_status is not None
 
 
 def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
@@ -48,19 +78,27 @@ def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
     if failure is None:
         return line(sentence)
     told = f"The last provider call failed: {failure}."
-    return line(told if reason == "dispatch_internal_error" else f"{sentence} {told}")
+    return line(told if reason in {_INTERNAL, _TIMEOUT} else f"{sentence} {told}")
 
 
 def end_advice_text(reason: str, receipt: Receipt | None, errors: Sequence[CallError]) -> SafeText:
-    """Return what to do after a run has ended: wait if the provider's rate limit refused its last call.
+    """Return what to do after a run has ended, by its reason and by how its calls failed.
 
     Args:
         errors: How providers refused its calls, in order; empty if that is not known.
     """
-    calls = [call for part in (receipt.slices if receipt is not None else None) or () for call in part.attempts or ()]
+    calls = _calls(receipt)
     status = calls[-1].http_status if calls else errors[-1].http_status if errors else None
     is_limited = status == TOO_MANY_REQUESTS or (bool(calls) and calls[-1].failure_kind == "rate_limited")
-    return line(_WAIT if reason in _GENERAL and is_limited else explain_reason(reason).next_step)
+    if reason in _GENERAL and is_limited:
+        return line(_WAIT)
+    if reason == _TIMEOUT and status is not None:
+        return line(_AFTER_TIMED_OUT)
+    if reason == _INTERNAL and calls and not errors and all(call.http_status is None for call in calls):
+        last = calls[-1]
+        is_own = last.failure_kind == "internal" or last.outcome == "interrupted"
+        return line(_SERVICE_FAILED if is_own else _WITHOUT_REFUSAL)
+    return line(explain_reason(reason).next_step)
 
 
 def provider_error_text(error: CallError) -> SafeText:
