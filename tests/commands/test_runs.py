@@ -251,8 +251,20 @@ def test_a_result_that_was_cut_says_so_beside_the_text(
 
 
 def test_a_result_that_the_service_refuses_is_a_refusal(runwatch: Here, service: ScriptedService) -> None:
-    service.say("GET", f"/v1/executions/{FAILED}/result", Said(409, problem("invalid_state")))
-    assert runwatch("runs", "result", FAILED).code == 1
+    service.say("GET", f"/v1/executions/{LIVE}/result", Said(409, problem("invalid_state")))
+    assert runwatch("runs", "result", LIVE).code == 1
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled", "expired"])
+def test_the_result_of_a_run_that_did_not_complete_is_never_asked_for(
+    runwatch: Here, service: ScriptedService, status: str
+) -> None:
+    service.say("GET", f"/v1/executions/{LIVE}", Said(200, {**run(LIVE, status).raw, "mode": "live"}))
+    outcome = runwatch("runs", "result", LIVE)
+    assert (outcome.code, outcome.stdout) == (1, b"")
+    assert f"this one is {status}" in outcome.errors
+    assert f"runwatch runs show {LIVE}" in " ".join(outcome.errors.split())
+    assert service.requests("GET", ".*/result") == []
 
 
 def test_add_reads_each_run_first(runwatch: Here, service: ScriptedService) -> None:

@@ -167,8 +167,8 @@ async def _state_after_refusal(session: CommandSession, run_id: str, error: ApiE
 
 @in_session
 async def result(session: CommandSession) -> int:
-    """``runs result``: print the model output. It is not requested for a test run, which has none (manual: interface,
-    "What the service does").
+    """``runs result``: print the model output. It is not requested for a test run, or for one that ended otherwise than
+    completed: they have none (manual: interface, "Results").
     """
     run_id, output = session.call.options.id, session.call.output
     run = await session.client.get_run(run_id)
@@ -177,6 +177,12 @@ async def result(session: CommandSession) -> int:
             "A test run has no result content",
             detail="it calls no model",
             hint=f"Its receipt: {runwatch_command('receipts show', run_id)}",
+        )
+    if run.is_final and run.status != "completed":
+        raise RunwatchError(
+            "Only a completed run has a result",
+            detail=f"this one is {run.status}",
+            hint=f"Why it ended: {runwatch_command('runs show', run_id)}",
         )
     found = await session.client.get_result(run_id)
     if output.is_json:
