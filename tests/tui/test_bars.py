@@ -64,15 +64,15 @@ async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> N
     app = Stage(bar)
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.pause()
-        assert lines_of(app)[0] == " local  can change             waiting · 429 rate_limited · reads again in 0:23"
+        assert lines_of(app)[0] == " local  can change          429 rate_limited · reads again in 0:23 · r asks now"
         app.time.advance(5)
         bar.tick()
         await pilot.pause()
-        assert lines_of(app)[0].endswith("reads again in 0:18")
+        assert lines_of(app)[0].endswith("reads again in 0:18 · r asks now")
         app.time.advance(60)
         bar.tick()
         await pilot.pause()
-        assert lines_of(app)[0].endswith("reads again in 0:00")
+        assert lines_of(app)[0].endswith("reads again in 0:00 · r asks now")
 
 
 async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
@@ -83,7 +83,7 @@ async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
         shown = lines_of(app)[0]
         assert shown.startswith(" ppppp")
         assert "can change" in shown or "…" in shown
-        assert shown.endswith("waiting · 429 rate_limited · reads again in 0:23")
+        assert shown.endswith("429 · reads again in 0:23 · r asks now")
 
 
 async def test_the_time_goes_on_by_itself_once_a_minute() -> None:

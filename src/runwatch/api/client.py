@@ -258,6 +258,21 @@ class Client:
         """Return the account of the key: principal, quota, rate limit, balance (``GET /v1/account``)."""
         return await self._record("getAccount", None, Account)
 
+    async def page(
+        self,
+        operation: str | Operation,
+        *,
+        path: Mapping[str, str] = _NOTHING,
+        query: Mapping[str, QueryValue] = _NOTHING,
+    ) -> Page[Any]:
+        """Return one page of a list.
+
+        Args:
+            query: Query parameters, as for :meth:`request`, ``cursor`` and ``limit`` included.
+        """
+        known = self._operation(operation)
+        return await self._page(self._call(known, path=path, query=query), _record_of(known))
+
     async def pages(
         self,
         operation: str | Operation,

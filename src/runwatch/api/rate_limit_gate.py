@@ -58,6 +58,11 @@ class RateLimitGate:
         if known is None or known.until < until:
             self._holds[origin, operation] = _Hold(until, instance)
 
+    def open(self, origin: str, operation: str | None = None) -> None:
+        """End a hold of the whole origin, and of an operation, early; the next 429 closes the gate again."""
+        for place in {(origin, None), (origin, operation)}:
+            self._holds.pop(place, None)
+
     def check(self, origin: str, operation: str, *, key: str | None = None) -> None:
         """Check that a call may go.
 

@@ -69,6 +69,7 @@ class ServiceSession:
         store: Store,
         *,
         clock: Clock,
+        retries: int,
         refresh: PollIntervals,
         keeping: RetentionPolicy,
         listeners: SessionListeners,
@@ -95,6 +96,7 @@ class ServiceSession:
             on_tail=listeners.tail,
             refresh=refresh,
             others=lambda: self._others,
+            retries=retries,
         )
         self._others = 0
         self._keeping = keeping
@@ -144,10 +146,20 @@ class ServiceSession:
             await client.close()
             database.close()
             raise
-        made = cls(client, database, scope, store, clock=clock, refresh=refresh, keeping=keeping, listeners=listeners)
+        made = cls(
+            client,
+            database,
+            scope,
+            store,
+            clock=clock,
+            retries=retries,
+            refresh=refresh,
+            keeping=keeping,
+            listeners=listeners,
+        )
         session.append(made)
         for attempt in early:
-            session[0]._note_attempt(attempt)
+            session[0]._note_attempt(attempt, is_opening=True)
         await session[0]._make_room()
         return session[0]
 
@@ -223,8 +235,8 @@ class ServiceSession:
             await self.journal.flush()
             raise
 
-    def _note_attempt(self, attempt: RequestAttempt) -> None:
-        self.live.note(attempt)
+    def _note_attempt(self, attempt: RequestAttempt, *, is_opening: bool = False) -> None:
+        self.live.note(attempt, is_opening=is_opening)
         self.journal.note(attempt)
         self._listeners.attempt(attempt)
 

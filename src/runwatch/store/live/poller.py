@@ -7,8 +7,7 @@ is scheduled half a second after the first failure, then less and less often (ma
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,40 +15,38 @@ from runwatch.api.calls import RequestAttempt
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.api.operations import is_listable, list_operation
+from runwatch.api.retry_policy import RETRIES
 from runwatch.base.clock import Clock
 from runwatch.records.account import Account
+from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
 from runwatch.records.run import Run
-from runwatch.store.live.backoff import Backoff
+from runwatch.store.live.connection import PROBE_S, Connection
+from runwatch.store.live.list_continuation import ListContinuation
+from runwatch.store.live.list_writer import PASSING_FAILURES, ListWriter
 from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget, sweep_interval_s
+from runwatch.store.live.run_list import SWEEP_PAGE, SWEEP_PAGES, RunList
 from runwatch.store.live.run_tails import RunTails, TailUpdate
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
-from runwatch.store.state.changes import (
-    ListRead,
-    ReadFailed,
-    ReadFailure,
-    ReadStarted,
-    RecordRead,
-    read_failure_from_error,
-)
-from runwatch.store.state.collection import StoredRecord
+from runwatch.store.state.changes import ListRead, read_failure_from_error
+from runwatch.store.state.collection import Collection, StoredRecord
 from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.freshness import STALE_INTERVALS, PaneState, pane_state
 from runwatch.store.state.store import Store
 
 ACCOUNT_S: Final = 60.0
 """How often the published limits and the balance are read."""
 
-SWEEP_PAGE: Final = 100
-SWEEP_PAGES: Final = 10
-"""Maximum pages of a sweep, which reads until it has met every run that was live."""
-
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
-_STOPS: Final = frozenset({ReadInterruption.NOT_AUTHORISED, ReadInterruption.NOT_OFFERED})
-"""Failures that a retry does not fix; reading stops until the user asks for it."""
+AUTOMATIC_ROWS: Final = 1_000
+"""A list is read on without being asked up to about this many records."""
+
+_UNSENT: Final = frozenset({"refused", "dns"})
+"""Kinds of failure of a request that certainly did not reach the service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +76,7 @@ class Poller:
         watch: Runs submitted or added here, for a service without a list of runs.
         on_tail: As ``on_news`` of :class:`~runwatch.store.live.run_tails.RunTails`.
         others: Returns the requests of other consoles to the same service in the last minute.
+        retries: How many more times the client sends a request.
     """
 
     def __init__(
@@ -93,16 +91,19 @@ class Poller:
         on_tail: Callable[[TailUpdate], None],
         refresh: PollIntervals = _USUAL,
         others: Callable[[], int] = lambda: 0,
+        retries: int = RETRIES,
     ) -> None:
         self.intervals: Final = refresh
         self._client = client
         self._scope = scope
         self._store = store
-        self._watch = watch
         self._clock = clock
         limit = None if client.target.is_loopback else UNKNOWN_REMOTE_RPM
         self.budget: Final = RequestBudget(clock, limit, others)
-        self.scheduler: Final = Scheduler(clock, self.budget, lambda: self.held_s)
+        self.scheduler: Final = Scheduler(
+            clock, self.budget, lambda: self.held_s, lambda: client.gate.open(client.target.origin)
+        )
+        self.connection: Final = Connection(retries, self._probe_soon, self.scheduler.run_all_soon)
         self.tails: Final = RunTails(
             client,
             scope,
@@ -113,20 +114,26 @@ class Poller:
             least_s=refresh.tail_s,
             on_news=on_tail,
             # Read the list, which would show the run as live until its next poll.
-            on_end=lambda: self.scheduler.run_soon("list run"),
+            on_end=lambda: self.scheduler.run_soon(RunList.JOB),
         )
-        self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
-        # Runs of the watch list that the service refused to return; read again only when the user asks.
-        self._unknown: set[str] = set()
+        self._writer = ListWriter(scope, store, clock)
+        self.runs: Final = RunList(client, scope, watch, self._writer, self.scheduler, lambda: self.sweep_s)
+        self._rests = {Run.KIND: self.runs.rest, Receipt.KIND: self._make_rest(Receipt)}
 
     @property
     def held_s(self) -> float:
         """Seconds until a 429 lets reads through again; 0 without one."""
         return self._client.gate.seconds_left(self._client.target.origin)
 
-    def note(self, attempt: RequestAttempt) -> None:
-        """Count a request and learn from a 429; for the client's observer."""
-        self.budget.note_attempt()
+    def note(self, attempt: RequestAttempt, *, is_opening: bool = False) -> None:
+        """Count a request, and learn from a 429 or from silence; for the client's observer.
+
+        Args:
+            is_opening: Whether it opened the session, before which nothing is shown as live.
+        """
+        self.budget.note_attempt(was_sent=attempt.error not in _UNSENT)
+        if not is_opening:
+            self.connection.note(attempt)
         problem = attempt.problem
         if attempt.status == 429 and (problem is None or problem.code != "quota_exceeded"):
             self.budget.note_limited()
@@ -140,17 +147,35 @@ class Poller:
         """Read until cancelled: the account, the sweep of runs, and all requested lists."""
         # Once a minute with the priority of a sweep; in the place of a tail it would delay that one.
         self.scheduler.add("account", JobPriority.SWEEP, self._account)
-        self.scheduler.add("list run", JobPriority.SWEEP, self._sweep)
+        self.runs.start()
         await self.scheduler.run()
 
     def start_list(self, kind: type[Record]) -> None:
-        """Start to poll the list of a kind that a screen shows; runs and the account are always polled."""
+        """Start to poll the list of a kind that a screen shows; runs and the account are always polled.
+
+        The user waits for a list that is not known yet or out of date.
+        """
         if kind is not Run and is_listable(kind):
-            self.scheduler.add(f"list {kind.KIND}", JobPriority.SCREEN, lambda: self._list(kind))
+            read_at = self._writer.collection(kind.KIND).read_at
+            is_old = read_at is None or self._clock.monotonic() - read_at > STALE_INTERVALS * self.intervals.lists_s
+            self._start_list(kind, is_asked=is_old)
+
+    def _start_list(self, kind: type[Record], *, is_asked: bool) -> None:
+        self.scheduler.add(f"list {kind.KIND}", JobPriority.SCREEN, lambda: self._list(kind), is_asked=is_asked)
 
     def stop_list(self, kind: type[Record]) -> None:
+        """Stop to poll the list of a kind, and to read on in it."""
+        if (rest := self.rest(kind)) is not None:
+            rest.stop()
         if kind is not Run:
             self.scheduler.remove(f"list {kind.KIND}")
+
+    def rest(self, kind: type[Record]) -> ListContinuation | None:
+        """Return what reads on in a list whose beginning alone is polled; ``None`` for a list that is read whole."""
+        return self._rests.get(kind.KIND)
+
+    def _make_rest(self, kind: type[Record]) -> ListContinuation:
+        return ListContinuation(kind, self._client, self._writer, self.scheduler)
 
     def start_filtered_list(self, kind: type[Record], name: str, query: Callable[[], Mapping[str, str]]) -> None:
         """Start to poll a list with server filters, separately from the unfiltered list.
@@ -159,133 +184,111 @@ class Poller:
             name: The kind under which the store keeps the records, so that no other list is mixed with it.
             query: Returns the filters as query parameters, for each read, because time ranges move.
         """
-        self.scheduler.add(f"list {name}", JobPriority.SCREEN, lambda: self._list(kind, name, query()))
-        self.scheduler.run_soon(f"list {name}")
+        self.scheduler.add(f"list {name}", JobPriority.SCREEN, lambda: self._list(kind, name, query()), is_asked=True)
+        self.scheduler.run_soon(f"list {name}", is_asked=True)
 
     def stop_filtered_list(self, name: str) -> None:
         self.scheduler.remove(f"list {name}")
 
     def refresh(self, kind: type[Record]) -> None:
-        """Read a list again now, even if reading had stopped."""
+        """Read a list again soon, even if reading had stopped, because something has changed it."""
+        self._read_again(kind, is_asked=False)
+
+    def ask(self, kind: type[Record]) -> None:
+        """Read a list again now for the user, even if reading had stopped or a 429 holds reads back."""
+        if is_listable(kind):
+            self._client.gate.open(self._client.target.origin, list_operation(kind).id)
+        self.scheduler.ask_anyway()
+        self._read_again(kind, is_asked=True)
+
+    def _read_again(self, kind: type[Record], *, is_asked: bool) -> None:
+        self.runs.ask_again()
         if kind is Run:
-            self._unknown.clear()
-            self.scheduler.add("list run", JobPriority.SWEEP, self._sweep)
-        elif kind is not Account:
-            self.start_list(kind)
+            self.runs.start(is_asked=is_asked)
+        elif kind is not Account and is_listable(kind):
+            self._start_list(kind, is_asked=is_asked)
         if kind is Account or "account" not in self.scheduler:
-            self.scheduler.add("account", JobPriority.SWEEP, self._account)
-        self.scheduler.run_soon(f"list {kind.KIND}")
+            self.scheduler.add("account", JobPriority.SWEEP, self._account, is_asked=is_asked and kind is Account)
+        self.scheduler.run_soon("account" if kind is Account else f"list {kind.KIND}", is_asked=is_asked)
+
+    def state(self, collection: Collection, interval_s: float, *, job: str = "") -> PaneState:
+        """Return the state of a pane over a collection.
+
+        Args:
+            interval_s: The poll interval of the collection, in seconds.
+            job: The job that reads it, to tell when that waits for the budget.
+        """
+        return pane_state(
+            collection,
+            now=self._clock.now(),
+            monotonic=self._clock.monotonic(),
+            interval_s=interval_s,
+            held_s=self.held_s,
+            budget_s=self.scheduler.budget_wait_s(job),
+            lost_since=self.connection.lost_since,
+        )
+
+    def _probe_soon(self) -> None:
+        """Look for the service until it responds, more often than lists whose reads have failed."""
+        self.scheduler.add("connection", JobPriority.SWEEP, self._probe, in_s=PROBE_S)
+
+    async def _probe(self) -> float | None:
+        try:
+            await self._client.get_account()
+        except ApiError:
+            # Any response has ended the search; the failure is in the journal.
+            return None if self.connection.lost_since is None else PROBE_S
+        return None
 
     async def _account(self) -> float | None:
-        profile = self._scope.profile
-        self._start("account", "GET /v1/account")
+        self._writer.start("account", "GET /v1/account")
         try:
             account = await self._client.get_account()
         except ApiError as error:
             # Once a minute costs little, and a key that may not read its account may read everything else.
             failure = read_failure_from_error(error, collection=True)
-            self._fail("account", failure)
-            return None if failure.trouble in _STOPS else ACCOUNT_S
+            self._writer.fail("account", failure)
+            return ACCOUNT_S if failure.trouble in PASSING_FAILURES else None
         now, monotonic = self._clock.now(), self._clock.monotonic()
-        self._store.apply(ListRead(profile, "account", now, monotonic, (account,), complete=True, end_is_proven=True))
+        self._store.apply(
+            ListRead(self._scope.profile, "account", now, monotonic, (account,), complete=True, end_is_proven=True)
+        )
         if account.quota is not None and account.quota.rate_limit_rpm:
             self.budget.publish(account.quota.rate_limit_rpm)
         return ACCOUNT_S
-
-    async def _sweep(self) -> float | None:
-        """Read the newest runs, until every run known to be live was met and the last run of a page is final."""
-        self._start("run", "GET /v1/executions")
-        missing = {record.id for record in self._records("run") if isinstance(record, Run) and not record.is_final}
-        runs: dict[str, Run] = {}
-        page: Page[Run] | None = None
-        try:
-            for _ in range(SWEEP_PAGES):
-                page = await self._client.list_runs(limit=SWEEP_PAGE, cursor=page.next_cursor if page else None)
-                runs |= {run.id: run for run in page.records}
-                # If the oldest run of a page is live, older ones not known here may be live too.
-                goes_on = bool(page.records) and not page.records[-1].is_final
-                if page.next_cursor is None or (missing <= runs.keys() and not goes_on):
-                    break
-        except ApiError as error:
-            failure = read_failure_from_error(error, collection=True)
-            if failure.trouble is ReadInterruption.NOT_OFFERED:
-                self._fail("run", failure)
-                self.scheduler.add("watch list", JobPriority.SWEEP, self._read_watched)
-                return None
-            return self._fail("run", failure)
-        assert page is not None
-        await self._take("run", runs.values(), page, is_first=page.next_cursor is not None)
-        return self.sweep_s
-
-    async def _read_watched(self) -> float:
-        """Read the runs of the watch list one by one, for a service without a list of runs."""
-        known = self._store.collection(self._scope.profile, "run").by_id
-        for watched in await self._watch.list(self._scope):
-            record = known[watched.run_id].record if watched.run_id in known else None
-            if watched.run_id in self._unknown or (isinstance(record, Run) and record.is_final):
-                continue
-            try:
-                run = await self._client.get_run(watched.run_id)
-            except ApiError as error:
-                if read_failure_from_error(error, collection=False).trouble in {
-                    ReadInterruption.OFFLINE,
-                    ReadInterruption.RATE_LIMITED,
-                }:
-                    break
-                self._unknown.add(watched.run_id)
-                continue
-            self._store.apply(RecordRead(self._scope.profile, "run", self._clock.now(), self._clock.monotonic(), run))
-        return 10.0
 
     async def _list(
         self, kind: type[Record], name: str | None = None, query: Mapping[str, str] = _NO_FILTER
     ) -> float | None:
         operation, name = list_operation(kind), name or kind.KIND
-        self._start(name, f"GET {operation.path}")
+        self._writer.start(name, f"GET {operation.path}")
         # A list in one response is already complete; only a paged list gets a limit.
         limit = SWEEP_PAGE * SWEEP_PAGES if kind.WIRE is not None and kind.WIRE.paged else None
+        rest = self._rests.get(name)
         try:
             page: Page[Record] | None = None
             again = make_record_interner(
-                lambda: self._store.collection(self._scope.profile, name).by_id,
-                lambda: self._store.collection(self._scope.profile, kind.KIND).by_id,
+                lambda: self._writer.collection(name).by_id,
+                lambda: self._writer.collection(kind.KIND).by_id,
             )
             async for part in self._client.pages(operation, query=query, limit=limit, again=again):
                 if page is not None:
                     part.records[:0], part.values[:0] = page.records, page.values
                 page = part
+                if rest is not None:
+                    break
         except ApiError as error:
-            return self._fail(name, read_failure_from_error(error, collection=True))
+            failure = read_failure_from_error(error, collection=True)
+            if kind is Receipt and failure.trouble is ReadInterruption.NOT_OFFERED:
+                self.runs.read_watched_receipts()
+            return self._writer.fail(name, failure)
         if page is not None:
-            await self._take(name, page.records, page, is_first=False)
+            is_joined = rest is not None and rest.note_beginning(page.records, page)
+            is_whole = rest is None or page.next_cursor is None
+            await self._writer.take(name, page.records, page, is_whole=is_whole, is_joined=is_joined)
+            if rest is not None and len(self._writer.collection(name).by_id) < AUTOMATIC_ROWS:
+                rest.go_on(SWEEP_PAGES - 1, is_asked=False)
         return self.intervals.lists_s
-
-    def _records(self, kind: str) -> list[Record]:
-        return self._store.collection(self._scope.profile, kind).records
-
-    def _start(self, kind: str, what: str) -> None:
-        self._store.apply(ReadStarted(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), what))
-
-    async def _take(
-        self, kind: str, records: Iterable[Record], page: Page[Record] | Page[Run], *, is_first: bool
-    ) -> None:
-        self._backoffs[kind].reset()
-        await self._store.apply_in_steps(
-            ListRead(
-                self._scope.profile,
-                kind,
-                self._clock.now(),
-                self._clock.monotonic(),
-                tuple(records),
-                complete=not is_first,
-                end_is_proven=page.end_is_proven and page.next_cursor is None,
-                misfits=page.misfits,
-            )
-        )
-
-    def _fail(self, kind: str, failure: ReadFailure) -> float | None:
-        self._store.apply(ReadFailed(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), failure))
-        return None if failure.trouble in _STOPS else self._backoffs[kind].next_s()
 
 
 def make_record_interner(*known: Callable[[], Mapping[str, StoredRecord]]) -> Callable[[Record], Record]:

@@ -83,14 +83,16 @@ class ReportPoller:
         self._shown = set(reports)
 
     def refresh(self) -> None:
-        """Read the shown reports again now, even if reading had stopped."""
+        """Read the shown reports again now for the user, even if reading had stopped or a 429 holds reads back."""
+        self._scheduler.ask_anyway()
         for report in self._shown:
             if self._job(report) not in self._scheduler:
                 self._add(report)
-            self._scheduler.run_soon(self._job(report))
+            self._scheduler.run_soon(self._job(report), is_asked=True)
 
     def _add(self, report: ReportQuery) -> None:
-        self._scheduler.add(self._job(report), JobPriority.SCREEN, lambda: self._read(report))
+        is_new = self._store.collection(self._scope.profile, report.kind).read_at is None
+        self._scheduler.add(self._job(report), JobPriority.SCREEN, lambda: self._read(report), is_asked=is_new)
 
     async def _read(self, report: ReportQuery) -> float | None:
         profile, kind = self._scope.profile, report.kind

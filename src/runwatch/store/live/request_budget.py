@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Final
 
 from runwatch.base.clock import Clock
@@ -32,19 +33,38 @@ MIN_RPM: Final = 6
 
 
 SWEEP_S: Final = (2.0, 10.0)
-"""Shortest and longest time between two sweeps of the run list."""
+"""Shortest and longest time between two sweeps of the run list, where the limit allows twice as many requests."""
+
+SWEEP_SHARE: Final = 0.5
+"""Largest share of a very low limit that sweeps use."""
 
 
 def sweep_interval_s(limit_rpm: int | None) -> float:
     """Return the seconds between two reads of the list that gives the state of all runs.
 
-    The rule allows a quarter of the limit and 15 s; ten seconds at 60 a minute leave more for the tails.
+    The rule allows a quarter of the limit and 15 s; ten seconds at 60 a minute leave more for the tails. Below 12 a
+    minute the sweeps take half of the limit and come later than that.
     """
     least, most = SWEEP_S
-    return least if limit_rpm is None else min(most, max(least, 10 * WINDOW_S / limit_rpm))
+    if limit_rpm is None:
+        return least
+    return max(min(most, max(least, 10 * WINDOW_S / limit_rpm)), WINDOW_S / max(1.0, limit_rpm * SWEEP_SHARE))
 
 
-_prepaid: ContextVar[list[int] | None] = ContextVar("prepaid", default=None)
+@dataclass(slots=True)
+class _Payment:
+    """How the requests of one task are counted.
+
+    Attributes:
+        prepaid: Requests already counted by the scheduler.
+        is_users: Whether the user asked for them.
+    """
+
+    prepaid: int
+    is_users: bool
+
+
+_payment: ContextVar[_Payment | None] = ContextVar("payment", default=None)
 
 
 class RequestBudget:
@@ -88,22 +108,37 @@ class RequestBudget:
             spaced = max(self._next_free, now - BURST * interval) + interval
             self._next_free = min(spaced, now + WINDOW_S)
 
-    def prepay(self) -> None:
-        """Mark the first request of the current task as already counted by the scheduler."""
-        _prepaid.set([1])
+    def note_users_read(self) -> None:
+        """Count one request that the user asked for, which delays no background read."""
+        now = self._clock.monotonic()
+        self._sent.append(now)
+        self._by_people.append(now)
 
-    def note_attempt(self) -> None:
+    def prepay(self, *, is_users: bool = False) -> None:
+        """Mark the first request of the current task as already counted by the scheduler.
+
+        Args:
+            is_users: Whether the user asked for what the task reads.
+        """
+        _payment.set(_Payment(1, is_users))
+
+    def note_attempt(self, *, was_sent: bool = True) -> None:
         """Count a request when its response or failure is known; a prepaid one only once.
 
-        A request sent outside the scheduler is the user's: it is counted, and delays no background read.
+        A request sent outside the scheduler is the user's.
+
+        Args:
+            was_sent: Whether the service may have received it. One that it did not receive costs nothing.
         """
-        prepaid = _prepaid.get()
-        if prepaid is None:
-            now = self._clock.monotonic()
-            self._sent.append(now)
-            self._by_people.append(now)
-        elif prepaid[0]:
-            prepaid[0] -= 1
+        payment = _payment.get()
+        if payment is not None and payment.prepaid:
+            payment.prepaid -= 1
+            if not was_sent and self._sent:
+                self._sent.pop()
+        elif not was_sent:
+            return
+        elif payment is None or payment.is_users:
+            self.note_users_read()
         else:
             self.note_sent()
 

@@ -91,12 +91,19 @@ class RunTails:
         self._last: dict[str, RunEvent] = {}
         self._heard = 0
 
-    def follow(self, run_id: str, *, in_focus: bool = True) -> None:
-        """Read the events of a run until its end, or change whether it is in focus."""
+    def follow(self, run_id: str, *, in_focus: bool = True, is_asked: bool = False) -> None:
+        """Read the events of a run until its end, or change whether it is in focus.
+
+        Args:
+            is_asked: Whether the user waits for the next read, as after a submit.
+        """
         self._follows.add(run_id)
         (self._focused.add if in_focus else self._focused.discard)(run_id)
         self._scheduler.add(
-            f"tail {run_id}", JobPriority.FOCUS if in_focus else JobPriority.TAIL, lambda: self._read(run_id)
+            f"tail {run_id}",
+            JobPriority.FOCUS if in_focus else JobPriority.TAIL,
+            lambda: self._read(run_id),
+            is_asked=is_asked,
         )
 
     def unfollow(self, run_id: str) -> None:
@@ -110,9 +117,13 @@ class RunTails:
         """Return whether a run is followed, even if its last event has come."""
         return run_id in self._follows
 
-    def hurry(self, run_id: str) -> None:
-        """Read the events of a followed run now."""
-        self._scheduler.run_soon(f"tail {run_id}")
+    def hurry(self, run_id: str, *, is_asked: bool = True) -> None:
+        """Read the events of a followed run now.
+
+        Args:
+            is_asked: Whether the user waits for just this run; of many, each waits for its turn.
+        """
+        self._scheduler.run_soon(f"tail {run_id}", is_asked=is_asked)
 
     def news(self, run_id: str) -> TailUpdate:
         """Return the last update of a followed run's tail."""

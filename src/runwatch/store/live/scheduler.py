@@ -2,7 +2,8 @@
 
 A job says what to read, how soon again, and with which priority; the scheduler picks the next one when the budget
 allows a read. During a rate-limit hold it sends nothing, and afterwards the most important read goes first, alone.
-Requests of the user do not wait for the budget, only for the gate, and then go first.
+Requests of the user, and reads that the user asked for, do not wait for the budget, only for the gate, and then go
+first.
 """
 
 from __future__ import annotations
@@ -51,12 +52,14 @@ class ReadJob:
         run: Reads once and returns the seconds until the next read, or ``None`` if there is nothing more to read. It
             handles its own errors; one that escapes is logged and the job repeated after :data:`STARVED_S`.
         due: Monotonic time from which it may go.
+        is_asked: Whether the user waits for the next read: it goes first and does not wait for the budget.
     """
 
     key: str
     lane: JobPriority
     run: Callable[[], Awaitable[float | None]]
     due: float = 0.0
+    is_asked: bool = False
     flight: asyncio.Task[None] | None = field(default=None, repr=False)
 
 
@@ -66,28 +69,48 @@ class Scheduler:
     Args:
         budget: Says when a background read may go.
         held_s: Returns the seconds until a 429 lets requests through; 0 without a hold.
+        end_hold: Ends the hold early, because the user asks anyway.
     """
 
-    def __init__(self, clock: Clock, budget: RequestBudget, held_s: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        budget: RequestBudget,
+        held_s: Callable[[], float],
+        end_hold: Callable[[], None] = lambda: None,
+    ) -> None:
         self._clock = clock
+        self._end_hold = end_hold
         self._budget = budget
         self._held_s = held_s
         self._jobs: dict[str, ReadJob] = {}
         self._wake = asyncio.Event()
         self._people = 0
+        self._lifted = asyncio.Event()
         self._was_held = False
         self._is_probing = False
 
     def add(
-        self, key: str, lane: JobPriority, run: Callable[[], Awaitable[float | None]], *, in_s: float = 0.0
+        self,
+        key: str,
+        lane: JobPriority,
+        run: Callable[[], Awaitable[float | None]],
+        *,
+        in_s: float = 0.0,
+        is_asked: bool = False,
     ) -> None:
-        """Add a job, or change the priority of the job with this name."""
+        """Add a job, or change the priority of the job with this name.
+
+        Args:
+            is_asked: Whether the user waits for the next read.
+        """
         known = self._jobs.get(key)
         if known is None:
-            self._jobs[key] = ReadJob(key, lane, run, self._clock.monotonic() + in_s)
+            self._jobs[key] = ReadJob(key, lane, run, self._clock.monotonic() + in_s, is_asked)
         else:
             known.lane, known.run = lane, run
             known.due = min(known.due, self._clock.monotonic() + in_s)
+            known.is_asked = known.is_asked or is_asked
         self._wake.set()
 
     def remove(self, key: str) -> None:
@@ -96,12 +119,36 @@ class Scheduler:
         if job and job.flight:
             job.flight.cancel()
 
-    def run_soon(self, key: str) -> None:
-        """Make a job due now, unless its read is already in progress."""
+    def run_soon(self, key: str, *, is_asked: bool = False) -> None:
+        """Make a job due now, unless its read is already in progress.
+
+        Args:
+            is_asked: Whether the user waits for the read.
+        """
         job = self._jobs.get(key)
         if job and job.flight is None:
             job.due = self._clock.monotonic()
+            job.is_asked = job.is_asked or is_asked
             self._wake.set()
+
+    def run_all_soon(self) -> None:
+        """Make all jobs due now, because the service responds again."""
+        for key in self._jobs:
+            self.run_soon(key)
+
+    def ask_anyway(self) -> None:
+        """End a rate-limit hold early for the user; a second 429 closes the gate again."""
+        self._end_hold()
+        self._lifted.set()
+        self._lifted = asyncio.Event()
+        self._wake.set()
+
+    def budget_wait_s(self, key: str) -> float:
+        """Return the seconds that a job which is due still waits for the budget; 0 if it does not wait for it."""
+        job = self._jobs.get(key)
+        if job is None or job.flight is not None or job.is_asked or job.due > self._clock.monotonic():
+            return 0.0
+        return self._budget.background_wait_s(is_sweep=job.lane is JobPriority.SWEEP)
 
     def __contains__(self, key: str) -> bool:
         return key in self._jobs
@@ -116,7 +163,7 @@ class Scheduler:
         try:
             while (held := self._held_s()) > 0:
                 told(held)
-                await self._clock.sleep(held)
+                await wait_first(self._lifted.wait(), self._clock.sleep(held))
         finally:
             self._people -= 1
             self._wake.set()
@@ -148,15 +195,18 @@ class Scheduler:
         flights = sum(job.flight is not None for job in self._jobs.values())
         if self._was_held:
             # The first read after a hold goes alone, to show whether the service responds again.
-            if flights:
+            if self._people or (flights and not self._asked()):
                 return None
-            if self._people or not self._start_next():
-                return None if self._people else self._until_due()
+            if not self._start_next():
+                return self._until_due()
             self._was_held, self._is_probing = False, True
             return None
         if self._is_probing and flights:
             return None
         self._is_probing = False
+        while not self._people and self._asked():
+            self._start_next()
+            flights += 1
         while flights < MAX_CONCURRENT_READS and not self._people:
             wait = self._budget.background_wait_s()
             if wait > 0:
@@ -173,11 +223,19 @@ class Scheduler:
         due = [job for job in self._idle(lane) if job.due <= now]
         if not due:
             return False
-        job = min(due, key=lambda job: (now - job.due < STARVED_S, job.lane, job.due))
+        job = min(due, key=lambda job: (not job.is_asked, now - job.due < STARVED_S, job.lane, job.due))
         # Counted now, because the request itself is counted only when its response is there.
-        self._budget.note_sent(is_sweep=job.lane is JobPriority.SWEEP)
+        if job.is_asked:
+            self._budget.note_users_read()
+        else:
+            self._budget.note_sent(is_sweep=job.lane is JobPriority.SWEEP)
         job.flight = asyncio.ensure_future(self._fly(job))
         return True
+
+    def _asked(self) -> bool:
+        """Return whether the user waits for a read that is due."""
+        now = self._clock.monotonic()
+        return any(job.is_asked and job.due <= now for job in self._idle(None))
 
     def _idle(self, lane: JobPriority | None) -> list[ReadJob]:
         return [job for job in self._jobs.values() if job.flight is None and lane in (None, job.lane)]
@@ -188,7 +246,8 @@ class Scheduler:
 
     async def _fly(self, job: ReadJob) -> None:
         again: float | None = STARVED_S
-        self._budget.prepay()
+        self._budget.prepay(is_users=job.is_asked)
+        job.is_asked = False
         try:
             again = await job.run()
         except Exception:

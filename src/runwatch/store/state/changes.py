@@ -99,14 +99,29 @@ class ListRead(StoreChange):
     Attributes:
         records: In the service's order.
         complete: Whether the list is the whole collection, so that missing records are gone.
+        is_joined: Whether the records stored before follow those of the list without a gap.
         end_is_proven: Whether the number of records is the total; else it is "at least".
         misfits: Items that were not records.
     """
 
     records: tuple[Record, ...] = ()
     complete: bool = False
+    is_joined: bool = False
     end_is_proven: bool = False
     misfits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListContinued(StoreChange):
+    """The service returned a further part of a list, after those stored or somewhere among them.
+
+    Attributes:
+        records: In the service's order.
+        end_is_proven: Whether nothing follows.
+    """
+
+    records: tuple[Record, ...] = ()
+    end_is_proven: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ class PaneState(NamedTuple):
         waiting_s: Seconds since the read in progress began, or ``None``.
         reading: Method and path of that read.
         held_s: Seconds until a 429 lets reads through again; 0 without one.
-        since: When the consecutive failures began.
+        budget_s: Seconds until the request budget lets the next read through; 0 if it does not wait for that.
+        since: When the service was lost, or the consecutive failures of this list began.
         is_refreshing: Whether a read is in progress behind the shown data.
     """
 
@@ -50,6 +51,7 @@ class PaneState(NamedTuple):
     waiting_s: float | None = None
     reading: str = ""
     held_s: float = 0.0
+    budget_s: float = 0.0
     since: datetime | None = None
     failure: ReadFailure | None = None
     is_refreshing: bool = False
@@ -71,6 +73,8 @@ def pane_state(
     monotonic: float,
     interval_s: float,
     held_s: float = 0.0,
+    budget_s: float = 0.0,
+    lost_since: datetime | None = None,
 ) -> PaneState:
     """Return the state of a pane over this collection.
 
@@ -79,17 +83,20 @@ def pane_state(
         monotonic: The monotonic clock, for every other age.
         interval_s: The poll interval of the collection, in seconds.
         held_s: How long a 429 still holds all reads back.
+        budget_s: How long the next read still waits for the request budget.
+        lost_since: When the service stopped to respond; ``None`` while it responds.
     """
     age = _age(collection, now, monotonic)
     waiting = None if collection.started_at is None else max(0.0, monotonic - collection.started_at)
-    load = _load(collection, age, interval_s, held_s)
+    load = _load(collection, age, interval_s, held_s, is_lost=lost_since is not None)
     return PaneState(
         load,
         age_s=age,
         waiting_s=waiting,
         reading=collection.reading if waiting is not None else "",
         held_s=held_s,
-        since=collection.failing_since,
+        budget_s=budget_s,
+        since=lost_since or collection.failing_since,
         failure=collection.failure,
         is_refreshing=waiting is not None and load is not LoadState.LOADING,
     )
@@ -103,9 +110,11 @@ def _age(collection: Collection, now: datetime, monotonic: float) -> float | Non
     return None
 
 
-def _load(collection: Collection, age: float | None, interval_s: float, held_s: float) -> LoadState:
+def _load(collection: Collection, age: float | None, interval_s: float, held_s: float, *, is_lost: bool) -> LoadState:
     if held_s > 0:
         return LoadState.RATE_LIMITED
+    if is_lost:
+        return LoadState.OFFLINE
     if collection.failure is not None and collection.failure.trouble is not ReadInterruption.RATE_LIMITED:
         return _TROUBLES[collection.failure.trouble]
     if age is None:

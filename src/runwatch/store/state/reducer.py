@@ -11,6 +11,7 @@ from runwatch.base.generators import run_to_end
 from runwatch.records.record import Record
 from runwatch.store.state.changes import (
     CacheRead,
+    ListContinued,
     ListRead,
     ReadFailed,
     ReadStarted,
@@ -39,6 +40,8 @@ def apply_change(collection: Collection, change: StoreChange) -> CollectionDelta
             return _from_cache(collection, change)
         case ListRead():
             return run_to_end(apply_list_in_steps(collection, change))
+        case ListContinued():
+            return _from_continuation(collection, change)
         case RecordRead():
             return _from_record(collection, change)
         case RecordGone():
@@ -102,13 +105,29 @@ def apply_list_in_steps(collection: Collection, change: ListRead) -> Generator[N
     if added or changed or missing or any(map(ne, before, known)):
         collection.revision += 1
     collection.read_at, collection.started_at = change.monotonic, None
-    collection.end_is_proven, collection.misfits = change.end_is_proven, change.misfits
+    collection.end_is_proven = change.end_is_proven or (change.is_joined and collection.end_is_proven)
+    collection.misfits = change.misfits
     collection.failure = collection.failing_since = None
     return CollectionDelta(change.profile, change.kind, tuple(added), tuple(changed), tuple(missing))
 
 
 def _differ(one: Record, other: Record) -> bool:
     return one is not other and one != other
+
+
+def _from_continuation(collection: Collection, change: ListContinued) -> CollectionDelta:
+    added, changed = [], []
+    for record in change.records:
+        before = collection.by_id.get(record.id)
+        collection.by_id[record.id] = StoredRecord(record, change.at, change.monotonic)
+        if before is None:
+            added.append(record.id)
+        elif before.record != record:
+            changed.append(record.id)
+    collection.revision += bool(added or changed)
+    collection.end_is_proven = collection.end_is_proven or change.end_is_proven
+    collection.failure = collection.failing_since = None
+    return CollectionDelta(change.profile, change.kind, tuple(added), tuple(changed))
 
 
 def _from_record(collection: Collection, change: RecordRead) -> CollectionDelta:

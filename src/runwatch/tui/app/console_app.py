@@ -184,7 +184,7 @@ class ConsoleApp(NavigatingApp):
                 self.failure = None
                 start_worker(self, self._open(), "opening")
         elif not spec.is_local:
-            self.session.live.refresh(spec.record)
+            self.session.live.ask(spec.record)
 
     def next_time_mode(self, mode: TimeMode | None = None) -> None:
         self.time_mode = mode or _TIMES[(_TIMES.index(self.time_mode) + 1) % len(_TIMES)]

@@ -10,6 +10,8 @@ from runwatch.records.run import Run
 from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo, RateLimitHold
+from runwatch.view.detail.pane_state import outage_text
+from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -84,9 +86,15 @@ def _account(console: Console) -> Account | None:
 def _connection(console: Console, session: ServiceSession) -> StyledSpans:
     glyphs = console.glyphs
     runs = console.store.collection(session.scope.profile, Run.KIND)
-    failure = runs.failure
-    if failure is None and runs.read_at is None:
+    failure, connection = runs.failure, session.live.connection
+    if connection.lost_since is not None:
+        since = time_of_day(connection.lost_since, console.render_context())
+        return (label_span(f"{glyphs.bad} offline since {since}", Role.BAD),)
+    outage = outage_text(failure)
+    if failure is not None and failure.trouble is ReadInterruption.OFFLINE and outage != ReadInterruption.OFFLINE:
+        return (label_span(f"{glyphs.bad} {outage}", Role.BAD),)
+    if failure is not None and failure.trouble in {ReadInterruption.NOT_AUTHORISED, ReadInterruption.ERROR}:
+        return (label_span(f"{glyphs.bad} {failure.trouble.value}", Role.BAD),)
+    if runs.read_at is None and failure is None and not connection.has_responded:
         return (label_span(f"{glyphs.live} connecting{glyphs.ellipsis}", Role.LIVE),)
-    if failure is None or failure.trouble is ReadInterruption.NOT_OFFERED:
-        return (label_span(f"{glyphs.live} live", Role.LIVE),)
-    return (label_span(f"{glyphs.bad} {failure.trouble.value}", Role.BAD),)
+    return (label_span(f"{glyphs.live} live", Role.LIVE),)

@@ -111,6 +111,10 @@ class WriteDialog:
         """Send the writes, or retry those with unknown outcome; called on the dialog's messages."""
         self._work = start_worker(self._screen, self._send(), "sending", group="mutation")
 
+    def send_now(self) -> None:
+        """End the rate-limit hold that the writes wait for; a second 429 closes the gate again."""
+        self._session.live.scheduler.ask_anyway()
+
     def leave(self) -> None:
         """Send nothing more if the dialog closes during a rate-limit hold; requests under way continue.
 

@@ -307,6 +307,11 @@ class ConsoleScreen(Screen[None]):
         if self._sending is not None and self._sending.dialog is message.dialog:
             self._sending.send()
 
+    def on_confirm_dialog_hold_skipped(self, message: ConfirmDialog.HoldSkipped) -> None:
+        message.stop()
+        if self._sending is not None and self._sending.dialog is message.dialog:
+            self._sending.send_now()
+
     def on_confirm_dialog_closed(self, message: ConfirmDialog.Closed) -> None:
         """Update the screen; requests under way continue."""
         message.stop()

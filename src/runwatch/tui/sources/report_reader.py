@@ -65,10 +65,7 @@ def collection_state(
     console: Console, session: ServiceSession | None, collection: Collection, interval_s: float
 ) -> PaneState:
     """Return the state of a collection that a session reads every ``interval_s`` seconds."""
-    return pane_state(
-        collection,
-        now=console.clock.now(),
-        monotonic=console.clock.monotonic(),
-        interval_s=interval_s,
-        held_s=0.0 if session is None else session.live.held_s,
-    )
+    if session is not None:
+        return session.live.state(collection, interval_s)
+    now, monotonic = console.clock.now(), console.clock.monotonic()
+    return pane_state(collection, now=now, monotonic=monotonic, interval_s=interval_s)

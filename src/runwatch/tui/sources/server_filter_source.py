@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.store.state.freshness import PaneState, pane_state
-
 if TYPE_CHECKING:
     from runwatch.records.record import Record
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.collection import Collection
+    from runwatch.store.state.freshness import PaneState
     from runwatch.tui.sources.row_sources import RowSource
     from runwatch.view.query.expressions import Query
 
@@ -93,14 +92,8 @@ class ServerFilterSource:
         """Return the state of the filtered list, unless the service rejected the filter."""
         if self.is_refused:
             return self._whole.state()
-        clock, live = self._session.clock, self._session.live
-        return pane_state(
-            self._collection,
-            now=clock.now(),
-            monotonic=clock.monotonic(),
-            interval_s=live.intervals.lists_s,
-            held_s=live.held_s,
-        )
+        live = self._session.live
+        return live.state(self._collection, live.intervals.lists_s, job=f"list {self._name}")
 
     def end_is_proven(self) -> bool:
         """Return what the last response said."""

@@ -88,13 +88,10 @@ class StoreSource:
 
     def state(self) -> PaneState:
         """Compute the state from the collection, the poll interval and the rate-limit hold."""
-        return pane_state(
-            self._collection,
-            now=self._clock.now(),
-            monotonic=self._clock.monotonic(),
-            interval_s=self._interval_s(),
-            held_s=self._session.live.held_s if self._session else 0.0,
-        )
+        if self._session is not None:
+            return self._session.live.state(self._collection, self._interval_s(), job=f"list {self._spec.kind}")
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        return pane_state(self._collection, now=now, monotonic=monotonic, interval_s=self._interval_s())
 
     def _interval_s(self) -> float:
         if self._session is None:

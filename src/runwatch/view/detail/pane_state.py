@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runwatch.records.problem import NOT_A_PROBLEM
 from runwatch.records.run import Run
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.problems.explanations import explain_code
@@ -28,6 +29,9 @@ _ROLES = {
 
 JUST_NOW_S = 5.0
 
+SHOWN_WAIT_S = 5.0
+"""A shorter wait for the request budget is not shown."""
+
 STALE_STATES = frozenset({LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NOT_AUTHORISED})
 """States in which rows are dimmed, because they may be out of date."""
 
@@ -48,15 +52,17 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
     match state.load:
         case LoadState.LOADING:
             waiting = "" if state.waiting_s is None or state.waiting_s < 1 else f"{state.waiting_s:.0f}s"
-            return [" ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)]
+            loading = " ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)
+            return [loading, _budget_text(state)]
         case LoadState.OFFLINE:
             # The age of the rows comes first, because a narrow frame cuts from the end and the age must not be lost.
             since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
-            return ["offline", age and f"data {age} old", since, state.failure.title if state.failure else ""]
+            title = state.failure.title if state.failure else ""
+            return [outage_text(state.failure), age and f"data {age} old", since, title]
         case LoadState.RATE_LIMITED:
             return [age and f"stale {age}", f"held {elapsed_clock(state.held_s)}"]
         case LoadState.STALE:
-            return [f"stale {age}", "reading" if state.is_refreshing else ""]
+            return [f"stale {age}", "reading" if state.is_refreshing else _budget_text(state)]
         case LoadState.NOT_AUTHORISED | LoadState.NOT_OFFERED | LoadState.ERROR:
             return [state.load.value, age and f"data {age} old", state.failure.title if state.failure else ""]
         case LoadState.ENDED:
@@ -65,6 +71,19 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
             return ["partial: some items are not records", f"updated {freshness_text(state.age_s)}"]
         case LoadState.EMPTY | LoadState.FRESH | LoadState.REFRESHING:
             return [f"updated {freshness_text(state.age_s)}"]
+
+
+def outage_text(failure: ReadFailure | None) -> str:
+    """Name a failure to read: a Problem with a 5XX status is an error of a service that responds."""
+    problem = None if failure is None else failure.problem
+    if problem is None or problem.code == NOT_A_PROBLEM:
+        return "offline"
+    return f"error {problem.status}"
+
+
+def _budget_text(state: PaneState) -> str:
+    """Describe a wait for the request budget; one of a few seconds is not worth a word."""
+    return f"limit reached, reads in {elapsed_clock(state.budget_s)}" if state.budget_s >= SHOWN_WAIT_S else ""
 
 
 def freshness_text(age_s: float | None) -> str:
@@ -101,7 +120,10 @@ def empty_state_lines(
             told_next = failure.hint if failure and failure.hint else f"{refresh} reads again."
             return (*_told(failure, "error"), line(told_next))
         case LoadState.RATE_LIMITED:
-            return (line(f"Rate limited by the service; reads again in {elapsed_clock(state.held_s)}."),)
+            return (
+                line(f"The service limits requests (429); reads again in {elapsed_clock(state.held_s)}."),
+                line(f"{refresh} asks anyway. If the service refuses again, the wait starts again."),
+            )
     if not spec.create_actions:
         return (line(spec.empty),)
     made = ", ".join(action.label for action in spec.create_actions)

@@ -137,7 +137,7 @@ class MultiProfileListScreen(MultiProfileBase):
 
     def read_again(self, session: ServiceSession) -> None:
         """Read a profile's records now."""
-        session.live.refresh(self.spec.record)
+        session.live.ask(self.spec.record)
 
     def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """Return the fields of a record; the caller removes their links."""

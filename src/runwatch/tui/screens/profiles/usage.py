@@ -175,7 +175,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
 
     def read_again(self, session: ServiceSession) -> None:
         """Read report and account now."""
-        session.live.refresh(Account)
+        session.live.ask(Account)
         reader = self._readers.get(session.target.profile)
         if reader is not None:
             reader.refresh()

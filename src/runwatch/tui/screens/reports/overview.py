@@ -176,7 +176,7 @@ class OverviewScreen(ConsoleScreen):
             return
         kinds: tuple[type[Record], ...] = (Run, Account, *self.polled_lists())
         for record in kinds:
-            session.live.refresh(record)
+            session.live.ask(record)
         self._read()
 
     def action_new(self) -> None:

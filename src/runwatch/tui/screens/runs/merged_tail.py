@@ -175,7 +175,7 @@ class MergedTailScreen(EventScreen):
             return
         known = label_span(self.tail.known_words())
         # A failure to read the list of runs affects every tail.
-        silent = self._silent_words() or self._trouble_words()
+        silent = self._trouble_words() or self._silent_words()
         pane.set_border_text(
             title=(label_span(self._title(), Role.PLAIN),),
             state=self.tail.mode_words(),
@@ -209,8 +209,9 @@ class MergedTailScreen(EventScreen):
     def action_refresh(self) -> None:
         session = self.console.session
         if session is not None and self._events is not None:
+            session.live.scheduler.ask_anyway()
             for run_id in self._events.run_ids:
-                session.live.tails.hurry(run_id)
+                session.live.tails.hurry(run_id, is_asked=False)
 
     def action_new(self) -> None:
         self.console.open_run_form()

@@ -18,7 +18,7 @@ from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
-from runwatch.view.text.format import short_id
+from runwatch.view.text.format import short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from runwatch.records.event import RunEvent
     from runwatch.records.run import CallError
     from runwatch.store.live.run_tails import TailUpdate
+    from runwatch.store.session import ServiceSession
     from runwatch.tui.sources.event_tail import EventTail
     from runwatch.tui.sources.run_loader import RunLoader
     from runwatch.tui.widgets.bars.tab_bar import TabBar
@@ -60,6 +61,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def __init__(self, source: Any) -> None:
         super().__init__(RUNS, source)
         self._has_detail = False
+        self._expected: str | None = None
         self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), {"live": 0, "failed": 0, "done": 0})
 
     def detail_pane(self) -> Pane:
@@ -147,6 +149,20 @@ class RunsScreen(ResourceScreen, EventScreen):
         return tuple(parts)
 
     # The run under the cursor.
+
+    def select_record(self, key: str, *, opened: bool = False) -> None:
+        """Select a run that was just submitted or that the user named; its events are read before any list."""
+        self._expected = key
+        super().select_record(key, opened=opened)
+
+    def open_detail(self) -> None:
+        """Show the run at the cursor and focus it; the user waits for events that were never read."""
+        super().open_detail()
+        session = self.console.session
+        if session is not None and self._shown is not None:
+            news = session.live.tails.news(self._shown)
+            if news.answered_at is None and not news.is_complete:
+                session.live.tails.hurry(self._shown)
 
     def on_screen_resume(self) -> None:
         """Show events that arrived while a dialog or another screen was in front."""
@@ -332,7 +348,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         pane.set_border_text(
             title=self.detail_title(row),
             state=(*to_spans(self.tail.mode_words()), label_span(pace)),
-            age=self._tail_age(news),
+            age=self._tail_age(news, session),
             counters=self.tail.new_words(),
         )
 
@@ -351,7 +367,8 @@ class RunsScreen(ResourceScreen, EventScreen):
         from runwatch.store.repositories.event_sequence import RunSequence
 
         self.tail.show(RunSequence(session.events, session.scope, run_id))
-        session.live.tails.follow(run_id)
+        session.live.tails.follow(run_id, is_asked=run_id == self._expected)
+        self._expected = None if run_id == self._expected else self._expected
 
     def _leave_run(self) -> None:
         if self._shown is None:
@@ -380,10 +397,13 @@ class RunsScreen(ResourceScreen, EventScreen):
         if run_id == self._shown:
             self.run_detail.show_read(tab, found)
 
-    def _tail_age(self, news: TailUpdate) -> StyledSpans:
+    def _tail_age(self, news: TailUpdate, session: ServiceSession) -> StyledSpans:
         dot, known = self.console.glyphs.dot, self.tail.known_words()
         if news.unkept is not None:
             return (label_span(f"{known} {dot} "), label_span(f"not kept: {news.unkept}", Role.BAD))
+        if session.live.connection.lost_since is not None and not news.is_complete:
+            since = time_of_day(session.live.connection.lost_since, self.console.render_context())
+            return (label_span(f"{known} {dot} "), label_span(f"offline since {since}", Role.BAD))
         if news.failure is not None:
             return (label_span(f"{known} {dot} "), label_span(f"no response: {news.failure.title}", Role.BAD))
         if news.answered_at is None or news.is_complete:

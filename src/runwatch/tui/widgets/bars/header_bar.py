@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from textual.timer import Timer
 
+from runwatch.base.text import cell_width
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_spans
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.bars.bar import MIN_GAP, Bar, BarPart, measure_parts
@@ -96,7 +97,8 @@ class HeaderBar(Bar):
                 "time": BarPart(((line(f"{get_app(self).clock.now().astimezone(UTC):%H:%M} UTC"), Role.QUIET),), gap=3),
             }
         else:
-            right = {"hold": BarPart(self._countdown(place.hold))}
+            room = width - measure_parts([profile, left["mode"]]) - MIN_GAP
+            right = {"hold": BarPart(self._countdown(place.hold, room))}
         for side in (left, right):
             for name in [name for name, part in side.items() if not part.width]:
                 del side[name]
@@ -107,11 +109,19 @@ class HeaderBar(Bar):
             right.pop(name, None)
         return [*left.values()], [*right.values()]
 
-    def _countdown(self, hold: RateLimitHold) -> tuple[tuple[SafeText, str], ...]:
-        dot = get_app(self).glyphs.dot
-        seconds = max(0.0, (hold.until - get_app(self).clock.now()).total_seconds())
-        again = line(f"waiting {dot} 429 {hold.code} {dot} reads again in {elapsed_clock(seconds)}")
-        return ((again, Role.WARN),)
+    def _countdown(self, hold: RateLimitHold, room: int) -> tuple[tuple[SafeText, str], ...]:
+        """Return the longest form that fits; the key that asks anyway is dropped last."""
+        app = get_app(self)
+        dot, key = app.glyphs.dot, app.keys.shown("screen.refresh")
+        left = elapsed_clock(max(0.0, (hold.until - app.clock.now()).total_seconds()))
+        forms = (
+            f"waiting {dot} 429 {hold.code} {dot} reads again in {left} {dot} {key} asks now",
+            f"429 {hold.code} {dot} reads again in {left} {dot} {key} asks now",
+            f"429 {dot} reads again in {left} {dot} {key} asks now",
+            f"429 {dot} reads again in {left}",
+        )
+        shown = next((form for form in forms if cell_width(form) <= room), forms[-1])
+        return ((line(shown), Role.WARN),)
 
     def _set_timer(self) -> None:
         """Wake when the display changes: every second during a countdown, otherwise every minute."""

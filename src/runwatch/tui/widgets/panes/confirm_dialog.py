@@ -162,6 +162,12 @@ class ConfirmDialog(Dialog[None]):
         dialog: ConfirmDialog
 
     @dataclass(eq=False, repr=False)
+    class HoldSkipped(Message):
+        """The user sends a request now that waits for the end of a rate-limit hold."""
+
+        dialog: ConfirmDialog
+
+    @dataclass(eq=False, repr=False)
     class Closed(Message):
         """The user left the dialog, which is closed.
 
@@ -178,6 +184,7 @@ class ConfirmDialog(Dialog[None]):
         self._owner: Final = owner
         self.state: DialogState = "asking"
         self._was_sent = False
+        self._is_held = False
         self._secret: Secret | None = None
         self._secret_name = line("")
 
@@ -231,11 +238,14 @@ class ConfirmDialog(Dialog[None]):
 
     def show_rate_limit(self, notice: SafeText) -> None:
         """Show when a rate-limit hold ends; leaving before that cancels the request."""
-        self._say((notice, Role.WARN))
+        self._is_held = True
+        key = get_app(self._confirm).keys.shown("sheet.ask_again")
+        self._say((notice, Role.WARN), label_span(f"   {key} sends it now"))
         self._keep.label = self._order.keep
 
     def go(self) -> None:
         """Show that the request is being sent and that leaving no longer stops it."""
+        self._is_held = False
         if self.is_mounted:
             self._enter("sending", "Close, it continues", label_span("sending, waiting for the response", Role.LIVE))
 
@@ -323,8 +333,10 @@ class ConfirmDialog(Dialog[None]):
         self._owner.post_message(self.Closed(self, self._was_sent))
 
     def action_ask_again(self) -> None:
-        """Request a retry if the outcome is unknown."""
-        if self.state == "unknown":
+        """Request a retry if the outcome is unknown; during a rate-limit hold, send without waiting for its end."""
+        if self._is_held:
+            self._owner.post_message(self.HoldSkipped(self))
+        elif self.state == "unknown":
             self._send()
 
     def action_copy(self) -> None:
@@ -334,10 +346,10 @@ class ConfirmDialog(Dialog[None]):
             self._owner.post_message(wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enable retry only if the outcome is unknown, and copy only if there is a secret."""
+        """Enable retry only if the outcome is unknown or a hold delays it, and copy only if there is a secret."""
         if action == "copy":
             return self._secret is not None
-        return self.state == "unknown" if action == "ask_again" else True
+        return (self._is_held or self.state == "unknown") if action == "ask_again" else True
 
     # Internal.
 

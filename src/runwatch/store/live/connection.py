@@ -1,0 +1,60 @@
+"""State of the connection, from the last response of any request (manual: decisions, "Connection")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from runwatch.api.calls import RequestAttempt
+from runwatch.records.problem import NOT_A_PROBLEM
+
+PROBE_S: Final = 3.0
+"""Pause between two attempts to reach a service that does not respond, so that its return is seen within 5 s."""
+
+
+class Connection:
+    """Whether the service responds.
+
+    A request that is repeated counts only when its last attempt has failed. A Problem is a response of the service,
+    whatever its status; an error page of a proxy is not.
+
+    Args:
+        retries: How many more times a request is sent.
+        on_lost: Called when a request has failed for good.
+        on_return: Called when the service responds again.
+
+    Attributes:
+        has_responded: Whether the service has responded in this session.
+        lost_since: When the first request failed since the last response; ``None`` while the service responds.
+    """
+
+    def __init__(self, retries: int, on_lost: Callable[[], None], on_return: Callable[[], None]) -> None:
+        self._retries = retries
+        self._on_lost = on_lost
+        self._on_return = on_return
+        self._failed_at: datetime | None = None
+        self.has_responded = False
+        self.lost_since: datetime | None = None
+
+    def note(self, attempt: RequestAttempt) -> None:
+        """Learn from a request attempt; one that the caller cancelled says nothing."""
+        if attempt.status is None and attempt.error == "cancelled":
+            return
+        if _is_response(attempt):
+            self.has_responded, self._failed_at = True, None
+            if self.lost_since is not None:
+                self.lost_since = None
+                self._on_return()
+            return
+        self._failed_at = self._failed_at or attempt.at
+        is_last = attempt.attempt > self._retries or (attempt.method not in {"GET", "HEAD"} and attempt.key is None)
+        if is_last and self.lost_since is None:
+            self.lost_since = self._failed_at
+            self._on_lost()
+
+
+def _is_response(attempt: RequestAttempt) -> bool:
+    if attempt.status is None:
+        return False
+    return attempt.status < 500 or (attempt.problem is not None and attempt.problem.code != NOT_A_PROBLEM)

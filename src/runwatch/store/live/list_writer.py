@@ -1,0 +1,84 @@
+"""Turns reads of lists, good or failed, into changes of the store."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from runwatch.base.clock import Clock
+from runwatch.records.record import Page, Record
+from runwatch.store.live.backoff import Backoff
+from runwatch.store.repositories.scope import Scope
+from runwatch.store.state.changes import ListContinued, ListRead, ReadFailed, ReadFailure, ReadStarted, RecordRead
+from runwatch.store.state.collection import Collection
+from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.store import Store
+
+PASSING_FAILURES = frozenset({ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED, ReadInterruption.ERROR})
+"""Failures after which reading goes on; the others are not fixed by a retry, and reading stops until the user asks."""
+
+
+class ListWriter:
+    """Writes one profile's lists to the store, and spaces out the reads after failures."""
+
+    def __init__(self, scope: Scope, store: Store, clock: Clock) -> None:
+        self._scope = scope
+        self._store = store
+        self._clock = clock
+        self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
+
+    def collection(self, kind: str) -> Collection:
+        return self._store.collection(self._scope.profile, kind)
+
+    def start(self, kind: str, what: str) -> None:
+        """Note that a list is being read; ``what`` is its method and path."""
+        self._store.apply(ReadStarted(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), what))
+
+    async def take(
+        self,
+        kind: str,
+        records: Iterable[Record],
+        page: Page[Any],
+        *,
+        is_whole: bool,
+        is_joined: bool = False,
+    ) -> None:
+        """Write a list from its beginning.
+
+        Args:
+            page: The last page that was read.
+            is_whole: Whether these are all records, so that missing ones are gone.
+            is_joined: Whether the records stored before follow without a gap.
+        """
+        self._backoffs[kind].reset()
+        await self._store.apply_in_steps(
+            ListRead(
+                self._scope.profile,
+                kind,
+                self._clock.now(),
+                self._clock.monotonic(),
+                tuple(records),
+                complete=is_whole,
+                is_joined=is_joined,
+                end_is_proven=page.end_is_proven and page.next_cursor is None,
+                misfits=page.misfits,
+            )
+        )
+
+    def continue_list(self, kind: str, records: Iterable[Record], *, end_is_proven: bool) -> None:
+        """Write a further page of a list, or records found in it by a server filter."""
+        self._backoffs[kind].reset()
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        self._store.apply(
+            ListContinued(self._scope.profile, kind, now, monotonic, tuple(records), end_is_proven=end_is_proven)
+        )
+
+    def take_record(self, record: Record) -> None:
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        self._store.apply(RecordRead(self._scope.profile, record.KIND, now, monotonic, record))
+
+    def fail(self, kind: str, failure: ReadFailure) -> float | None:
+        """Write a failure and return the seconds until the next read; ``None`` if only the user repeats it."""
+        self._store.apply(ReadFailed(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), failure))
+        return self._backoffs[kind].next_s() if failure.trouble in PASSING_FAILURES else None

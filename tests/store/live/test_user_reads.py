@@ -1,0 +1,139 @@
+"""What the user waits for goes first, a service that is gone is looked for, and a list goes on at its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
+from runwatch.store.live.list_continuation import ALL_PAGES
+from runwatch.store.live.request_budget import sweep_interval_s
+from runwatch.store.state.failure_kind import ReadInterruption
+from tests.store.live_service import LimitedService, watching
+from tests.support.builders import account, echo_receipt, problem, run
+from tests.support.clock import FakeClock
+from tests.support.scripted import Said
+
+MANY = 450
+
+
+def many(clock: FakeClock, limit: int | None = None) -> LimitedService:
+    """A service with a live run and many that have ended."""
+    ended = [run(f"ex_{number:04}", "completed") for number in range(1, MANY)]
+    return LimitedService(
+        clock, limit, runs=[run("ex_0000"), *ended], receipts=[echo_receipt("ex_0001")], account=account(quota=None)
+    )
+
+
+def test_sweeps_leave_half_of_a_very_low_limit_to_others() -> None:
+    assert sweep_interval_s(60) == 10
+    assert 60 / sweep_interval_s(5) == 2.5
+
+
+async def test_a_list_that_the_user_opens_does_not_wait_for_the_budget(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    service._account = dict(account(quota={"rate_limit_rpm": 5}).raw)
+    async with watching(service, clock, tmp_path) as watch:
+        await watch.let_pass(1)
+        live = watch.session.live
+        assert live.budget.limit_rpm == 5
+        while live.budget.background_wait_s() == 0:
+            live.budget.note_sent()
+        live.start_list(Receipt)
+        await watch.let_pass(0.1)
+        assert len(service.requests("GET", "/v1/receipts")) == 1
+
+
+async def test_asking_anyway_ends_a_hold_and_a_second_429_closes_it_again(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    async with watching(service, clock, tmp_path) as watch:
+        live = watch.session.live
+        service.holds_for_s = 50
+        while live.held_s == 0:
+            await watch.let_pass(0.5)
+        asked = len(service.heard)
+        service.holds_for_s = 40
+        live.ask(Run)
+        await watch.let_pass(1)
+        assert [heard.head.path for heard in service.heard[asked:]] == ["/v1/executions"]
+        assert 38 < live.held_s <= 40
+        live.ask(Run)
+        await watch.let_pass(1)
+        assert live.held_s == 0
+
+
+async def test_a_service_that_is_gone_is_noticed_and_its_return_is_seen_within_five_seconds(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    async with watching(service, clock, tmp_path) as watch:
+        connection = watch.session.live.connection
+        await watch.let_pass(5)
+        assert connection.has_responded
+        service.say("*", ".*", Said(502, b"<html>gone</html>", content_type="text/html"))
+        lost_at = clock.now()
+        await watch.let_pass(120)
+        assert connection.lost_since is not None
+        assert (connection.lost_since - lost_at).total_seconds() < 5
+        service._said.clear()
+        await watch.let_pass(5)
+        assert connection.lost_since is None
+        collection = watch.session.store.collection("work", "run")
+        assert collection.failure is None
+
+
+async def test_a_problem_with_a_5xx_is_a_response(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    async with watching(service, clock, tmp_path) as watch:
+        service.say("GET", "/v1/executions", Said(503, problem("upstream_unavailable")))
+        await watch.let_pass(60)
+        assert watch.session.live.connection.lost_since is None
+
+
+async def test_a_list_goes_on_page_by_page_and_to_its_end(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    async with watching(service, clock, tmp_path) as watch:
+        rest, store = watch.session.live.runs.rest, watch.session.store
+        await watch.let_pass(3)
+        assert len(store.collection("work", "run").by_id) == 100
+        rest.go_on()
+        await watch.let_pass(1)
+        assert len(store.collection("work", "run").by_id) == 200
+        rest.go_on(ALL_PAGES)
+        await watch.let_pass(20)
+        collection = store.collection("work", "run")
+        assert [record.id for record in collection.records] == [f"ex_{number:04}" for number in range(MANY)]
+        assert collection.end_is_proven, "a sweep that joins what is known keeps the end"
+        assert not rest.has_more
+
+
+async def test_a_search_reads_what_the_service_filters_from_the_whole_list(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    service.runs[440]["status"] = "failed"
+    async with watching(service, clock, tmp_path) as watch:
+        rest, store = watch.session.live.runs.rest, watch.session.store
+        await watch.let_pass(3)
+        rest.look_for({"status": "failed"})
+        await watch.let_pass(2)
+        assert rest.is_searched
+        assert "ex_0440" in store.collection("work", "run").by_id
+        assert len(store.collection("work", "run").by_id) == 101
+
+
+async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    service.say("GET", "/v1/receipts", Said(404, problem("not_found")))
+    async with watching(service, clock, tmp_path) as watch:
+        session = watch.session
+        await session.watch_list.add(session.scope, ["ex_0001", "ex_0000"])
+        session.live.start_list(Receipt)
+        await watch.let_pass(15)
+        collection = session.store.collection("work", "receipt")
+        assert [record.id for record in collection.records] == ["ex_0001"]
+        assert collection.failure is not None
+        assert collection.failure.trouble is ReadInterruption.NOT_OFFERED
