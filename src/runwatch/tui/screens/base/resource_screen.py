@@ -253,11 +253,20 @@ class ResourceScreen(ListScreen, RecordScreen):
     # Messages and key actions.
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
-        """Update the detail once the cursor rests."""
+        """Update the detail once the cursor rests; read on at the end of a list that goes on."""
         message.stop()
+        self._read_on()
         if self._rest is not None:
             self._rest.stop()
         self._rest = self.set_timer(DEBOUNCE_S, self._rested)
+
+    def _read_on(self) -> None:
+        """Read the next page of the list if the cursor is on its last row."""
+        session = self.console.session
+        is_at_end = self.table.line_count() > 0 and self.table.cursor == self.table.line_count() - 1
+        rest = session.live.rest(self.spec.record) if session is not None and is_at_end else None
+        if rest is not None:
+            rest.go_on()
 
     def _rested(self) -> None:
         self._rest = None
