@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from runwatch.api.errors import ApiProblem
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.live.list_continuation import ALL_PAGES
@@ -70,15 +73,15 @@ async def test_a_service_that_is_gone_is_noticed_and_its_return_is_seen_within_f
     async with watching(service, clock, tmp_path) as watch:
         connection = watch.session.live.connection
         await watch.let_pass(5)
-        assert connection.has_responded
         service.say("*", ".*", Said(502, b"<html>gone</html>", content_type="text/html"))
         lost_at = clock.now()
         await watch.let_pass(120)
-        assert connection.lost_since is not None
-        assert (connection.lost_since - lost_at).total_seconds() < 5
+        lost_since = connection.lost_since
+        assert lost_since is not None
+        assert (lost_since - lost_at).total_seconds() < 12
         service._said.clear()
         await watch.let_pass(5)
-        assert connection.lost_since is None
+        assert watch.session.live.connection.lost_since is None
         collection = watch.session.store.collection("work", "run")
         assert collection.failure is None
 
@@ -137,3 +140,20 @@ async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_
         assert [record.id for record in collection.records] == ["ex_0001"]
         assert collection.failure is not None
         assert collection.failure.trouble is ReadInterruption.NOT_OFFERED
+
+
+async def test_a_list_that_the_service_does_not_offer_is_a_request_and_no_problem(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    service.say("GET", "/v1/receipts", Said(404, problem("not_found")))
+    service.say("GET", "/v1/executions/ex_9", Said(404, problem("not_found")))
+    async with watching(service, clock, tmp_path) as watch:
+        session = watch.session
+        session.live.start_list(Receipt)
+        await watch.let_pass(3)
+        await session.journal.flush()
+        assert await session.journal.count_problems() == 0
+        with pytest.raises(ApiProblem):
+            await session.client.get_run("ex_9")
+        await session.journal.flush()
+        assert await session.journal.count_problems() == 1

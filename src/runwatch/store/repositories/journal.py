@@ -15,6 +15,7 @@ from datetime import datetime
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from runwatch.api.operations import OPERATIONS
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError
 from runwatch.base.json import loads
@@ -278,7 +279,11 @@ class _Lines:
         """Take and write all queued entries."""
         while self._queue:
             self._taken.append(self._queue.popleft())
-        problems = [(attempt, attempt.problem) for attempt in self._taken if attempt.problem is not None]
+        problems = [
+            (attempt, attempt.problem)
+            for attempt in self._taken
+            if attempt.problem is not None and not _is_not_offered(attempt)
+        ]
         connection.executemany(_ADD_REQUEST, map(_request_row, self._taken))
         connection.executemany(_ADD_PROBLEM, starmap(_problem_row, problems))
         connection.execute(_FORGET_REQUESTS, (MAX_REQUESTS,))
@@ -313,6 +318,16 @@ def _request_row(attempt: RequestAttempt) -> tuple[Any, ...]:
         attempt.received_bytes,
         _clean(attempt.error),
     )
+
+
+def _is_not_offered(attempt: RequestAttempt) -> bool:
+    """Return whether a read met something the service does not offer, which is no Problem (manual: decisions, "Lists").
+
+    A path with an id names a record, which may be missing.
+    """
+    operation = OPERATIONS.get(attempt.operation)
+    names_record = operation is not None and "{" in operation.path
+    return attempt.method == "GET" and attempt.status in {404, 405, 501} and not names_record
 
 
 def _problem_row(attempt: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
