@@ -21,7 +21,7 @@ from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
 from runwatch.records.run import Run
-from runwatch.store.live.connection import PROBE_S, Connection
+from runwatch.store.live.connection_state import PROBE_S, ConnectionState
 from runwatch.store.live.list_continuation import ListContinuation
 from runwatch.store.live.list_writer import PASSING_FAILURES, ListWriter
 from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget, sweep_interval_s
@@ -103,7 +103,7 @@ class Poller:
         self.scheduler: Final = Scheduler(
             clock, self.budget, lambda: self.held_s, lambda: client.gate.open(client.target.origin)
         )
-        self.connection: Final = Connection(retries, self._probe_soon, self.scheduler.run_all_soon)
+        self.connection: Final = ConnectionState(retries, self._probe_soon, self.scheduler.run_all_soon)
         self.tails: Final = RunTails(
             client,
             scope,

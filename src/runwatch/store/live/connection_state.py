@@ -13,7 +13,7 @@ PROBE_S: Final = 3.0
 """Pause between two attempts to reach a service that does not respond, so that its return is seen within 5 s."""
 
 
-class Connection:
+class ConnectionState:
     """Whether the service responds.
 
     A request that is repeated counts only when its last attempt has failed. A Problem is a response of the service,
