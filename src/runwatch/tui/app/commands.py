@@ -41,6 +41,7 @@ _SAID_OTHERWISE: Final = frozenset(
         "app.quit",
         "app.outbox",
         "app.find_servers",
+        "app.profile",
         "screen.time",
         "screen.tail_all",
         "app.around",
@@ -97,6 +98,9 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
                   keys.shown("screen.time"), argument_name="MODE", known=get_args(TimeMode))  # fmt: skip
     yield PaletteCommand("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
     if profile_menu.can_switch_profiles(console):
+        yield PaletteCommand("profile", "Switch to another profile and keep the view; without NAME, choose it.",
+                      partial(profile_menu.go_to_profile, console), console.keys.shown("app.profile"),
+                      argument_name="NAME", known=console.profiles.known)  # fmt: skip
         yield PaletteCommand("across", "Show templates, receipts, usage or problems of several profiles.",
                       partial(profile_menu.show_multi_profile, console), argument_name="A,B|all")  # fmt: skip
     if can_search(console):

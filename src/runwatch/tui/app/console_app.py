@@ -217,6 +217,15 @@ class ConsoleApp(NavigatingApp):
         """Show unconfirmed writes, to retry or discard them."""
         self.unconfirmed_writes.open(self.console_screen)
 
+    def action_profile(self) -> None:
+        """Open the menu of profiles."""
+        from runwatch.tui.app.profile_menu import can_switch_profiles, open_switch_menu
+
+        if can_switch_profiles(self):
+            open_switch_menu(self)
+        else:
+            self.console_screen.connected_session()
+
     def action_find_servers(self) -> None:
         from runwatch.tui.flows.model_servers import search_model_servers
 
@@ -368,7 +377,12 @@ class ConsoleApp(NavigatingApp):
 
             target = await resolve_startup_target(self, self.notices.welcome)
             self.profile_name = target.profile
-            self.session = await open_service_session(self, target)
+            session = await open_service_session(self, target)
+            if self.session is not None:
+                # Meanwhile the user has switched to another profile.
+                await session.close()
+                return
+            self.session = session
             await self.session.start(CACHED_KINDS)
             if self.notices.is_welcoming and not self.launch.demo:
                 # Only now, because the key works from now on.
@@ -392,6 +406,7 @@ class ConsoleApp(NavigatingApp):
             for record in self._listed:
                 self.session.live.stop_list(record)
         self.session, self.profile_name, self._listed = session, session.target.profile, ()
+        self.failure = None
         start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes")
 
     def make_screen(self, name: str) -> ConsoleScreen:

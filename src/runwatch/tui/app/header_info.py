@@ -39,7 +39,12 @@ def build_header_info(console: Console) -> HeaderInfo:
         how = label_span(
             f"{glyph} {'not connected' if failed else console.startup_status}", Role.BAD if failed else Role.LIVE
         )
-        return HeaderInfo(line(console.profile_name), connection=(how,))
+        return HeaderInfo(
+            line(console.profile_name),
+            colour=_colour(console, is_production=is_production(console, console.profile_name)),
+            is_production=is_production(console, console.profile_name),
+            connection=(how,),
+        )
     live = session.live
     held = live.held_s
     account = _account(console)
@@ -51,7 +56,8 @@ def build_header_info(console: Console) -> HeaderInfo:
     rate = f"{live.budget.per_minute}/min" + ("" if limit is None else f" of {limit} left {left}")
     return HeaderInfo(
         line(session.target.profile),
-        colour=_colour(console, session),
+        colour=_colour(console, is_production=session.target.production),
+        is_production=session.target.production,
         read_only=session.client.read_only,
         # A local service has no host to show: no request uses its port, which changes with every start.
         host=line(session.target.host if session.target.socket is None else ""),
@@ -69,11 +75,17 @@ def _place_of_file(console: Console, path: Path) -> HeaderInfo:
     return HeaderInfo(line(f"file {line(path.name, 40)}"), read_only=True, connection=how)
 
 
-def _colour(console: Console, session: ServiceSession) -> str | None:
+def is_production(console: Console, name: str) -> bool:
+    """Whether the settings mark a profile as a production service."""
+    profile = console.settings.profiles.get(name)
+    return profile is not None and profile.production
+
+
+def _colour(console: Console, *, is_production: bool) -> str | None:
     """Return the profile's background colour: the configured one, otherwise red for production."""
-    profile = console.settings.profiles.get(session.target.profile)
+    profile = console.settings.profiles.get(console.profile_name)
     named = PROFILE_COLOURS.get(profile.colour) if profile is not None else None
-    return named or (console.palette.text.get("bad") if session.target.production else None)
+    return named or (console.palette.text.get("bad") if is_production else None)
 
 
 def _account(console: Console) -> Account | None:

@@ -1,16 +1,18 @@
-"""Multi-profile screens, and the menu that chooses their profiles."""
+"""The menu of profiles to switch to; multi-profile screens, and the menu that chooses their profiles."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from runwatch.base.closest_word import closest_word
 from runwatch.tui.core.rendering import label_span
-from runwatch.tui.flows.profile_switch import MultiProfileScreen
+from runwatch.tui.flows.profile_switch import MultiProfileScreen, switch_profile
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.tui.app.navigation import NavigatingApp
@@ -25,7 +27,57 @@ SUPPORTED_SCREENS_TEXT: Final = ":templates, :receipts, :account or :problems"
 
 def can_switch_profiles(console: NavigatingApp) -> bool:
     """Whether the console uses a service; an opened file belongs to no profile."""
-    return console.session is not None and not console.has_file
+    return not console.has_file
+
+
+async def go_to_profile(console: NavigatingApp, name: str) -> None:
+    """Switch to a profile and keep the view; without a name, open the menu of profiles."""
+    screen, profiles = console.console_screen, console.profiles
+    name = name.strip()
+    if not name:
+        open_switch_menu(console)
+    elif name == console.profile_name:
+        screen.notify_user(f"This is profile {line(name, 40)}.")
+    elif name in profiles.known:
+        switch_profile(screen, name)
+    else:
+        screen.notify_user(_unknown_text(name, profiles.known), Role.WARN)
+
+
+def open_switch_menu(console: NavigatingApp) -> None:
+    """Open the menu that switches the console to another profile."""
+    title = (label_span("Profile   ", Role.PLAIN), label_span("enter switches to it, esc closes"))
+    console.console_screen.open_overlay(Menu(title, list(_switch_items(console)), id="profile-menu"))
+
+
+def _switch_items(console: NavigatingApp) -> Iterator[MenuItem]:
+    for name in console.profiles.known:
+        is_current = name == console.profile_name
+        off = line("you are here") if is_current else None
+        yield MenuItem(line(name), partial(switch_profile, console.console_screen, name), _note(console, name), off)
+    if len(console.profiles.known) < 2:
+        yield MenuItem(
+            line("another profile"),
+            None,
+            disabled_reason=line("runwatch config set profiles.NAME.base_url URL adds one"),
+        )
+
+
+def _note(console: NavigatingApp, name: str) -> SafeText:
+    """Describe a profile: production, read-only, address, and why it is not connected."""
+    profile, failure = console.loaded.settings.profiles.get(name), console.profiles.failures.get(name)
+    if failure is not None:
+        return line(failure.title)
+    if profile is None:
+        return line("")
+    words = ("PRODUCTION" * profile.production, "read-only" * profile.read_only, profile.base_url)
+    return line("  ".join(word for word in words if word))
+
+
+def _unknown_text(name: str, known: Sequence[str]) -> str:
+    near = closest_word(name, known)
+    meant = f"; did you mean {near}?" if near else ""
+    return f"There is no profile {line(name, 40)}{meant}; known: {', '.join(known)}"
 
 
 async def show_multi_profile(console: NavigatingApp, text: str) -> None:
@@ -43,7 +95,7 @@ async def show_multi_profile(console: NavigatingApp, text: str) -> None:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     unknown = [name for name in names if name not in profiles.known and name != ALL]
     if unknown:
-        screen.notify_user(f"There is no profile {line(unknown[0], 40)}; known: {', '.join(profiles.known)}", Role.WARN)
+        screen.notify_user(_unknown_text(unknown[0], profiles.known), Role.WARN)
         return
     if names:
         profiles.choose(None if ALL in names else names)
@@ -86,12 +138,9 @@ def _items(console: NavigatingApp) -> list[MenuItem]:
     profiles, marks = console.profiles, console.chrome_glyphs
     items = []
     for name in profiles.known:
-        failure = profiles.failures.get(name)
-        profile = console.loaded.settings.profiles.get(name)
-        note = failure.title if failure is not None else "" if profile is None else profile.base_url
         mark = marks.marked if name in profiles.shown else " "
         off = line("at least one profile must stay marked") if profiles.shown == (name,) else None
-        items.append(MenuItem(line(f"{mark} {name}"), partial(_toggle, console, name), line(note), off))
+        items.append(MenuItem(line(f"{mark} {name}"), partial(_toggle, console, name), _note(console, name), off))
     return items
 
 

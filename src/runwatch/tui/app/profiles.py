@@ -37,7 +37,9 @@ class ProfileManager:
 
     @property
     def known(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((self._console.profile_name, *self._console.loaded.settings.profiles)))
+        # A service chosen when the console started need not be in the settings file.
+        names = (self._console.profile_name, *self._console.loaded.settings.profiles, *self._sessions)
+        return tuple(dict.fromkeys(names))
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -88,9 +90,10 @@ class ProfileManager:
         if session is None:
             return False
         before = console.session
-        if before is not None and before is not session:
+        if before is not session:
             self._sessions.pop(name)
-            self._sessions[before.target.profile] = before
+            if before is not None:
+                self._sessions[before.target.profile] = before
             console.switch_session(session)
         return True
 

@@ -82,7 +82,9 @@ def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSugge
     if command.needs_argument and not argument:
         raise CommandError(f"{command.name} needs {command.argument_name}")
     if argument and command.known and argument not in command.known:
-        raise CommandError(f"{command.name} takes {', '.join(command.known)}")
+        near = closest_word(argument, command.known)
+        meant = f"; did you mean {near}?" if near else ""
+        raise CommandError(f"{command.name} takes {', '.join(command.known)}{meant}")
     return CommandSuggestion(text, command, argument)
 
 

@@ -78,6 +78,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("app.around", "at", "around", "Show what happened around the time of this row, or any other time."),
     _action("app.outbox", "O", "settle", "Retry or discard writes whose outcome is unknown.", "outbox"),
     _action("app.find_servers", "M", "servers", "Find model servers on this machine, through the local service."),
+    _action("app.profile", "K", "profile", "Switch to another profile and keep the view."),
     _action("app.back_in_history", "[", "back", "Go back to the previous view.", "history(-1)"),
     _action("app.forward_in_history", "]", "forward", "Go forward to the next view.", "history(1)"),
     _action("app.last_view", "-", "last", "Switch between the last two views.", "last_view"),
@@ -174,9 +175,9 @@ RECORD_KEYS: Final = (
 """Actions that do something with the record at the cursor, in the order of its menu."""
 
 SERVICE_ONLY: Final = frozenset(
-    {"app.around", "app.find_servers", "app.outbox", "review.decide", "screen.add", "screen.again", "screen.destroy",
-     "screen.edit", "screen.label", "screen.new", "screen.pause", "screen.refresh_all", "screen.tail_all",
-     "screen.test", "tail.follow"}
+    {"app.around", "app.find_servers", "app.outbox", "app.profile", "review.decide", "screen.add", "screen.again",
+     "screen.destroy", "screen.edit", "screen.label", "screen.new", "screen.pause", "screen.refresh_all",
+     "screen.tail_all", "screen.test", "tail.follow"}
 )  # fmt: skip
 """Actions without a use when an opened file replaces the service; the status bar does not offer them then."""
 

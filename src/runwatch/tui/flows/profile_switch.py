@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -27,6 +28,14 @@ class MultiProfileScreen(Protocol):
 def open_view_in_profile(screen: ConsoleScreen, profile: str, view: ViewState) -> None:
     """Switch the console to a profile and open a view of it, where all actions are available."""
     _go(screen, profile, lambda: screen.console.go_to_view(view))
+
+
+def switch_profile(screen: ConsoleScreen, profile: str) -> None:
+    """Switch the console to a profile and show the same screen with the same filter and sort order."""
+    view = screen.console.present_view
+    # Records belong to their profile, so the one at the cursor is not looked for.
+    place = None if view is None else replace(view, selected="", is_open=False)
+    _go(screen, profile, lambda: screen.console.go_to_view(place or ViewState(screen.console.settings.home_screen)))
 
 
 def open_record_in_profile(screen: ConsoleScreen, profile: str, kind: str, record_id: str) -> None:

@@ -214,6 +214,11 @@ class Console(WidgetApp):
 
     # Navigation.
 
+    @property
+    def present_view(self) -> ViewState | None:
+        """The current state of the front view."""
+        raise NotImplementedError
+
     async def go_to(self, name: str) -> None:
         """Go to a screen, and wait until it is shown."""
         raise NotImplementedError

@@ -39,6 +39,7 @@ class HeaderInfo(NamedTuple):
 
     Attributes:
         colour: The profile's color from the settings, ``#rrggbb``.
+        is_production: Whether the profile is marked as a production service.
         read_only: Whether the client refuses every write.
         host: Host and port of the service.
         key: Source and id of the key, never the key itself.
@@ -49,6 +50,7 @@ class HeaderInfo(NamedTuple):
 
     profile: SafeText
     colour: str | None = None
+    is_production: bool = False
     read_only: bool = False
     host: SafeText = NOTHING
     key: SafeText = NOTHING
@@ -58,7 +60,7 @@ class HeaderInfo(NamedTuple):
 
 
 class HeaderBar(Bar):
-    """The header line. Profile, mode and the countdown of a hold are never dropped for lack of room."""
+    """The header line. Profile, production, mode and the countdown of a hold are never dropped for lack of room."""
 
     def __init__(self, place: HeaderInfo | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -84,8 +86,10 @@ class HeaderBar(Bar):
         place = self.place
         mode = label_span("READ-ONLY", Role.WARN) if place.read_only else label_span("can change", Role.PLAIN)
         profile = BarPart(((truncate(place.profile, PROFILE_CELLS), Role.PLAIN),), colour=place.colour)
+        production = label_span("PRODUCTION" if place.is_production else "", Role.BAD)
         left = {
             "profile": profile,
+            "production": BarPart((production,)),
             "mode": BarPart((mode,)),
             "host": BarPart(((truncate(place.host, HOST_CELLS), Role.QUIET),)),
             "key": BarPart(((truncate(place.key, KEY_CELLS), Role.QUIET),)),

@@ -1,0 +1,92 @@
+"""Switching to another profile inside the console: by name, in a menu, away from a dead host, and in the same place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runwatch.tui.app.header_info import build_header_info
+from runwatch.tui.screens.templates.templates import TemplatesScreen
+from tests.support import resources
+from tests.support.builders import run
+from tests.support.scripted import ScriptedService
+from tests.tui.console import Driven, console
+from tests.tui.several import both, command, offering
+
+
+def work_service() -> ScriptedService:
+    return offering(resources.template(), runs=[run("ex_work")])
+
+
+def home_service() -> ScriptedService:
+    return offering(resources.template("pooled-open-model"), runs=[run("ex_home")])
+
+
+async def come_home(driven: Driven) -> None:
+    await driven.until(lambda: driven.app.profile_name == "home", "the profile home")
+    await driven.shows("switched to profile home")
+
+
+async def test_a_profile_is_switched_to_by_its_name_and_the_view_stays(tmp_path: Path) -> None:
+    async with both(tmp_path, work_service(), home_service()) as driven:
+        await command(driven, "filter has:template")
+        await driven.press("S")
+        await command(driven, "profile home")
+        await come_home(driven)
+        await driven.comes("pooled-open-model")
+        screen = driven.app.screen
+        assert isinstance(screen, TemplatesScreen)
+        assert screen.filter_text == "has:template"
+        assert "sort template ▼" in driven.text
+        assert driven.text.startswith(" home")
+        await command(driven, "profile work")
+        await driven.comes("starter")
+        assert driven.app.profile_name == "work"
+
+
+async def test_the_menu_of_profiles_says_where_one_is_and_switches(tmp_path: Path) -> None:
+    more = "production = true\nread_only = true\n"
+    async with both(tmp_path, work_service(), home_service(), more=more) as driven:
+        await driven.press("K")
+        await driven.shows("enter switches to it")
+        assert "off: you are here" in driven.text
+        assert "PRODUCTION  read-only  http://" in driven.text
+        await driven.press("down", "enter")
+        await come_home(driven)
+        assert driven.lines[0].startswith(" home  PRODUCTION  READ-ONLY")
+
+
+async def test_an_unknown_profile_is_told_with_the_nearest_one(tmp_path: Path) -> None:
+    async with both(tmp_path, work_service(), home_service()) as driven:
+        await command(driven, "profile hmoe")
+        await driven.shows("did you mean home?")
+        assert driven.app.profile_name == "work"
+
+
+async def test_a_console_whose_host_is_dead_is_switched_to_another_profile(tmp_path: Path) -> None:
+    dead = 'default_profile = "dead"\n[profiles.dead]\nbase_url = "http://127.0.0.1:9"\nproduction = true\n'
+    (tmp_path / "home.key").write_text("rk_home\n", "utf-8")
+    home = home_service()
+    async with home:
+        settings = f'{dead}[profiles.home]\nbase_url = "{home.base_url}"\nkey_command = "cat {tmp_path}/home.key"\n'
+        environment = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""}
+        async with console(
+            ScriptedService(), tmp_path, settings=settings, environment=environment, is_open=False
+        ) as driven:
+            await driven.shows("connecting")
+            assert driven.lines[0].startswith(" dead  PRODUCTION")
+            await command(driven, "profile home")
+            await come_home(driven)
+            await driven.comes("ex_home")
+            await driven.pass_time(30.0)
+            assert driven.app.profile_name == "home"
+            assert driven.app.failure is None
+
+
+async def test_production_is_a_word_at_every_width(tmp_path: Path) -> None:
+    more = "production = true\n"
+    async with both(tmp_path, work_service(), home_service(), size=(80, 24), more=more) as driven:
+        await command(driven, "profile home")
+        await come_home(driven)
+        assert build_header_info(driven.app).is_production
+        assert " PRODUCTION " in driven.lines[0]
+        assert "can change" in driven.lines[0]
