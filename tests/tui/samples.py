@@ -35,6 +35,8 @@ class Column:
     keeps_last_words: bool = False
     never_cut: bool = False
     hide_if_empty: bool = False
+    whole_first: bool = False
+    is_extra: bool = False
 
 
 @dataclass(frozen=True)

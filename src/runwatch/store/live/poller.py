@@ -26,6 +26,7 @@ from runwatch.store.live.list_continuation import ListContinuation
 from runwatch.store.live.list_writer import PASSING_FAILURES, ListWriter
 from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget, sweep_interval_s
 from runwatch.store.live.run_list import SWEEP_PAGE, SWEEP_PAGES, RunList
+from runwatch.store.live.run_receipts import RunReceipts
 from runwatch.store.live.run_tails import RunTails, TailUpdate
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.event_store import EventStore
@@ -118,6 +119,7 @@ class Poller:
         )
         self._writer = ListWriter(scope, store, clock)
         self.runs: Final = RunList(client, scope, watch, self._writer, self.scheduler, lambda: self.sweep_s)
+        self.receipts: Final = RunReceipts(client, scope, store, self.scheduler, clock=clock)
         self._rests = {Run.KIND: self.runs.rest, Receipt.KIND: self._make_rest(Receipt)}
 
     @property
@@ -151,11 +153,14 @@ class Poller:
         await self.scheduler.run()
 
     def start_list(self, kind: type[Record]) -> None:
-        """Start to poll the list of a kind that a screen shows; runs and the account are always polled.
+        """Start to poll the list of a kind that a screen shows.
 
-        The user waits for a list that is not known yet or out of date.
+        Runs and the account are always polled; for a list of runs, the receipts of ended runs are read too. The user
+        waits for a list that is not known yet or out of date.
         """
-        if kind is not Run and is_listable(kind):
+        if kind is Run:
+            self.receipts.start()
+        elif is_listable(kind):
             read_at = self._writer.collection(kind.KIND).read_at
             is_old = read_at is None or self._clock.monotonic() - read_at > STALE_INTERVALS * self.intervals.lists_s
             self._start_list(kind, is_asked=is_old)
@@ -167,7 +172,9 @@ class Poller:
         """Stop to poll the list of a kind, and to read on in it."""
         if (rest := self.rest(kind)) is not None:
             rest.stop()
-        if kind is not Run:
+        if kind is Run:
+            self.receipts.stop()
+        else:
             self.scheduler.remove(f"list {kind.KIND}")
 
     def rest(self, kind: type[Record]) -> ListContinuation | None:
@@ -204,6 +211,7 @@ class Poller:
     def _read_again(self, kind: type[Record], *, is_asked: bool) -> None:
         self.runs.ask_again()
         if kind is Run:
+            self.receipts.retry()
             self.runs.start(is_asked=is_asked)
         elif kind is not Account and is_listable(kind):
             self._start_list(kind, is_asked=is_asked)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from runwatch.records.run import Run
 from runwatch.view.problems.explanations import describe_submit_effect, explain_code, next_step
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
-from runwatch.view.spec.members import column, fields, member_lines, time_column
+from runwatch.view.spec.members import column, fields, id_column, member_lines, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.glyphs import Role
@@ -91,13 +91,13 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
     singular="problem",
     title="Problems",
     columns=(
-        time_column("time|age=time", min_cells=3, hide_order=5),
-        column("code", find_error_code, cell=_code, min_cells=14),
-        column("http|status", align="right", hide_order=4),
-        column("request", hide_order=3, max_cells=48, min_cells=10),
-        column("instance=problem.instance", min_cells=36),
-        column("profile", hide_order=2),
-        column("title=problem.title", hide_order=1, max_cells=60, min_cells=8),
+        time_column("time|age=time", min_cells=3),
+        column("code", find_error_code, cell=_code, min_cells=14, whole_first=True),
+        column("http|status", title="status", align="right"),
+        column("request", max_cells=48, min_cells=16, whole_first=True),
+        id_column("instance=problem.instance", min_cells=13),
+        column("profile", hide_order=2, is_extra=True),
+        column("title=problem.title", hide_order=1, max_cells=60, min_cells=8, is_extra=True),
     ),
     fields=fields("path method operation detail=problem.detail cause host key"),
     sections=(

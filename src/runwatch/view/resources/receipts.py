@@ -13,9 +13,9 @@ from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell
 from runwatch.view.runs.run_facts import find_selected_option
 from runwatch.view.spec.members import column, field, id_column, member_lines, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.format import AMOUNT_WORDS, DURATION_WORDS, RenderContext, about, spent_amount
+from runwatch.view.text.format import AMOUNT_WORDS, DURATION_WORDS, RenderContext, listed_amount
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import duration_cell, id_cell, output_end
+from runwatch.view.text.member_format import duration_cell, model_cell, output_end
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -27,8 +27,7 @@ def _status(receipt: Receipt, context: RenderContext) -> CellText:
 def _model(receipt: Receipt, context: RenderContext) -> CellText:
     model = find_selected_option(receipt).model_key
     if model is not None:
-        # Drop the publisher, which would push the model's name out of a narrow column.
-        return line(model.rpartition("/")[2] or model)
+        return model_cell(model, context)
     # A receipt with slices but without a selected option means that no model was called.
     return StyledText(line("none called" if receipt.slices else context.glyphs.unknown), Role.QUIET)
 
@@ -37,7 +36,7 @@ def _spend(receipt: Receipt, context: RenderContext) -> CellText:
     known = receipt.known_spend_usd
     if known is None:
         return line(context.glyphs.unknown)
-    told = about(spent_amount(known, receipt.unknown_calls), is_estimated=receipt.is_estimated)
+    told = listed_amount(known, receipt.unknown_calls, context.glyphs, is_estimated=receipt.is_estimated)
     return StyledText(told, Role.WARN) if receipt.unknown_calls else told
 
 
@@ -57,18 +56,20 @@ def _score(receipt: Receipt) -> list[Decimal]:
 
 
 COLUMNS: Final = (
-    column("status", cell=_status, min_cells=11, max_cells=14, server_parameter="status"),
-    id_column("run|id|execution_id=id", format=id_cell),
-    column("model", lambda it: find_selected_option(it).model_key, cell=_model, hide_order=6, min_cells=11),
-    column("spend|cost=spend_usd", cell=_spend, align="right", hide_order=8, min_cells=7, words=AMOUNT_WORDS),
-    column("check", _check_kind, cell=_check, hide_order=7, min_cells=8),
-    column("mode", hide_order=5),
-    column("provider", lambda it: find_selected_option(it).provider, hide_order=3, min_cells=10),
     column(
-        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=2, min_cells=6, words=DURATION_WORDS
+        "status", cell=_status, min_cells=11, max_cells=14, never_cut=True, whole_first=True, server_parameter="status"
     ),
-    column("reason", hide_order=4, min_cells=12),
-    time_column("created|created_at|age=created_at", server_parameter="since", hide_order=1),
+    id_column("run|id|execution_id=id"),
+    column("reason", title="why", min_cells=7, whole_first=True),
+    column("model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=8),
+    column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=AMOUNT_WORDS),
+    column("check", _check_kind, cell=_check, min_cells=8),
+    time_column("created|created_at|age=created_at", server_parameter="since"),
+    column(
+        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=3, min_cells=6, is_extra=True,
+        words=DURATION_WORDS,
+    ),
+    column("provider", lambda it: find_selected_option(it).provider, hide_order=2, min_cells=10, is_extra=True),
 )  # fmt: skip
 
 SECTIONS: Final = (
@@ -128,6 +129,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
     title="Receipts",
     columns=COLUMNS,
     fields=(
+        field("mode"),
         field("arm|arm_id", lambda it: find_selected_option(it).arm_id, server_parameter="arm_id"),
         field("score", _score),
         field("verifier|verifier_id", lines.last_check_id),

@@ -34,12 +34,11 @@ from runwatch.view.text.format import (
     AMOUNT_WORDS,
     DURATION_WORDS,
     RenderContext,
-    about,
     duration,
     elapsed_clock,
     estimated,
     gauge,
-    money,
+    listed_amount,
     money_exact,
     percent,
     seconds_since,
@@ -53,12 +52,14 @@ from runwatch.view.text.format import (
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.member_format import (
     NO_CHARGE,
+    model_cell,
     newest_first_key,
     no_charge_cell,
     output_end,
     time_cell,
 )
-from runwatch.view.text.safe_text import SafeText, block, iso_text, line, plain_decimal
+from runwatch.view.text.safe_text import SafeText, block, iso_text, line, plain_decimal, truncate
+from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
@@ -71,10 +72,16 @@ def _outcome(facts: RunFacts, context: RenderContext) -> StyledText:
 
 
 def _run(facts: RunFacts, context: RenderContext) -> CellText:
-    return short_id(facts.id, context.glyphs)
+    """Format the id, or the user's label before the short id in the same number of cells."""
+    shown = line(facts.id)
+    if not facts.label:
+        return shown
+    short = short_id(facts.id, context.glyphs)
+    label = truncate(line(facts.label), max(_LABEL_CELLS, len(shown) - len(short) - 1), context.glyphs.ellipsis)
+    return line(f"{label} {short}")
 
 
-def _age(facts: RunFacts, context: RenderContext) -> CellText:
+def _elapsed(facts: RunFacts, context: RenderContext) -> CellText:
     """Format how long a live run has been running, or how long an ended one took."""
     if facts.is_final:
         took = facts.took_s.value
@@ -83,6 +90,14 @@ def _age(facts: RunFacts, context: RenderContext) -> CellText:
     return (
         line(context.glyphs.unknown) if created is None else elapsed_clock(max(seconds_since(created, context.now), 0))
     )
+
+
+def _started(facts: RunFacts, context: RenderContext) -> CellText:
+    """Format when the run was created: ``42s ago``, or the time in the other time modes."""
+    created = facts.run.created_at
+    if created is None:
+        return line(context.glyphs.unknown)
+    return short_ago(created, context.now) if context.time == "relative" else time_cell(created, context)
 
 
 def _mode(facts: RunFacts, context: RenderContext) -> CellText:
@@ -100,21 +115,31 @@ def _packet(facts: RunFacts) -> DecisionPacket:
 
 
 def _cost(facts: RunFacts, context: RenderContext) -> CellText:
-    """Format the spend, with a gauge against the cap while the run is live."""
+    """Format the spend, in the colour of its part of the cap while the run is live."""
     if facts.is_test:
         return no_charge_cell()
     cost = facts.known_cost_usd.value
-    if facts.unknown_calls:
-        told = about(spent_amount(cost, facts.unknown_calls), is_estimated=facts.is_estimated)
-        return StyledText(told, Role.WARN)
-    if cost is None:
+    if cost is None and not facts.unknown_calls:
         return line(context.glyphs.unknown)
-    part = usage_ratio(cost, facts.max_cost_usd.value)
-    if part is None or facts.is_final:
-        return about(money(cost), is_estimated=facts.is_estimated)
-    limit = f" {percent(part)}" if part >= 1 else ""
-    told = about(money(cost), is_estimated=facts.is_estimated)
-    return StyledText(line(f"{gauge(part, 5, context.glyphs)} {told}{limit}"), usage_role(part))
+    told = listed_amount(cost, facts.unknown_calls, context.glyphs, is_estimated=facts.is_estimated)
+    if facts.unknown_calls:
+        return StyledText(told, Role.WARN)
+    part = None if facts.is_final else usage_ratio(cost, facts.max_cost_usd.value)
+    role = usage_role(part)
+    # A colour alone would not tell that the cap is near.
+    return StyledText(line(f"{told} {percent(part)}") if part is not None and role is not Role.GOOD else told, role)
+
+
+def _used_part(facts: RunFacts) -> Decimal | None:
+    """Return the used part of the cost cap of a live run."""
+    return None if facts.is_test or facts.is_final else usage_ratio(facts.cost_usd.value, facts.max_cost_usd.value)
+
+
+def _used_gauge(facts: RunFacts, context: RenderContext) -> CellText:
+    part = _used_part(facts)
+    if part is None:
+        return line(context.glyphs.nothing)
+    return StyledText(line(f"{gauge(part, 5, context.glyphs)} {percent(part)}"), usage_role(part))
 
 
 def _last(facts: RunFacts, context: RenderContext) -> CellText:
@@ -135,10 +160,6 @@ def _reason(facts: RunFacts, context: RenderContext) -> CellText:
         return decided
     needs_none = not facts.is_final or facts.status == "completed"
     return line(reason or (context.glyphs.nothing if needs_none else context.glyphs.unknown))
-
-
-def _label(facts: RunFacts, _: RenderContext) -> CellText:
-    return line(facts.label)
 
 
 def _note(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
@@ -273,39 +294,42 @@ def _next(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 
 _UNDECIDED: Final = DecisionPacket({})
 
-_COST_WORDS: Final = (*AMOUNT_WORDS, *NO_CHARGE.split(), "limit")
+_COST_WORDS: Final = (*AMOUNT_WORDS, *NO_CHARGE.split())
+_LABEL_CELLS: Final = 8
+"""Minimum cells of a label in a list."""
 
 COLUMNS: Final = (
-    column("status", cell=_outcome, min_cells=11, max_cells=14, server_parameter="status"),
+    column(
+        "status", cell=_outcome, min_cells=11, max_cells=14, never_cut=True, whole_first=True, server_parameter="status"
+    ),
     id_column("run|id|execution_id=id", cell=_run),
+    column("reason=reason.value", title="why", cell=_reason, min_cells=10, whole_first=True),
+    column("model=model.value", format=model_cell, min_cells=8, max_cells=32, hide_if_empty=True),
+    column("cost|spend=cost_usd.value", cell=_cost, align="right", min_cells=7),
     column(
-        "age|created_at=run.created_at", title="took", cell=_age, align="right",
-        sort_key=lambda run: newest_first_key(run.run.created_at), server_parameter="since", hide_order=11,
-        min_cells=5, words=DURATION_WORDS,
+        "started|created|created_at|age=run.created_at", cell=_started, never_cut=True,
+        sort_key=lambda run: newest_first_key(run.run.created_at), server_parameter="since", min_cells=6,
+        words=DURATION_WORDS, searched="nothing",
     ),
+    column("took=took_s.value", cell=_elapsed, align="right", min_cells=4),
+    column("provider=provider.value", hide_order=2, min_cells=8, max_cells=24, hide_if_empty=True, is_extra=True),
     column(
-        "label", lambda run: run.label or None, cell=_label, hide_order=9, min_cells=8, max_cells=24,
-        hide_if_empty=True,
+        "class|data_class|data_classes=data_classes.value", title="data class", format=joined_cell, hide_order=1,
+        min_cells=8, max_cells=24, hide_if_empty=True, is_extra=True,
     ),
-    column("mode=mode.value", cell=_mode, hide_order=6),
-    column("cost|spend=cost_usd.value", title="cost / cap", cell=_cost, hide_order=8, min_cells=14, words=_COST_WORDS),
-    column(
-        "last", lambda run: last_event_text(run.last_event) if run.last_event else None, cell=_last, hide_order=10,
-        min_cells=8, keeps_last_words=True, searched="value",
-    ),
-    column("reason=reason.value", cell=_reason, hide_order=7, min_cells=12),
-    column("model=model.value", hide_order=5, min_cells=12, max_cells=32),
-    column("provider=provider.value", hide_order=4, min_cells=10, max_cells=24, hide_if_empty=True),
-    id_column("arm|arm_id=arm_id.value", cell=_arm, hide_order=3, hide_if_empty=True),
-    column(
-        "source", lambda run: ", ".join(run.told_by) or None, title="reason from", hide_order=2, min_cells=7,
-        max_cells=20, hide_if_empty=True,
-    ),
-    column("created=run.created_at", format=time_cell, searched="nothing", never_cut=True, hide_order=1),
 )  # fmt: skip
 
 FIELDS: Final = (
-    field("took=took_s.value"),
+    # Columns that a list shows only if the settings name them.
+    column("label", lambda run: run.label or None, min_cells=8, max_cells=24),
+    column(
+        "last", lambda run: last_event_text(run.last_event) if run.last_event else None, cell=_last, min_cells=8,
+        keeps_last_words=True,
+    ),
+    column("used", _used_part, title="of cap", cell=_used_gauge, min_cells=11),
+    column("mode=mode.value", cell=_mode),
+    id_column("arm|arm_id=arm_id.value", cell=_arm),
+    column("source", lambda run: ", ".join(run.told_by) or None, title="reason from", min_cells=7, max_cells=20),
     field("cap=max_cost_usd.value"),
     field("runtime_cap=max_runtime_s.value"),
     field("verdict", lambda run: _packet(run).verdict),
@@ -314,10 +338,9 @@ FIELDS: Final = (
     field("connection|connection_id=connection_id.value"),
     field("check|verifier_id=verifier_id.value"),
     field("ended|completed_at=ended_at.value"),
-    field("class|data_class|data_classes=data_classes.value"),
     field("by|cancelled_by=cancelled_by.value"),
     field("final=is_final"),
-)
+)  # fmt: skip
 
 SECTIONS: Final = (
     SectionSpec(
@@ -365,7 +388,7 @@ RUNS: Final = ResourceSpec[RunFacts](
     columns=COLUMNS,
     fields=FIELDS,
     sections=SECTIONS,
-    sort=(SortKey("final"), SortKey("age")),
+    sort=(SortKey("final"), SortKey("started")),
     empty=(
         "No runs yet. `runs submit` with `--mode echo` starts a test run at no cost, `runs add` watches one by its id."
     ),

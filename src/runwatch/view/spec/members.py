@@ -60,6 +60,7 @@ def column(names: str, value: Callable[[Any], object] | None = None, **options: 
 def status_column(names: str, value: Callable[[Any], Any] | None = None, **options: Any) -> Column[Any]:
     """Declare a column of a status, with its glyph and colour."""
     read = _name_field(names, value)["value"]
+    options = {"whole_first": True, **options}
     return column(names, value, cell=lambda subject, context: status_cell(read(subject), context), **options)
 
 
@@ -78,7 +79,8 @@ def time_column(names: str, **options: Any) -> Column[Any]:
 
 def id_column(names: str, **options: Any) -> Column[Any]:
     """Declare a column of an id, which loses its middle where it is too long."""
-    return column(names, **{"min_cells": 9, **options}, elides_middle=True, shows_id=names.endswith("=id"))
+    defaults = {"min_cells": 9, "whole_first": True, **options}
+    return column(names, **defaults, elides_middle=True, shows_id=names.endswith("=id"))
 
 
 def _name_field(names: str, value: Callable[[Any], object] | None) -> dict[str, Any]:

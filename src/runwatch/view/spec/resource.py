@@ -79,11 +79,14 @@ class Column(Field[S]):
             only for them.
         shows_id: Whether the value is the subject's id, and the cell a part of it.
         is_pure: Whether value and cell depend on nothing but what the subject holds.
-        hide_if_empty: Whether to drop the column if it is empty in all visible rows.
+        hide_if_empty: Whether to drop the column from a command's table if it is empty in all rows, and from an empty
+            table of the console. A table of the console with rows drops every empty column.
         elides_middle: Whether to cut long text in its middle, because ids differ at their ends.
         keeps_last_words: Whether a long text loses words at its start, because its end is the value.
         never_cut: Whether to drop the column rather than cut it, because a cut time would be a different time.
             Right-aligned columns are numbers and are never cut either.
+        whole_first: Whether free room goes to this column before the others, such as a state, an id or a reason.
+        is_extra: Whether the column is shown only if every other column is whole.
     """
 
     title: str
@@ -101,6 +104,8 @@ class Column(Field[S]):
     words: tuple[str, ...] | None = None
     shows_id: bool = False
     is_pure: bool = True
+    whole_first: bool = False
+    is_extra: bool = False
 
     def draw(self, subject: S, context: RenderContext) -> StyledText | None:
         """Render the cell of one row; ``None`` if it is empty or has no special format."""
@@ -233,7 +238,8 @@ class ResourceSpec(Generic[S]):
         sort: Initial order of a list.
         empty: Text of an empty list: why, and what to do.
         note: A line always shown above a detail.
-        fields: Fields for filter and sort without a column.
+        fields: Fields for filter and sort without a column; a column among them is shown only if the settings or a
+            command name it.
         flags: Names for ``is:``.
         tabs: Tabs of the detail beside the record's own.
         facets: Names of columns and fields whose values are counted above the list.
@@ -285,6 +291,11 @@ class ResourceSpec(Generic[S]):
         """Yield columns, then fields without a column."""
         yield from self.columns
         yield from self.fields
+
+    @property
+    def all_columns(self) -> tuple[Column[S], ...]:
+        """The columns of the list, then those that it does not show by itself."""
+        return tuple(field for field in self.all_fields() if isinstance(field, Column))
 
     def field(self, name: str) -> Field[S] | None:
         """Return the field with this name or alias."""

@@ -132,7 +132,7 @@ class RowTexts(Generic[S]):
 
     def __init__(self, spec: ResourceSpec[S]) -> None:
         self._spec = spec
-        self._share([column for column in spec.columns if column.is_pure])
+        self._share([column for column in spec.all_columns if column.is_pure])
 
     def text_of(self, subject: S) -> SharedText[S]:
         """Return what a subject says, except its :attr:`SharedText.own` columns."""

@@ -215,7 +215,7 @@ class RecordRow(Generic[S]):
         """Return what the columns say, in their order."""
         subject = self._unpacked()
         return dict.fromkeys(
-            chain.from_iterable(column_texts(column, subject) for column in self._drawing.spec.columns)
+            chain.from_iterable(column_texts(column, subject) for column in self._drawing.spec.all_columns)
         )
 
     def flag(self, name: str) -> bool:

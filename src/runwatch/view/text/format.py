@@ -83,6 +83,18 @@ def spent_amount(
     return line(f"at least {draw(known)}" if known else UNKNOWN)
 
 
+def listed_amount(known: Decimal | None, unknown_calls: int | None, glyphs: Glyphs, *, is_estimated: bool) -> SafeText:
+    """Format an amount that may be partly unknown for a narrow column: ``0.0142``, ``≥ 0.0030``, ``~0.0007``.
+
+    Args:
+        known: The known part, in US dollars.
+    """
+    if unknown_calls and not known:
+        return line(UNKNOWN)
+    least = f"{glyphs.at_least} " if unknown_calls else ""
+    return line(f"{least}{'~' * is_estimated}{money(known)}")
+
+
 def estimated(told: SafeText, *, is_estimated: bool) -> SafeText:
     """Append ``(estimated)`` to an amount from :func:`spent_amount` that is based on an estimate."""
     return line(f"{told} (estimated)") if is_estimated and told != UNKNOWN else told

@@ -105,6 +105,11 @@ def id_cell(value: str, context: RenderContext) -> SafeText:
     return short_id(value, context.glyphs)
 
 
+def model_cell(value: str, _: RenderContext) -> SafeText:
+    """Format a model for a list without its publisher, which would push the model's name out of a narrow column."""
+    return line(value.rpartition("/")[2] or value)
+
+
 def newest_first_key(value: datetime | None) -> float | None:
     """Return a sort key that puts the newest first, as an age does."""
     return None if value is None else -(value - _EPOCH).total_seconds()

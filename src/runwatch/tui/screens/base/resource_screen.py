@@ -38,6 +38,21 @@ if TYPE_CHECKING:
 _DOING: Final = frozenset({"new", "destroy", "edit", "test"})
 """Key actions whose meaning the resource's specification defines."""
 
+BESIDE_FROM_CELLS: Final = 200
+"""Width from which the detail is beside the list; the list then still has as much room as in a window of 120 cells."""
+
+STACKED_FROM_ROWS: Final = 28
+"""Rows from which a window has room for a list with the detail below it."""
+
+MIN_LIST_ROWS: Final = 6
+"""Minimum height of a list above the detail: its frame, head and three rows."""
+
+_LIST_FRAME_ROWS: Final = 3
+"""Rows of a list's frame and head."""
+
+_TROUBLE_ROWS: Final = 6
+"""Rows for the reason of a failed read below the rows of a list."""
+
 DEBOUNCE_S: Final = 0.15
 """How long the cursor must rest before the detail follows."""
 
@@ -57,10 +72,24 @@ class ResourceScreen(ListScreen, RecordScreen):
             height: 1fr;
         }
         & #list {
-            width: 13fr;
+            width: 1fr;
         }
         & #detail {
-            width: 12fr;
+            width: 32%;
+            max-width: 90;
+        }
+        &.-stacked #panes {
+            layout: vertical;
+        }
+        &.-stacked #list {
+            height: 3fr;
+        }
+        &.-stacked #detail, &.-narrow #detail, &.-full-detail #detail {
+            width: 1fr;
+            max-width: 100%;
+        }
+        &.-stacked #detail {
+            height: 2fr;
         }
         &.-narrow #detail, &.-no-preview #detail, &.-full-list #detail {
             display: none;
@@ -142,6 +171,24 @@ class ResourceScreen(ListScreen, RecordScreen):
         usual: tuple[KeyHint, ...] = ("screen.refresh", "screen.raw", "screen.time", "app.quit")
         return ("list.open", "screen.filter", "screen.copy", *doing, *usual)
 
+    def _note_width(self) -> None:
+        """Put the detail beside the list, below it, or over it in a small window."""
+        width, height = self.size
+        is_beside = width >= BESIDE_FROM_CELLS
+        is_stacked = not is_beside and width >= self.NARROW_BELOW and height >= STACKED_FROM_ROWS
+        self.set_class(is_stacked, "-stacked")
+        self.set_class(not is_beside and not is_stacked, "-narrow")
+        self._fit_list()
+
+    def _fit_list(self) -> None:
+        """Leave the rows that a short list does not need to the detail below it."""
+        pane = self.query_one("#list", Pane)
+        if self.has_class("-stacked") and not self._is_list_alone and self._total:
+            rows = self._total + _LIST_FRAME_ROWS + _TROUBLE_ROWS * pane.has_class("-troubled")
+            pane.styles.max_height = max(rows, MIN_LIST_ROWS)
+        else:
+            pane.styles.max_height = None
+
     # Updates.
 
     def watch_notes(self) -> None:
@@ -210,6 +257,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def rows_shown(self) -> None:
         """Select the record waited for, and draw the detail."""
+        self._fit_list()
         if self._wanted is not None and self.table.select(self._wanted):
             self._wanted = None
             if self._opens_wanted:
@@ -375,11 +423,13 @@ class ResourceScreen(ListScreen, RecordScreen):
         in_detail = self.query_one("#detail").has_focus_within
         name = "-full-detail" if in_detail else "-full-list"
         self.toggle_class(name)
+        self._fit_list()
         self.show_crumbs(self._filter_words())
 
     def action_preview(self) -> None:
         """Show or hide the detail beside the list."""
         self.toggle_class("-no-preview")
+        self._fit_list()
         self.table.focus()
 
     def action_back(self) -> None:
@@ -406,6 +456,10 @@ class ResourceScreen(ListScreen, RecordScreen):
         return not is_open and not self.query_one("#detail").has_focus_within and not is_begun
 
     # Internals.
+
+    @property
+    def _is_list_alone(self) -> bool:
+        return self.has_class("-full-list") or self.has_class("-no-preview")
 
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
         from runwatch.tui.widgets.lists.detail_layout import DetailLink

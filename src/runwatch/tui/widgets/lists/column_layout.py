@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from operator import attrgetter
 from typing import Final, Literal, NamedTuple, Protocol
 
 COLUMN_GAP: Final = 2
 """Cells between two columns."""
+
+_FIXED_COLUMNS: Final = 2
 
 
 class TableColumn(Protocol):
@@ -33,6 +34,10 @@ class TableColumn(Protocol):
     def never_cut(self) -> bool: ...
     @property
     def hide_if_empty(self) -> bool: ...
+    @property
+    def whole_first(self) -> bool: ...
+    @property
+    def is_extra(self) -> bool: ...
 
 
 class ColumnNeed(NamedTuple):
@@ -69,29 +74,34 @@ def lay_out_columns(
     *,
     skipped: int = 0,
     wide: bool = False,
+    keep: Collection[str] | None = None,
 ) -> tuple[PlacedColumn, ...]:
     """Lay out columns in ``room`` cells.
 
-    Columns are hidden in their hide order until the rest fits at minimum width. Remaining room first completes heads,
-    then cells, smallest need first. Columns that are never hidden stay even in a window that is too narrow.
+    Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
+    their hide order until the rest fits at minimum width. Remaining room first completes heads, then the cells of
+    columns that are to be whole first, in order, then other cells, smallest need first. Columns that are never hidden
+    stay even in a window that is too narrow; the widest texts then become narrower than their minimum.
 
     Args:
         needs: The widths each column needs.
-        skipped: How many hideable columns to leave out, from the left.
+        skipped: How many columns to leave out, from the left; the first two stay if they are never hidden.
         wide: Whether every column gets its full width, the last ones outside the window.
+        keep: Ids of the columns to show whatever their widths.
     """
     kept = list(range(len(columns)))
-    for index in [index for index in kept if columns[index].hide_order > 0][:skipped]:
+    for index in skippable_columns(columns)[:skipped]:
         kept.remove(index)
     if wide:
         widths = {index: needs[index].whole for index in kept}
     else:
-        while _total([needs[index].least for index in kept]) > room:
-            leaving = [index for index in kept if columns[index].hide_order > 0]
-            if not leaving:
-                break
-            kept.remove(min(leaving, key=lambda index: (columns[index].hide_order, -index)))
-        widths = _share({index: needs[index] for index in kept}, room)
+        if keep is None:
+            kept = _hide_columns(columns, needs, room, kept)
+        else:
+            kept = [index for index in kept if columns[index].id in keep]
+        least = {index: needs[index].least for index in kept}
+        least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], room)
+        widths = _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, room)
     placed: list[PlacedColumn] = []
     start = 0
     for index in kept:
@@ -103,23 +113,71 @@ def lay_out_columns(
     return tuple(placed)
 
 
-_HEAD, _WHOLE = attrgetter("head"), attrgetter("whole")
+def skippable_columns(columns: Sequence[TableColumn]) -> list[int]:
+    """Return the positions of the columns that may be left out to show others."""
+    return [index for index, column in enumerate(columns) if index >= _FIXED_COLUMNS or column.hide_order > 0]
+
+
+def is_whole(column: TableColumn) -> bool:
+    """Return whether a cut cell would be misread, as a time or a number would."""
+    return column.never_cut or column.align == "right"
 
 
 def _total(widths: Collection[int]) -> int:
     return sum(widths) + COLUMN_GAP * max(0, len(widths) - 1)
 
 
-def _share(needs: Mapping[int, ColumnNeed], room: int) -> dict[int, int]:
+def _hide_columns(
+    columns: Sequence[TableColumn], needs: Sequence[ColumnNeed], room: int, kept: Sequence[int]
+) -> list[int]:
+    """Return the columns that fit."""
+    left = list(kept)
+
+    def hide_first(may_leave: Sequence[int]) -> None:
+        left.remove(min(may_leave, key=lambda index: (columns[index].hide_order, -index)))
+
+    while extras := [index for index in left if columns[index].is_extra]:
+        if _total([needs[index].head if index in extras else needs[index].whole for index in left]) <= room:
+            break
+        hide_first(extras)
+    while _total([needs[index].least for index in left]) > room:
+        leaving = [index for index in left if columns[index].hide_order > 0]
+        if not leaving:
+            break
+        hide_first(leaving)
+    return left
+
+
+def _squeeze(least: Mapping[int, int], texts: Sequence[int], room: int) -> dict[int, int]:
+    """Narrow the widest text columns until all columns fit."""
+    widths = dict(least)
+    for _ in range(_total(widths.values()) - room):
+        widest = max(texts, key=widths.__getitem__, default=None)
+        if widest is None or widths[widest] <= 1:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def _share(columns: Sequence[TableColumn], needs: Mapping[int, ColumnNeed], room: int) -> dict[int, int]:
+    """Return the widths that use the room."""
     widths = {index: need.least for index, need in needs.items()}
     left = room - _total(widths.values())
-    for goal in (_HEAD, _WHOLE):
-        missing = {index: goal(need) - widths[index] for index, need in needs.items()}
-        for index in sorted(missing, key=missing.__getitem__):
-            more = max(0, min(missing[index], left))
-            # Widening a head that would still be cut gains nothing.
-            if goal is _HEAD and more < missing[index]:
-                break
+
+    def widen(index: int, goal: int, *, is_partly: bool) -> None:
+        nonlocal left
+        missing = max(0, goal - widths[index])
+        if missing <= left or is_partly:
+            more = max(0, min(missing, left))
             widths[index] += more
             left -= more
+
+    for index in sorted(needs, key=lambda index: needs[index].head - widths[index]):
+        # Widening a head that would still be cut gains nothing.
+        widen(index, needs[index].head, is_partly=False)
+    for index in [index for index in needs if columns[index].whole_first]:
+        # Both ends of an id say no more if they are a little longer.
+        widen(index, needs[index].whole, is_partly=not columns[index].elides_middle)
+    for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
+        widen(index, needs[index].whole, is_partly=True)
     return widths

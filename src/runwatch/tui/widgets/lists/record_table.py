@@ -22,7 +22,15 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
-from runwatch.tui.widgets.lists.column_layout import COLUMN_GAP, ColumnNeed, PlacedColumn, TableColumn, lay_out_columns
+from runwatch.tui.widgets.lists.column_layout import (
+    COLUMN_GAP,
+    ColumnNeed,
+    PlacedColumn,
+    TableColumn,
+    is_whole,
+    lay_out_columns,
+    skippable_columns,
+)
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, elide_middle, fit, last_words, line
@@ -120,6 +128,8 @@ class RecordTable(LineList, inherit_bindings=False):
         self._mark_from: str | None = None
         self._sorted_by: tuple[str, bool] | None = None
         self._natural: list[int] = [0] * len(self._columns)
+        self._used: set[str] = set()
+        self._kept: tuple[object, frozenset[str]] = (None, frozenset())
         self._sampled: tuple[str, ...] = ()
         self._placed: tuple[PlacedColumn, ...] = ()
         self._placed_in = 0
@@ -152,6 +162,7 @@ class RecordTable(LineList, inherit_bindings=False):
             # Once every time the list doubles.
             self._longest = len(rows)
             note_long_lived(len(rows))
+        self.measure_again()
         self._measure()
         self._cursor = self._find(self._cursor, self.cursor_key)
         self.cursor_key = rows[self._cursor].key if rows else None
@@ -169,6 +180,7 @@ class RecordTable(LineList, inherit_bindings=False):
     def forget_widths(self) -> None:
         """Forget all column widths, because every cell of a column is now rendered differently."""
         self._natural = [0] * len(self._columns)
+        self._kept = None, frozenset()
         self.measure_again()
 
     def select(self, key: str) -> bool:
@@ -332,8 +344,8 @@ class RecordTable(LineList, inherit_bindings=False):
         self._lay_out()
 
     def action_move_sideways(self, step: int) -> None:
-        """Hide one more or one fewer of the hideable columns, from the left."""
-        may_leave = sum(column.hide_order > 0 for column in self._columns)
+        """Hide one more or one fewer column, from the left."""
+        may_leave = len(skippable_columns(self._columns))
         self._skipped = max(0, min(self._skipped + step, may_leave - 1))
         self._lay_out()
 
@@ -378,7 +390,8 @@ class RecordTable(LineList, inherit_bindings=False):
     def _measure(self, *, only_shown: bool = False) -> None:
         """Widen the columns for the first rows and the visible ones; columns never become narrower.
 
-        The first rows are measured only if their keys changed, because the same rows are shown again every second.
+        Only the first rows decide which columns have anything to show, so that none comes or goes while the user
+        scrolls. They are measured only if they changed, because the same rows are shown again every second.
         """
         first = tuple(row.key for row in self.rows[:MEASURED_ROWS])
         places = set() if first == self._sampled else set(range(len(first)))
@@ -390,10 +403,10 @@ class RecordTable(LineList, inherit_bindings=False):
         for position, column in enumerate(self._columns):
             if only_shown and column.id not in shown:
                 continue
-            texts = [self.rows[place].cell(column).text for place in places]
-            if column.hide_if_empty and nothing.issuperset(texts):
-                continue
-            widest = max(map(cell_width, texts), default=0)
+            cells = {place: self.rows[place].cell(column).text for place in places}
+            if any(place < MEASURED_ROWS and text not in nothing for place, text in cells.items()):
+                self._used.add(column.id)
+            widest = max(map(cell_width, cells.values()), default=0)
             self._natural[position] = max(self._natural[position], min(widest, column.max_cells))
         self._lay_out()
 
@@ -408,17 +421,26 @@ class RecordTable(LineList, inherit_bindings=False):
     def _place(self) -> None:
         self._placed_in = self.cells
         known = zip(self._columns, self._natural, strict=True)
-        used = [(column, natural) for column, natural in known if natural or not column.hide_if_empty]
+        used = [(column, natural) for column, natural in known if self._is_used(column)]
+        reasons = (self.cells, self._skipped, self.is_wide, tuple(column.id for column, _ in used))
         self._placed = lay_out_columns(
             [column for column, _ in used],
             [self._need(column, natural) for column, natural in used],
             self.cells - MARGIN,
             skipped=self._skipped,
             wide=self.is_wide,
+            # A wider cell, which the user may have scrolled to, hides no column.
+            keep=self._kept[1] if self._kept[0] == reasons else None,
         )
+        if self.rows:
+            self._kept = reasons, frozenset(self.shown_columns)
+
+    def _is_used(self, column: TableColumn) -> bool:
+        """Whether a column has anything to show, or may have once there are rows."""
+        return column.id in self._used if self._used else not column.hide_if_empty
 
     def _need(self, column: TableColumn, natural: int) -> ColumnNeed:
-        least = max(natural, column.min_cells) if _is_whole(column) else column.min_cells
+        least = max(natural, column.min_cells) if is_whole(column) else column.min_cells
         head = max(least, min(cell_width(column.title), column.max_cells))
         return ColumnNeed(least, head, max(natural, head, min(cell_width(self._title(column)), column.max_cells)))
 
@@ -447,8 +469,3 @@ class RecordTable(LineList, inherit_bindings=False):
 
 _GAP: Final = line(" " * COLUMN_GAP)
 _SPACE: Final = line(" ")
-
-
-def _is_whole(column: TableColumn) -> bool:
-    """Return whether a cut cell would be misread, as a time or a number would."""
-    return column.never_cut or column.align == "right"
