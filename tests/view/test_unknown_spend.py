@@ -68,7 +68,7 @@ def test_a_spend_is_exact_at_least_its_known_part_or_unknown(known: str | None, 
     assert spent_amount(None if known is None else Decimal(known), calls, money_exact) == text
 
 
-@pytest.mark.parametrize(("known", "text"), [(0.0031, "at least 0.0031"), (0, "unknown")])
+@pytest.mark.parametrize(("known", "text"), [(0.0031, "≥ 0.0031"), (0, "unknown")])
 def test_lists_and_details_of_runs_and_receipts_say_so(known: float, text: str) -> None:
     run, receipt = partial_run(known), lacking(known)
     cost, spend = RUNS.column("cost"), RECEIPTS.column("spend")
@@ -259,10 +259,10 @@ def test_a_chosen_member_is_marked_as_its_own_column_is(marks: dict[str, int], c
     [
         ({"spend_usd": 0.5}, "0.5000", "0.5 USD"),
         ({"spend_usd": 0.5, "estimated_calls": 1}, "~0.5000", "0.5 USD (estimated)"),
-        ({"spend_usd": None, "known_spend_usd": 0.5, "unknown_calls": 1}, "at least 0.5000", "at least 0.5 USD"),
+        ({"spend_usd": None, "known_spend_usd": 0.5, "unknown_calls": 1}, "≥ 0.5000", "at least 0.5 USD"),
         (
             {"spend_usd": None, "known_spend_usd": 0.5, "unknown_calls": 1, "estimated_calls": 2},
-            "~at least 0.5000",
+            "≥ ~0.5000",
             "at least 0.5 USD (estimated)",
         ),
         ({"spend_usd": None, "known_spend_usd": 0, "unknown_calls": 1}, "unknown", "unknown"),

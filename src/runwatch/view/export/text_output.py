@@ -66,6 +66,10 @@ def _column(spec: ResourceSpec[S], name: str) -> Column[S]:
     return spec.column(name) or member_column(name)
 
 
+def _least(columns: Sequence[Column[Any]], kept: Sequence[int]) -> int:
+    return sum(columns[at].min_cells for at in kept) + len(GAP) * (len(kept) - 1)
+
+
 def _squeeze(
     columns: Sequence[Column[Any]], widths: list[int], width: int, *, may_leave: bool
 ) -> tuple[list[int], list[int]]:
@@ -80,6 +84,9 @@ def _squeeze(
         if used() <= width:
             break
         kept.remove(at)
+    # Then the last ones, if they do not fit at their minimum either; the first two tell the records apart.
+    while may_leave and len(kept) > 2 and _least(columns, kept) > width:
+        kept.pop()
     widths = list(widths)
     for at in reversed(kept):
         excess = used() - width

@@ -1,6 +1,6 @@
 """Glyph, word and colour role of a state. All three are always shown, so none carries meaning alone.
 
-Both glyph sets have the same names, and each state glyph is one cell wide, so tables keep their shape without Unicode
+Both glyph sets have the same names, and each glyph is one cell wide, so tables keep their shape without Unicode
 (manual: decisions, "Interface conventions").
 """
 
@@ -48,7 +48,7 @@ class Glyphs(NamedTuple):
         ellipsis: Where text was cut.
         dot: Between two facts.
         arrow: From one thing to the next.
-        at_least: Before the known part of an amount; two cells in ASCII.
+        at_least: Before the known part of an amount.
         rule: Draws a gap in a timeline.
         bar: Left end, full cell, empty cell and right end of a gauge.
         tree: Before a tree line with later siblings, before the last sibling, and past lines between two siblings.
@@ -77,9 +77,7 @@ class Glyphs(NamedTuple):
 UNICODE: Final = Glyphs(
     "●", "✓", "✗", "⊘", "◷", "?", "–", "…", "·", "→", "≥", "┄", ("▕", "█", "░", "▏"), ("├", "└", "│")
 )
-ASCII: Final = Glyphs(
-    "*", "+", "x", "-", "~", "?", "-", "~", "|", ">", ">=", "-", ("[", "#", ".", "]"), ("|", "`", "|")
-)
+ASCII: Final = Glyphs("*", "+", "x", "-", "~", "?", "-", "~", "|", ">", ">", "-", ("[", "#", ".", "]"), ("|", "`", "|"))
 
 TO_ASCII: Final[Mapping[int, int]] = str.maketrans(
     "".join([*UNICODE[:-2], *UNICODE.bar, *UNICODE.tree]) + "×±≠•▲▼▸›─━■",

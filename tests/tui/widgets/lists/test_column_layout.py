@@ -63,8 +63,44 @@ def test_a_head_for_which_there_is_no_room_leaves_it_to_the_cells() -> None:
 
 
 def test_columns_that_never_leave_stay_in_a_window_that_is_too_narrow() -> None:
-    assert shown(10) == {"status": 8}
-    assert shown(12) == {"status": 8, "run": 2}
+    assert shown(10) == {"status": 4, "run": 4}
+    assert shown(12) == {"status": 5, "run": 5}
+
+
+def test_an_extra_column_waits_until_the_others_are_whole() -> None:
+    columns = (*COLUMNS[:2], Column("model", "model", is_extra=True, hide_order=1, min_cells=5))
+    needs = [*NEEDS[:2], ColumnNeed(5, 5, 9)]
+
+    def ids(room: int) -> list[str]:
+        return [placed.column.id for placed in lay_out_columns(columns, needs, room)]
+
+    # Status and run are whole in 11 and 9 cells, and the head of the third has 5; there are 2 gaps.
+    assert ids(28) == ["status", "run"]
+    assert ids(29) == ["status", "run", "model"]
+
+
+def test_a_state_and_a_reason_are_whole_before_others_and_an_id_only_if_it_fits() -> None:
+    columns = (
+        Column("run", "run", elides_middle=True, whole_first=True),
+        Column("why", "why", whole_first=True),
+        Column("model", "model"),
+    )
+    needs = [ColumnNeed(9, 9, 29), ColumnNeed(5, 5, 20), ColumnNeed(5, 5, 8)]
+
+    def widths(room: int) -> list[int]:
+        return [placed.width for placed in lay_out_columns(columns, needs, room)]
+
+    assert widths(60) == [29, 20, 7]
+    assert widths(40) == [9, 20, 7]
+    assert widths(30) == [9, 12, 5]
+
+
+def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() -> None:
+    needs = [*NEEDS[:3], ColumnNeed(12, 12, 14), *NEEDS[4:]]
+    assert "cost" not in [placed.column.id for placed in lay_out_columns(COLUMNS, needs, 38)]
+    kept = lay_out_columns(COLUMNS, needs, 38, keep={column.id for column in COLUMNS})
+    assert [placed.column.id for placed in kept] == [column.id for column in COLUMNS]
+    assert kept[-1].start + kept[-1].width <= 38
 
 
 def test_columns_are_skipped_from_the_left_among_those_that_may_leave() -> None:
