@@ -68,14 +68,16 @@ def test_a_spend_is_exact_at_least_its_known_part_or_unknown(known: str | None, 
     assert spent_amount(None if known is None else Decimal(known), calls, money_exact) == text
 
 
-@pytest.mark.parametrize(("known", "text"), [(0.0031, "≥ 0.0031"), (0, "unknown")])
-def test_lists_and_details_of_runs_and_receipts_say_so(known: float, text: str) -> None:
+@pytest.mark.parametrize(
+    ("known", "cell", "text"), [(0.0031, "≥ 0.0031", "at least 0.0031"), (0, "unknown", "unknown")]
+)
+def test_lists_and_details_of_runs_and_receipts_say_so(known: float, cell: str, text: str) -> None:
     run, receipt = partial_run(known), lacking(known)
     cost, spend = RUNS.column("cost"), RECEIPTS.column("spend")
     assert cost is not None
     assert spend is not None
-    assert with_role(cost.draw(run, CONTEXT) or line("")).text == text
-    assert with_role(spend.draw(receipt, CONTEXT) or line("")).text == text
+    assert with_role(cost.draw(run, CONTEXT) or line("")).text == cell
+    assert with_role(spend.draw(receipt, CONTEXT) or line("")).text == cell
     assert (cost.value(run), spend.value(receipt)) == (None, None)
     shown = text_of(text_output.detail_lines(RUNS, run, CONTEXT))
     assert f"  {text}" in shown

@@ -48,22 +48,18 @@ def printed(width: int | None = None, **options: Any) -> list[str]:
 
 def test_a_table_is_drawn_in_columns() -> None:
     assert printed() == [
-        "status       run           took  mode  cost / cap      last    "
-        "        reason            model  reason from  created",
-        "● running    ex_8f21…9b7e  0:42  live  ▕█░░░░▏ 0.0140  check 2s ago  "
-        "  –                 –      –            42s",
-        "✓ completed  ex_41e0          ?  echo  test run        started 4m ago  "
-        "–                 –      –            4m",
-        "✗ failed     ex_5c9d       0:08  live  ?               1m ago  "
-        "        no_eligible_arms  –      run          2m",
+        "status       run              why                   cost  started  took  data class",
+        "● running    ex_8f21c0aa9b7e  –                   0.0140  42s ago  0:42  public, tenant_internal",
+        "✓ completed  ex_41e0          –                 test run  4m ago      ?  –",
+        "✗ failed     ex_5c9d          no_eligible_arms         ?  2m ago   0:08  –",
     ]
 
 
 def test_columns_leave_a_narrow_table_in_their_order_and_status_and_id_never_do() -> None:
     heads = {width: printed(width)[0].split() for width in (120, 80, 60, 44, 26)}
-    assert heads[80] == ["status", "run", "took", "cost", "/", "cap", "last"]
-    assert heads[60] == ["status", "run", "took", "last"]
-    assert heads[44] == ["status", "run", "took"]
+    assert heads[120] == ["status", "run", "why", "cost", "started", "took", "data", "class"]
+    assert heads[80] == heads[60] == ["status", "run", "why", "cost", "started", "took"]
+    assert heads[44] == ["status", "run", "why", "cost"]
     assert heads[26] == ["status", "run"]
 
 
@@ -76,18 +72,18 @@ def test_fields_choose_columns_by_name_and_members_by_path() -> None:
     assert (
         printed(fields=["run", "status", "slices[0].status", "nothing"])
         == [
-            "run            status       slices[0].status  nothing",
-            "ex_8f21…9b7e   ● running    running           –",
-            "ex_41e0        ✓ completed  completed         –",
-            "ex_5c9d        ✗ failed     failed            –",
+            "run              status       slices[0].status  nothing",
+            "ex_8f21c0aa9b7e  ● running    running           –",
+            "ex_41e0          ✓ completed  completed         –",
+            "ex_5c9d          ✗ failed     failed            –",
         ]
-        or printed(fields=["run"])[1] == "ex_8f21…9b7e"
+        or printed(fields=["run"])[1] == "ex_8f21c0aa9b7e"
     )
 
 
 def test_chosen_fields_do_not_leave_but_are_cut() -> None:
-    lines = printed(30, fields=["run", "mode", "reason", "created"])
-    assert [len(line.split()) for line in lines] == [4, 4, 4, 4]
+    lines = printed(30, fields=["run", "mode", "reason", "started"])
+    assert [line.split()[1] for line in lines] == ["mode", "live", "echo", "live"]
     assert all(cell_width(line) <= 36 for line in lines)
 
 

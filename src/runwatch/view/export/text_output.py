@@ -66,10 +66,6 @@ def _column(spec: ResourceSpec[S], name: str) -> Column[S]:
     return spec.column(name) or member_column(name)
 
 
-def _least(columns: Sequence[Column[Any]], kept: Sequence[int]) -> int:
-    return sum(columns[at].min_cells for at in kept) + len(GAP) * (len(kept) - 1)
-
-
 def _squeeze(
     columns: Sequence[Column[Any]], widths: list[int], width: int, *, may_leave: bool
 ) -> tuple[list[int], list[int]]:
@@ -85,14 +81,19 @@ def _squeeze(
             break
         kept.remove(at)
     # Then the last ones, if they do not fit at their minimum either; the first two tell the records apart.
-    while may_leave and len(kept) > 2 and _least(columns, kept) > width:
+    least = [
+        # A cut time or number would be another one.
+        widths[at] if column.never_cut or column.align == "right" else min(widths[at], column.min_cells)
+        for at, column in enumerate(columns)
+    ]
+    while may_leave and len(kept) > 2 and sum(least[at] for at in kept) + len(GAP) * (len(kept) - 1) > width:
         kept.pop()
     widths = list(widths)
     for at in reversed(kept):
         excess = used() - width
         if excess <= 0:
             break
-        widths[at] = max(widths[at] - excess, min(widths[at], columns[at].min_cells))
+        widths[at] = max(widths[at] - excess, least[at])
     return kept, widths
 
 

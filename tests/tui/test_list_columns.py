@@ -1,0 +1,57 @@
+"""Which columns a list has at which width: wider shows more, and none comes or goes while one scrolls or labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.builders import live_receipt, run
+from tests.support.scripted import ScriptedService
+from tests.tui.console import console
+
+SIZES = [(80, 24), (100, 30), (120, 36), (200, 50)]
+NEEDED = {"status", "run", "reason", "model", "cost", "started", "took"}
+
+
+def service() -> ScriptedService:
+    ended = [run(f"ex_01HXE{number:021}", "failed", reason="dispatch_network_error") for number in range(150)]
+    return ScriptedService(
+        runs=[run("ex_live"), *ended], receipts=[live_receipt(one.id) for one in ended], account=None
+    )
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_a_list_of_runs_says_what_matters_at_every_width_and_models_come_unasked(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with console(service(), tmp_path, size=size) as driven:
+        await driven.comes("atlas-12b" if size[0] > 80 else "atlas")
+        before = driven.table.shown_columns
+        assert set(before) >= NEEDED
+        await driven.press("end")
+        assert driven.table.shown_columns == before
+        await driven.press("home", "down", "i")
+        await driven.type("nightly")
+        await driven.press("enter")
+        await driven.comes("nigh")
+        assert driven.table.shown_columns == before
+
+
+async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=SIZES[0]) as driven:
+        await driven.comes("atlas")
+        shown: set[str] = set()
+        for size in SIZES:
+            await driven.pilot.resize_terminal(*size)
+            await driven.pilot.pause()
+            assert shown <= set(driven.table.shown_columns)
+            shown = set(driven.table.shown_columns)
+            assert ("ex_01HXE" + "0" * 21 in driven.text) == (size[0] >= 100)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_problems_say_time_status_and_path_at_every_width(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(service(), tmp_path, size=size, open_at="problems") as driven:
+        await driven.comes("GET /v1/account")
+        assert set(driven.table.shown_columns) >= {"time", "code", "http", "request", "instance"}
