@@ -16,7 +16,7 @@ def move_profile_column_first(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
     own = spec.column(PROFILE)
     assert own is not None
     rest = tuple(column for column in spec.columns if column is not own)
-    return replace(spec, columns=(replace(own, hide_order=0, min_cells=7, max_cells=16), *rest))
+    return replace(spec, columns=(replace(own, hide_order=0, is_extra=False, min_cells=7, max_cells=16), *rest))
 
 
 class RecordProfiles:
