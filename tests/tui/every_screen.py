@@ -115,9 +115,20 @@ class Scene:
 
     def enter(self, state: LoadState) -> None:
         """Put every collection of the screen into a state, whatever was known of it before."""
+        self._connect(is_lost=state is LoadState.OFFLINE)
         for kind in self.kinds:
             self._driven.app.store.forget(self._driven.session.scope.profile, kind)
             self._enter(kind, state)
+
+    def _connect(self, *, is_lost: bool) -> None:
+        """Have the service respond, or lose it 58 seconds ago."""
+        told = RequestAttempt(
+            at=self._driven.clock.now() - timedelta(seconds=58), operation="getExecutions", method="GET",
+            path="/v1/executions", query="", status=None if is_lost else 200, elapsed_s=0.1, attempt=3, key=None,
+            sent_bytes=0, received_bytes=0, error="refused" if is_lost else None, problem=None, profile="environment",
+            origin="http://127.0.0.1:40213",
+        )  # fmt: skip
+        self._driven.session.live.connection.note(told)
 
     def _enter(self, kind: str, state: LoadState) -> None:
         match state:
@@ -176,7 +187,7 @@ def write_journal(driven: Driven) -> None:
                 at=NOON - timedelta(seconds=ago_s),
                 operation="postExecutions" if is_submit else "getExecutions",
                 method="POST" if is_submit else "GET",
-                path="/v1/executions",
+                path="/v1/executions" if code != "not_found" else "/v1/executions/ex_1",
                 query="" if is_submit else "limit=100",
                 status=told.status,
                 elapsed_s=0.143,

@@ -323,11 +323,11 @@ def _request_row(attempt: RequestAttempt) -> tuple[Any, ...]:
 def _is_not_offered(attempt: RequestAttempt) -> bool:
     """Return whether a read met something the service does not offer, which is no Problem (manual: decisions, "Lists").
 
-    A path with an id names a record, which may be missing.
+    A path with an id names a record, which may be missing. The paths of a service can begin with one of its own.
     """
     operation = OPERATIONS.get(attempt.operation)
-    names_record = operation is not None and "{" in operation.path
-    return attempt.method == "GET" and attempt.status in {404, 405, 501} and not names_record
+    is_list = operation is not None and attempt.path.endswith(operation.path)
+    return attempt.method == "GET" and attempt.status in {404, 405, 501} and is_list
 
 
 def _problem_row(attempt: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
