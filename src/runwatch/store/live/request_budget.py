@@ -22,8 +22,8 @@ USER_SHARE: Final = 0.25
 MARGIN: Final = 0.9
 """Part of their share over which background reads are spaced out; the rest leaves room for a burst."""
 
-BURST: Final = 3
-"""Background reads that may go at once after a silence."""
+BURST: Final = 4
+"""Background reads that may go at once after a silence: the runs, the account, the receipts and one tail."""
 
 UNKNOWN_REMOTE_RPM: Final = 60
 """Assumed limit of a remote service that publishes none."""

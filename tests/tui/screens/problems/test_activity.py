@@ -26,6 +26,8 @@ INSTANCE = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
 OTHER = "7c1e0d52-3b9a-4a55-8f00-1d2c3b4a5f69"
 LOOKUPS = "/v1/problem-lookups"
 
+MISSING = "/v1/executions/ex_1"
+
 
 @pytest.fixture(autouse=True)
 def _nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +56,7 @@ def met(driven: Driven, said: Problem | None, *, minutes: float, path: str = "/v
 
 
 async def three(driven: Driven) -> None:
-    met(driven, problem("not_found", instance=INSTANCE), minutes=90, path="/v1/executions/ex_1")
+    met(driven, problem("not_found", instance=INSTANCE), minutes=90, path=MISSING)
     met(driven, None, minutes=88, path="/v1/account")
     met(driven, problem("rate_limited", instance=OTHER), minutes=2)
     await driven.session.journal.flush()
@@ -102,7 +104,7 @@ async def test_the_moment_is_in_sight_where_more_was_found_than_the_window_shows
 ) -> None:
     async with console(service, tmp_path, open_at="problems", size=NARROW) as driven:
         for number in range(60):
-            met(driven, problem("not_found"), minutes=90 - number / 10)
+            met(driven, problem("not_found"), minutes=90 - number / 10, path=MISSING)
         await driven.session.journal.flush()
         await ask(driven, "10:37 within 5m")
         await driven.shows(re.compile(r"▸ 10:3[67]:"))
@@ -201,7 +203,7 @@ async def test_around_a_time_as_it_was_looked_at(
 async def test_codes_are_counted_and_lead_to_their_problems(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
-        met(driven, problem("not_found"), minutes=1)
+        met(driven, problem("not_found"), minutes=1, path=MISSING)
         met(driven, Problem({"title": "cut", "status": 502}), minutes=1)
         await driven.press("0")
         await driven.shows("Problems   4")
@@ -227,7 +229,7 @@ async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(
     async with console(service, tmp_path, open_at="problems") as driven:
         met(driven, problem("quota_exceeded", instance=INSTANCE), minutes=900)
         for number in range(520):
-            met(driven, problem("not_found"), minutes=800 - number)
+            met(driven, problem("not_found"), minutes=800 - number, path=MISSING)
         await driven.press("0")
         await driven.shows("Problems   500+")
         await driven.press("C")
