@@ -124,6 +124,16 @@ async def test_every_view_of_a_run(tmp_path: Path) -> None:
             check_golden(f"120x44/run-{tab}", driven.text)
 
 
+async def test_the_result_of_a_run_that_did_not_complete_is_not_asked_for(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.FALLBACK)
+        for _ in range(3):
+            await driven.press("greater_than_sign")
+        await driven.shows("Only a completed run has a result. This one is failed.")
+        await driven.settle()
+        assert driven.service.requests("GET", f"/v1/executions/{noon.FALLBACK}/result") == []
+
+
 async def test_the_receipt_and_the_result_of_a_run_are_asked_for_once_however_long_somebody_looks(
     tmp_path: Path,
 ) -> None:

@@ -77,7 +77,7 @@ class RunLoader:
         if tab == "summary" and facts.has_failed_call and not facts.run.provider_errors and self._asks("call errors"):
             work = self._read_call_errors(session, facts.id)
             start_worker(self._screen, work, "reading the errors of calls", group="call errors", exclusive=True)
-        if tab == "result" and not facts.is_test and self._asks("result"):
+        if tab == "result" and facts.has_result and self._asks("result"):
             work = self._read_result(session, facts.id)
             start_worker(self._screen, work, "reading the result", group="result", exclusive=True)
 

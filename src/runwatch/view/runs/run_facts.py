@@ -119,6 +119,11 @@ class RunFacts(NamedTuple):
         return self.mode.value == "echo"
 
     @property
+    def has_result(self) -> bool:
+        """Whether a result can be read: only a completed live run has one (manual: interface, "Results")."""
+        return self.status == "completed" and not self.is_test
+
+    @property
     def max_cost_usd(self) -> SourcedValue[Decimal]:
         """The cost cap, in US dollars."""
         return _first(*((_budget(policy).max_cost_usd, source) for policy, source in self._policies))

@@ -36,9 +36,13 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 def detail_state(value: object, context: RenderContext) -> CellText:
     """Format a state with its glyph and colour, uncut. Anything but text is shown as sent."""
     if not isinstance(value, str):
-        return line(json_text(value), None)
+        return _no_value(context) if value is None else line(json_text(value), None)
     glyph, role = state_glyph(value, context.glyphs)
     return StyledText(line(f"{glyph} {line(value, None)}", None), role)
+
+
+def _no_value(context: RenderContext) -> CellText:
+    return StyledText(line(context.glyphs.nothing), Role.QUIET)
 
 
 def output_end(_: object, part: Slice | ReceiptSlice, context: RenderContext) -> CellText | None:
@@ -53,13 +57,15 @@ def detail_time(value: object, context: RenderContext) -> CellText:
     """Format a date-time as sent, with its age, and also in the local zone if that mode is on."""
     found = parse_time(value) if isinstance(value, str) else None
     if found is None:
-        return line(json_text(value), None)
+        return _no_value(context) if value is None else line(json_text(value), None)
     local = f"{list_time(found, context)}, " if context.time == "local" else ""
     return line(f"{value} ({local}{ago(found, context.now)})")
 
 
-def detail_usd(value: object, _: RenderContext) -> CellText:
+def detail_usd(value: object, context: RenderContext) -> CellText:
     """Format money with all its digits. Anything but a number is shown as sent."""
+    if value is None:
+        return _no_value(context)
     return block(f"{json_text(value)} USD" if _is_number(value) else json_text(value))
 
 
@@ -79,8 +85,10 @@ def mark_incomplete_sum(shown: CellText, holder: object, name: str | int) -> Cel
     return shown
 
 
-def detail_seconds(value: object, _: RenderContext) -> CellText:
+def detail_seconds(value: object, context: RenderContext) -> CellText:
     """Format seconds with all their digits. Anything but a number is shown as sent."""
+    if value is None:
+        return _no_value(context)
     return block(f"{json_text(value)} s" if _is_number(value) else json_text(value))
 
 

@@ -38,6 +38,7 @@ TABS: Final = (
 
 _POLICY: Final = frozenset({"Policy"})
 NO_RESULT: Final = "A test run calls no model, so it has no result."
+ONLY_COMPLETED: Final = "Only a completed run has a result."
 RUN_NOT_FINAL: Final = "The run is still live."
 
 
@@ -263,7 +264,11 @@ class RunDetail(Vertical):
     def _no_result(self, facts: RunFacts) -> str:
         if facts.is_test:
             return NO_RESULT
-        return f"reading{self._now().glyphs.ellipsis}" if facts.is_final else RUN_NOT_FINAL
+        if not facts.is_final:
+            return RUN_NOT_FINAL
+        if not facts.has_result:
+            return f"{ONLY_COMPLETED} This one is {facts.status}."
+        return f"reading{self._now().glyphs.ellipsis}"
 
     def _no_receipt(self, facts: RunFacts) -> str:
         if facts.is_final:
