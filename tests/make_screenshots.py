@@ -116,7 +116,7 @@ async def make_noon(name: str) -> None:
     """Make one picture of :data:`NOON`."""
     with tempfile.TemporaryDirectory() as home:
         async with console(noon.service(), Path(home), size=SIZE) as driven:
-            await driven.shows("77ab…02d1")
+            await driven.shows("77ab")
             await NOON[name](driven)
             _write(driven.app, name)
 

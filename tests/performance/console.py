@@ -43,7 +43,7 @@ def _first_paint(home: Path) -> list[Figure]:
     times: dict[str, list[float]] = {"bare": [], "ours": []}
     for _ in range(ROUNDS + 1):
         times["bare"].append(_paint_seconds(bare, home, {}, "READY"))
-        times["ours"].append(_paint_seconds(ours, home, nobody, "opening", "cost / cap", "help"))
+        times["ours"].append(_paint_seconds(ours, home, nobody, "opening", "started", "help"))
     # The first of each has compiled its modules.
     floor, paint = (statistics.median(times[who][1:]) for who in ("bare", "ours"))
     ratio = paint / floor

@@ -62,7 +62,7 @@ async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_pa
         body = encode_body(sent)
         await driven.session.watch_list.add(driven.session.scope, [noon.TEST], source="submitted", request=body)
         await driven.press("2", "1")
-        await driven.shows("41e0…c2d4")
+        await driven.shows("41e0")
         await driven.select(noon.TEST)
         await driven.press("A")
         await form(driven)

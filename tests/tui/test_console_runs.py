@@ -86,7 +86,7 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("77ab…02d1")
+        await driven.shows("77ab")
         order = [row.key for row in driven.table.rows]
         assert order[:3] == [noon.QUEUED, noon.LIVE, noon.HOVERING]
         await driven.shows("─ 77ab…02d1")

@@ -84,7 +84,7 @@ def test_a_closed_terminal_ends_it(tmp_path: Path, service: ScriptedService) -> 
 
 def test_the_mouse_works(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as terminal:
-        row = next(number for number, line in enumerate(terminal.screen.lines) if "5c9d…80b1" in line)
+        row = next(number for number, line in enumerate(terminal.screen.lines) if "5c9d03f4" in line)
         assert terminal.screen.modes >= {1000, 1006}
         terminal.type(f"\x1b[<0;20;{row + 1}M\x1b[<0;20;{row + 1}m")
         terminal.wait_for("─ 5c9d…80b1  ✗ failed")

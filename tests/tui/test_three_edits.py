@@ -84,7 +84,7 @@ async def test_its_list_is_read_while_it_is_shown_and_no_longer(tmp_path: Path) 
     async with console(made, tmp_path, open_at="gadgets") as driven:
         await driven.comes("gd_1")
         await driven.press("1")
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         read = len(made.requests("GET", "/v1/gadgets"))
         await driven.pass_time(65)
         assert len(made.requests("GET", "/v1/gadgets")) == read
@@ -101,7 +101,7 @@ async def test_a_service_without_it_says_so_and_the_other_screens_go_on(tmp_path
     async with console(noon.service(), tmp_path, open_at="gadgets") as driven:
         await driven.comes("This service offers no list of gadgets.")
         await driven.press("1")
-        await driven.comes("8f21…9b7e")
+        await driven.comes("8f21")
 
 
 async def test_hostile_values_do_nothing_on_its_screen(tmp_path: Path) -> None:

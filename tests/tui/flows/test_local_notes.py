@@ -48,7 +48,7 @@ async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None
 async def test_a_label_and_a_note_are_written_shown_and_sent_to_nobody(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         assert "nightly" not in driven.text
         await write(driven, noon.LIVE, "nightly", "ask Kim")
         await driven.shows("nightly")
@@ -62,7 +62,7 @@ async def test_a_label_and_a_note_are_written_shown_and_sent_to_nobody(tmp_path:
 @pytest.mark.exhaustive
 async def test_a_label_is_found_by_a_filter_and_changed_in_place(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await write(driven, noon.LIVE, "night")
         await driven.shows("night")
         await write(driven, noon.LIVE, "ly")
@@ -75,7 +75,7 @@ async def test_a_label_is_found_by_a_filter_and_changed_in_place(tmp_path: Path)
 
 async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await write(driven, noon.LIVE, "", "stays")
         await driven.until(lambda: driven.table.rows[1].subject.note == "stays", "the note")  # type: ignore[attr-defined]
         for chosen in (noon.LIVE, noon.QUEUED):
@@ -90,7 +90,7 @@ async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) ->
 
 async def test_leaving_the_editor_changes_nothing(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await driven.press("i")
         await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
         await driven.type("never")
@@ -107,7 +107,7 @@ async def elsewhere(driven: Driven, run_id: str, label: str) -> None:
 async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.05)
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.until(lambda: driven.table.rows[1].subject.label == "theirs", "the label")  # type: ignore[attr-defined]
 
@@ -116,7 +116,7 @@ async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path, mo
 async def test_a_database_that_cannot_be_read_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.01)
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         asked, said, say = 0, [], RunsScreen.notify_user
 
         async def gone(*_: object) -> None:
@@ -139,7 +139,7 @@ async def test_a_database_that_cannot_be_read_is_told_once(tmp_path: Path, monke
 
 async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await edit(driven, noon.LIVE)
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.press("tab")
@@ -151,7 +151,7 @@ async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path)
 
 async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_person_says_so(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await edit(driven, noon.LIVE)
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.type("mine")
@@ -166,7 +166,7 @@ async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_
 
 async def test_each_text_is_told_by_itself_and_what_was_written_well_counts_as_seen(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await edit(driven, noon.LIVE)
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.type("mine")
@@ -184,7 +184,7 @@ async def test_each_text_is_told_by_itself_and_what_was_written_well_counts_as_s
 
 async def test_of_marked_runs_those_that_another_console_labelled_are_asked_about(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         for chosen in (noon.LIVE, noon.QUEUED, noon.DONE):
             await driven.select(chosen)
             await driven.press("space")
@@ -203,7 +203,7 @@ async def test_of_marked_runs_those_that_another_console_labelled_are_asked_abou
 
 async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await edit(driven, noon.LIVE)
         await driven.type("mine")
 
@@ -223,7 +223,7 @@ async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await edit(driven, noon.LIVE)
         await driven.type("mine")
         write, begun, goes_on = driven.session.notes.write, asyncio.Event(), asyncio.Event()
@@ -247,7 +247,7 @@ async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was
 
 async def test_a_second_text_right_behind_the_first_is_no_others(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await driven.select(noon.LIVE)
         for key in ("i", "a", "enter", "i", "b", "enter"):
             driven.app.post_message(events.Key(key, key if len(key) == 1 else None))

@@ -91,8 +91,16 @@ class ReportPoller:
             self._scheduler.run_soon(self._job(report), is_asked=True)
 
     def _add(self, report: ReportQuery) -> None:
-        is_new = self._store.collection(self._scope.profile, report.kind).read_at is None
-        self._scheduler.add(self._job(report), JobPriority.SCREEN, lambda: self._read(report), is_asked=is_new)
+        """Read a report now for the user if it is not known, else when it is old enough to be read again."""
+        read_at = self._store.collection(self._scope.profile, report.kind).read_at
+        age_s = REPORT_S if read_at is None else self._clock.monotonic() - read_at
+        self._scheduler.add(
+            self._job(report),
+            JobPriority.SCREEN,
+            lambda: self._read(report),
+            in_s=0.0 if report.is_read_once else max(0.0, REPORT_S - age_s),
+            is_asked=read_at is None,
+        )
 
     async def _read(self, report: ReportQuery) -> float | None:
         profile, kind = self._scope.profile, report.kind

@@ -181,7 +181,7 @@ async def test_a_double_click_on_a_number_opens_its_list(tmp_path: Path) -> None
 @pytest.mark.exhaustive
 async def test_esc_at_the_root_of_any_screen_goes_to_the_overview_and_q_there_quits(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await driven.press("2")
         await driven.shows("Receipts")
         await driven.press("escape")
@@ -201,7 +201,7 @@ async def test_esc_at_the_root_of_any_screen_goes_to_the_overview_and_q_there_qu
 
 async def test_q_at_the_root_of_the_runs_still_quits(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         await driven.press("q")
         await driven.until(lambda: not driven.app.is_running or driven.app._exit, "the console to end")
 
@@ -221,8 +221,8 @@ async def test_it_is_the_home_screen_where_the_settings_want_that(tmp_path: Path
 
 
 async def test_its_key_can_be_another_one(tmp_path: Path) -> None:
-    async with console(quiet(), tmp_path, settings='[keys]\n"app.overview" = "K"\n') as driven:
-        await driven.press("K")
+    async with console(quiet(), tmp_path, settings='[keys]\n"app.overview" = "J"\n') as driven:
+        await driven.press("J")
         await driven.shows("Stands out")
 
 
@@ -230,13 +230,13 @@ async def test_its_key_can_be_another_one(tmp_path: Path) -> None:
 async def test_its_lists_are_read_while_it_is_in_front_and_no_longer(tmp_path: Path) -> None:
     service = troubled()
     async with console(service, tmp_path, settings="[refresh]\nlists_s = 10\n") as driven:
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         assert not service.requests("GET", "/v1/verifiers")
         await driven.press("I")
         await opened(driven, until="its response is not valid")
         assert service.requests("GET", "/v1/arms")
         await driven.press("1")
-        await driven.shows("8f21…9b7e")
+        await driven.shows("8f21")
         read = len(service.requests("GET", "/v1/verifiers"))
         await driven.pass_time(40)
         assert len(service.requests("GET", "/v1/verifiers")) == read

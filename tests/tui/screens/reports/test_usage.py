@@ -174,7 +174,7 @@ async def test_an_api_key_leads_to_its_record(tmp_path: Path) -> None:
     [
         (Said(404, problem("not_found")), "This service offers no usage."),
         (Said(403, problem("permission_denied")), "not authorised"),
-        (Said(500, problem("internal")), "offline"),
+        (Said(500, problem("internal")), "error 500"),
         (Said(200, []), "The answer is no report"),
     ],
 )

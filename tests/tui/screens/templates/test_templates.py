@@ -434,7 +434,7 @@ async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(service: Sc
         (Said(200, {"templates": []}), "The service offers no templates."),
         (Said(404, problem("not_found")), "not offered"),
         (Said(403, problem("permission_denied")), "not authorised"),
-        (Said(500, problem("internal")), "offline"),
+        (Said(500, problem("internal")), "error 500"),
     ],
     ids=["empty", "not offered", "not authorised", "error"],
 )
@@ -479,7 +479,7 @@ async def test_the_age_of_the_list_grows_while_the_service_is_away(service: Scri
         service.say("GET", TEMPLATES, Said(503, problem("internal")))
         await driven.pass_time(timedelta(minutes=5).total_seconds())
         assert "byok-open-model" in driven.text, "what is known stays"
-        assert "offline" in driven.text
+        assert "error 500 · data 5m old · since 12:0" in driven.text
 
 
 async def test_the_private_page_of_an_application_is_offered_and_stands_in_no_field(
