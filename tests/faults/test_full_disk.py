@@ -57,7 +57,7 @@ def test_a_console_whose_disk_fills_up_says_so_and_has_everything_once_there_is_
     growing, database = Growing(), tmp_path / "runwatch-data" / "console.db"
     growing.grow(2)
     made = ScriptedService(runs=[open_run(RUN_ID, "running")], events=growing, account=account(), key=KEY)
-    with running_service(made) as service, console(tmp_path, base_url=service.base_url, columns=200) as terminal:
+    with running_service(made) as service, console(tmp_path, base_url=service.base_url, columns=160) as terminal:
         terminal.wait_for("step 1.")
         terminal.wait_for("● live")
         terminal.type("i")

@@ -56,7 +56,7 @@ def test_two_consoles_and_verbs_on_one_data_directory_lose_nothing_of_each_other
         ):
             for terminal in (first, second):
                 terminal.wait_for("● live")
-                terminal.wait_for("…_002")
+                terminal.wait_for("_002")
             second.press("down")
             with contextlib.ExitStack() as stack:
                 submits = [

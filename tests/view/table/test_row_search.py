@@ -66,7 +66,7 @@ def said_by(row: RecordRow[Any], spec: ResourceSpec[Any]) -> list[str]:
     """What a row says by the definition, with nothing that was made for another row."""
     (alone,) = build_rows(spec, [row.item], CONTEXT)
     texts: list[str] = [line(alone.id, None)]
-    for column in spec.columns:
+    for column in spec.all_columns:
         texts += column_texts(column, alone.subject)
     return texts
 

@@ -66,10 +66,10 @@ COLUMNS: Final = (
     column("check", _check_kind, cell=_check, min_cells=8),
     time_column("created|created_at|age=created_at", server_parameter="since"),
     column(
-        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=3, min_cells=6, is_extra=True,
+        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=2, min_cells=6, is_extra=True,
         words=DURATION_WORDS,
     ),
-    column("provider", lambda it: find_selected_option(it).provider, hide_order=2, min_cells=10, is_extra=True),
+    column("provider", lambda it: find_selected_option(it).provider, hide_order=1, min_cells=10, is_extra=True),
 )  # fmt: skip
 
 SECTIONS: Final = (
