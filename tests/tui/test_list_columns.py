@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builders import live_receipt, run
-from tests.support.scripted import ScriptedService
+from tests.support.builders import live_receipt, problem, run
+from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import console
 
 SIZES = [(80, 24), (100, 30), (120, 36), (200, 50)]
@@ -26,7 +26,7 @@ async def test_a_list_of_runs_says_what_matters_at_every_width_and_models_come_u
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
     async with console(service(), tmp_path, size=size) as driven:
-        await driven.comes("atlas-12b" if size[0] > 80 else "atlas")
+        await driven.comes("atlas-12b" if size[0] >= 200 else "atlas")
         before = driven.table.shown_columns
         assert set(before) >= NEEDED
         await driven.press("end")
@@ -53,6 +53,8 @@ async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(t
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_problems_say_time_status_and_path_at_every_width(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with console(service(), tmp_path, size=size, open_at="problems") as driven:
+    refusing = service()
+    refusing.say("GET", "/v1/account", Said(403, problem("permission_denied")))
+    async with console(refusing, tmp_path, size=size, open_at="problems") as driven:
         await driven.comes("GET /v1/account")
         assert set(driven.table.shown_columns) >= {"time", "code", "http", "request", "instance"}

@@ -122,7 +122,7 @@ async def test_a_mail_pasted_into_the_filter_finds_what_it_names(service: Script
         assert "Hello, my run was refused" in driven.lines[-2]
         await driven.press("enter")
         await driven.shows("Problems   1 ")
-        assert INSTANCE in driven.text
+        assert INSTANCE[:6] in driven.text
 
 
 async def test_problems_older_than_those_listed_are_found_too(service: ScriptedService, tmp_path: Path) -> None:
