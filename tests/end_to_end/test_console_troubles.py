@@ -186,9 +186,7 @@ def test_two_503_and_then_a_200_are_only_a_delay(service: ScriptedService, tmp_p
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("columns", [80, 120])
-def test_a_429_is_counted_down_until_a_user_asks_anyway_and_a_second_one_holds_again(
-    service: ScriptedService, tmp_path: Path, columns: int
-) -> None:
+def test_a_429_is_counted_down_and_r_asks_anyway(service: ScriptedService, tmp_path: Path, columns: int) -> None:
     limited, long = problem("rate_limited", retry_after_s=HOLD_S), problem("rate_limited", retry_after_s=600)
     with (
         running_peer(service.base_url) as peer,
