@@ -9,7 +9,6 @@ import pytest
 from runwatch.api.errors import ApiProblem
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
-from runwatch.store.live.list_continuation import ALL_PAGES
 from runwatch.store.live.request_budget import sweep_interval_s
 from runwatch.store.state.failure_kind import ReadInterruption
 from tests.store.live_service import LimitedService, watching
@@ -105,26 +104,12 @@ async def test_a_list_goes_on_page_by_page_and_to_its_end(tmp_path: Path) -> Non
         rest.go_on()
         await watch.let_pass(1)
         assert len(store.collection("work", "run").by_id) == 200
-        rest.go_on(ALL_PAGES)
+        rest.go_on(MANY)
         await watch.let_pass(20)
         collection = store.collection("work", "run")
         assert [record.id for record in collection.records] == [f"ex_{number:04}" for number in range(MANY)]
         assert collection.end_is_proven, "a sweep that joins what is known keeps the end"
         assert not rest.has_more
-
-
-async def test_a_search_reads_what_the_service_filters_from_the_whole_list(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
-    service.runs[440]["status"] = "failed"
-    async with watching(service, clock, tmp_path) as watch:
-        rest, store = watch.session.live.runs.rest, watch.session.store
-        await watch.let_pass(3)
-        rest.look_for({"status": "failed"})
-        await watch.let_pass(2)
-        assert rest.is_searched
-        assert "ex_0440" in store.collection("work", "run").by_id
-        assert len(store.collection("work", "run").by_id) == 101
 
 
 async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The part of a list beyond what is polled: read page by page when the user gets there, or looks for something.
+"""The part of a list beyond what is polled: read page by page when the user gets there.
 
 Only the beginning of a long list is polled. What was read after it stays in the store, and counts as the same list as
 long as the polled part meets what was polled before, so that nothing can be missing in between.
@@ -6,9 +6,8 @@ long as the polled part meets what was polled before, so that nothing can be mis
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Mapping
-from typing import Any, Final
+from collections.abc import Collection
+from typing import Any
 
 from runwatch.api.client import PAGE_SIZE, Client
 from runwatch.api.errors import ApiError
@@ -18,20 +17,12 @@ from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.state.changes import read_failure_from_error
 
-ALL_PAGES: Final = sys.maxsize
-"""Number of pages that reads a list to its end."""
-
-_NO_FILTER: Final[Mapping[str, str]] = {}
-
 
 class ListContinuation:
     """Reads one list on from where its polled part ends.
 
     Args:
         kind: The kind of record.
-
-    Attributes:
-        total: Number of records of the whole list, where the service says it.
     """
 
     def __init__(self, kind: type[Record], client: Client, writer: ListWriter, scheduler: Scheduler) -> None:
@@ -42,25 +33,11 @@ class ListContinuation:
         self._newest: frozenset[str] = frozenset()
         self._cursor: str | None = None
         self._pages = 0
-        self._sought: Mapping[str, str] | None = None
-        self._sought_from: str | None = None
-        self._is_found = False
-        self.total: int | None = None
 
     @property
     def has_more(self) -> bool:
         """Whether the service has records after those read so far."""
         return self._cursor is not None
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether further pages are being read or wait for their turn."""
-        return self._job in self._scheduler or self._search_job in self._scheduler
-
-    @property
-    def is_searched(self) -> bool:
-        """Whether the service was asked for all records of the current server filter."""
-        return self._is_found or not self.has_more
 
     def note_beginning(self, records: Collection[Record], page: Page[Any]) -> bool:
         """Note the polled part of the list, and return whether it joins what was polled before.
@@ -73,8 +50,6 @@ class ListContinuation:
         if not is_joined or page.next_cursor is None:
             self._cursor = page.next_cursor
         self._newest = ids
-        total = page.extra.get("total")
-        self.total = total if isinstance(total, int) and not isinstance(total, bool) else None
         return is_joined
 
     def go_on(self, pages: int = 1, *, is_asked: bool = True) -> None:
@@ -89,30 +64,15 @@ class ListContinuation:
         self._scheduler.add(self._job, JobPriority.SCREEN, self._read_page, is_asked=is_asked)
 
     def stop(self) -> None:
-        """Stop reading on to the end and searching; what was read stays."""
+        """Stop reading on; what was read stays."""
         self._pages = 0
-        self._sought, self._is_found = None, False
         self._scheduler.remove(self._job)
-        self._scheduler.remove(self._search_job)
-
-    def look_for(self, query: Mapping[str, str]) -> None:
-        """Read the records of a server filter that are not listed yet; without a filter, all that are left."""
-        if query == self._sought:
-            return
-        self._sought, self._sought_from, self._is_found = dict(query), None, False
-        self._scheduler.remove(self._search_job)
-        if not self.has_more:
-            return
-        if query:
-            self._scheduler.add(self._search_job, JobPriority.SCREEN, self._search_page, is_asked=True)
-        else:
-            self.go_on(ALL_PAGES)
 
     async def _read_page(self) -> float | None:
         if self._cursor is None or not self._pages:
             return None
         try:
-            page = await self._page(_NO_FILTER, self._cursor)
+            page = await self._page(self._cursor)
         except ApiError as error:
             return self._writer.fail(self._kind.KIND, read_failure_from_error(error, collection=True))
         self._cursor = page.next_cursor
@@ -122,28 +82,9 @@ class ListContinuation:
         )
         return 0.0 if self._pages else None
 
-    async def _search_page(self) -> float | None:
-        query = self._sought
-        if query is None:
-            return None
-        try:
-            page = await self._page(query, self._sought_from)
-        except ApiError as error:
-            failure = read_failure_from_error(error, collection=True)
-            if failure.problem is not None and failure.problem.status in {400, 422}:
-                # The service does not know the filter, so every record is looked at here.
-                self._sought = dict(_NO_FILTER)
-                self.go_on(ALL_PAGES)
-                return None
-            return self._writer.fail(self._kind.KIND, failure)
-        self._sought_from = page.next_cursor
-        self._is_found = page.next_cursor is None
-        self._writer.continue_list(self._kind.KIND, page.records, end_is_proven=False)
-        return None if self._is_found else 0.0
-
-    async def _page(self, query: Mapping[str, str], cursor: str | None) -> Page[Record]:
+    async def _page(self, cursor: str) -> Page[Record]:
         """Read one page; a cursor that comes back ends the list."""
-        asked = dict(query) if cursor is None else {**query, "cursor": cursor}
+        asked = {"cursor": cursor}
         if self._kind.WIRE is not None and self._kind.WIRE.paged:
             asked["limit"] = str(PAGE_SIZE)
         page = await self._client.page(list_operation(self._kind), query=asked)
@@ -154,7 +95,3 @@ class ListContinuation:
     @property
     def _job(self) -> str:
         return f"rest of list {self._kind.KIND}"
-
-    @property
-    def _search_job(self) -> str:
-        return f"search of list {self._kind.KIND}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from runwatch.base.clock import Clock
 from runwatch.records.record import Page, Record
@@ -15,7 +15,7 @@ from runwatch.store.state.collection import Collection
 from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.store.state.store import Store
 
-PASSING_FAILURES = frozenset({ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED, ReadInterruption.ERROR})
+PASSING_FAILURES: Final = frozenset({ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED, ReadInterruption.ERROR})
 """Failures after which reading goes on; the others are not fixed by a retry, and reading stops until the user asks."""
 
 
@@ -67,7 +67,7 @@ class ListWriter:
         )
 
     def continue_list(self, kind: str, records: Iterable[Record], *, end_is_proven: bool) -> None:
-        """Write a further page of a list, or records found in it by a server filter."""
+        """Write a further page of a list."""
         self._backoffs[kind].reset()
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(

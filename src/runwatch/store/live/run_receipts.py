@@ -17,11 +17,11 @@ from runwatch.base.clock import Clock, format_iso
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.live.backoff import Backoff
+from runwatch.store.live.list_writer import PASSING_FAILURES
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ListRead, RecordRead, read_failure_from_error
 from runwatch.store.state.collection import CollectionDelta
-from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.store.state.store import Store
 
 JOB: Final = "receipts of runs"
@@ -34,8 +34,6 @@ MAX_SEARCHES: Final = 3
 
 SEARCH_S: Final = 10.0
 """Seconds between two searches for the same receipts: a service may write them a little after the run has ended."""
-
-_STOPS: Final = frozenset({ReadInterruption.NOT_AUTHORISED, ReadInterruption.NOT_OFFERED})
 
 
 class RunReceipts:
@@ -98,7 +96,7 @@ class RunReceipts:
             again = await (self._read_list(missing) if self._has_list else self._read_one(missing[0].id))
         except ApiError as error:
             trouble = read_failure_from_error(error, collection=self._has_list).trouble
-            if trouble not in _STOPS:
+            if trouble in PASSING_FAILURES:
                 return self._backoff.next_s()
             if self._has_list:
                 self._has_list = False

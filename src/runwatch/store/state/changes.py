@@ -113,7 +113,7 @@ class ListRead(StoreChange):
 
 @dataclass(frozen=True, slots=True)
 class ListContinued(StoreChange):
-    """The service returned a further part of a list, after those stored or somewhere among them.
+    """The service returned a further part of a list.
 
     Attributes:
         records: In the service's order.

@@ -248,11 +248,9 @@ def _shows_lacking(facts: RunFacts) -> str:
 def _shows_errors(facts: RunFacts) -> str:
     """Return ``provider_errors`` unless it should be listed again, because it holds what no line above quotes."""
     errors = facts.run.provider_errors or ()
-    if any(error.unknown() for error in errors) or any(
-        flaw.startswith("provider_errors") for flaw in facts.run.flaws()
-    ):
-        return ""
-    return "provider_errors" if errors else ""
+    is_odd = any(flaw.startswith("provider_errors") for flaw in facts.run.flaws())
+    is_quoted = bool(errors) and not is_odd and not any(error.unknown() for error in errors)
+    return "provider_errors" if is_quoted else ""
 
 
 def _used(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
