@@ -104,24 +104,31 @@ def test_no_verb_prints_or_keeps_the_key_whatever_the_service_repeats(
     assert_unkept(tmp_path)
 
 
+SUBMIT: Final = (
+    "runs", "submit", "--objective", "Say hello.", "--data-class", "public", "--max-cost-usd", "1", "--max-runtime-s",
+    "60",
+)  # fmt: skip
 REFERENCES: Final = (
     ("verifiers", "register", "--name", "C", "--version-name", "1", "--url", "https://a.test/", "--data-class",
      "public", "--auth-ref"),
     ("arms", "create", "--kind", "agent", "--name", "A", "--url", "https://a.test/", "--capability-tag", "x",
      "--data-class", "public", "--auth-ref"),
     ("arms", "edit", "arm_1", "--credential-ref"),
+    ("runs", "show"),
+    (*SUBMIT, "--mode", "live", "--arm-id"),
+    (*SUBMIT, "--mode", "echo", "--idempotency-key"),
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("words", REFERENCES, ids=lambda words: " ".join(words[:2]))
-def test_a_key_given_as_a_reference_is_refused_before_it_is_kept_or_sent(
+def test_a_key_given_as_a_reference_or_id_is_refused_before_it_is_kept_or_sent(
     cli: Cli, service: ScriptedService, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     cli("account")
     heard = len(service.heard)
     outcome = cli(*words, KEY)
     assert outcome.code == 2, outcome.errors
-    assert "_ref: Looks like a key of this API" in outcome.errors
+    assert ": Looks like a key of this API" in outcome.errors
     assert_unseen(outcome.stdout + outcome.stderr, words)
     assert [one for one in service.heard[heard:] if one.head.method != "GET"] == []
     assert_unkept(tmp_path)

@@ -1,4 +1,4 @@
-"""A secret in a reference is refused, and nothing of it is kept (manual, Security: References that hold a secret)."""
+"""A secret in a reference is refused, and nothing of it is kept (manual, Security: Misplaced secrets)."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ def bodies() -> list[tuple[str, str, Json]]:
             echo_body(task={"objective": "Say hello.", "inputs_ref": {"kind": "url", "url": url}}),
         ),
         ("/v1/executions", "review_composer.base_ref", echo_body(review_composer={"base_ref": CANARY})),
+        ("/v1/executions", "routing.required_arm_id", echo_body(routing={"required_arm_id": CANARY})),
+        ("/v1/credentials", "display_name", {"display_name": f"Lab {CANARY}"}),
     ]  # fmt: skip
 
 
@@ -60,11 +62,17 @@ async def test_a_refused_secret_is_nowhere_in_the_data_directory(
             assert CANARY not in str(dict(stored))
         patched = await local.http.patch("/v1/verifiers/vrf_unknown", json={"endpoint": endpoint(auth_ref=CANARY)})
         assert fields(check(patched, "validation_failed")) == ["endpoint.auth_ref"]
+        keyed = await local.http.post("/v1/executions", json=echo_body(), headers={"Idempotency-Key": CANARY})
+        assert fields(check(keyed, "validation_failed")) == ["Idempotency-Key"]
+        check(await local.http.get(f"/v1/executions/{CANARY}/events"), "not_found")
         kept = [file for file in data_dir.rglob("*") if file.is_file()]
         assert any(file.name.endswith("-wal") for file in kept), "the newest part of the database is looked at"
         assert not [file for file in kept if CANARY.encode() in file.read_bytes()]
     assert not [file for file in data_dir.rglob("*") if file.is_file() and CANARY.encode() in file.read_bytes()]
-    assert CANARY not in caplog.text
+    # The client of this test logs the addresses that it calls, too.
+    logged = [record.getMessage() for record in caplog.records if record.name.startswith("runwatch")]
+    assert any("/v1/executions/[removed]/events" in line for line in logged)
+    assert CANARY not in str(logged)
 
 
 async def test_every_write_refuses_it_before_anything_else_is_looked_at(local: Local) -> None:

@@ -145,6 +145,7 @@ def test_a_link_to_a_repository_of_settings_stays_one(path: Path, tmp_path: Path
         ("profiles.work.base_url", "http://canary@example.com", "an https address"),
         ("profiles.work.api_key", "canary", "config key set"),
         ("api_key", "canary", "config key set"),
+        ("profiles.work.key_command", "echo sk-ant-api03-canary0123456789", "config key set"),
     ],
 )
 def test_what_cannot_be_set_is_refused_and_nothing_is_written(key: str, value: object, said: str, path: Path) -> None:

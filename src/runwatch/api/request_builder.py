@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from typing import Final, TypeAlias
@@ -11,7 +12,7 @@ from runwatch.api.errors import InvalidRequestError
 from runwatch.api.http.exchange import HttpRequest
 from runwatch.api.operations import Operation
 from runwatch.base.json import loads
-from runwatch.records.references import find_secret_references
+from runwatch.records.misplaced_secrets import find_secrets_in_body, find_secrets_in_ids
 
 QueryValue: TypeAlias = str | int | bool | None
 """A query parameter."""
@@ -37,9 +38,10 @@ def build_request(
 
     Raises:
         InvalidRequestError: A parameter is missing, unknown or cannot be sent, the key is missing or cannot be sent, or
-            the body holds a secret where a reference belongs.
+            the request holds a misplaced secret.
     """
-    errors = _secrets_in(body)
+    errors = _find_secrets(path, body, key)
+    is_secret_key = any(error["field"] == "Idempotency-Key" for error in errors)
     names = _PARAMETER.findall(operation.path)
     errors.extend(_wrong(name, "Required.") for name in names if name not in path)
     errors.extend(_wrong(name, "The path has no such parameter.") for name in path if name not in names)
@@ -59,30 +61,28 @@ def build_request(
     if key is not None and not _KEY.fullmatch(key):
         errors.append(_wrong("Idempotency-Key", "Must be printable ASCII without white space at its ends."))
     if errors:
-        raise InvalidRequestError(operation=operation.id, errors=errors, key=key)
+        raise InvalidRequestError(operation=operation.id, errors=errors, key=None if is_secret_key else key)
     filled = _PARAMETER.sub(lambda match: encoded[match[1]], operation.path)
     return HttpRequest(operation.method, filled, asked, body, key)
 
 
-def check_references(operation: str, body: bytes | None) -> None:
-    """Refuse a body that holds a secret where a reference belongs, before it is stored or sent.
+def refuse_secrets(operation: str, path: Mapping[str, str], body: bytes | None, key: str | None) -> None:
+    """Refuse a request that holds a misplaced secret, before it is stored or sent.
 
     Raises:
-        InvalidRequestError: The body holds one.
+        InvalidRequestError: It holds one.
     """
-    errors = _secrets_in(body)
+    errors = _find_secrets(path, body, key)
     if errors:
         raise InvalidRequestError(operation=operation, errors=errors)
 
 
-def _secrets_in(body: bytes | None) -> list[dict[str, str]]:
-    # Decode a long body only if one of its names can end in ref, or is written with escapes.
-    if body is None or not any(sign in body for sign in (b"ref", b"Ref", b"\\")):
-        return []
-    try:
-        return find_secret_references(loads(body))
-    except ValueError:
-        return []
+def _find_secrets(path: Mapping[str, str], body: bytes | None, key: str | None) -> list[dict[str, str]]:
+    errors = find_secrets_in_ids(path, key)
+    if body is not None:
+        with contextlib.suppress(ValueError):
+            errors += find_secrets_in_body(loads(body))
+    return errors
 
 
 def _quoted(name: str, value: str, errors: list[dict[str, str]]) -> str:

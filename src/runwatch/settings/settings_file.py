@@ -24,6 +24,7 @@ from runwatch.base.files import (
     rename_aside,
     write_atomic,
 )
+from runwatch.base.secrets.secret_patterns import find_known_key
 from runwatch.settings.declarations import (
     PROFILES,
     RESERVED_NAMES,
@@ -44,6 +45,11 @@ MAX_SETTINGS_BYTES: Final = 1_000_000
 
 _NEED_AN_OWNER: Final = frozenset({Profile.base_url.key, Profile.key_command.key, Profile.ca_file.key})
 """Profile settings that run a program or decide where a key goes; ignored in a file that other users may change."""
+
+_KEYS_ELSEWHERE: Final = (
+    "'runwatch config key set PROFILE' stores a key; it is typed hidden or read from standard input. 'key_command'"
+    " names a program that prints one."
+)
 
 Table = MutableMapping[str, Any]
 
@@ -169,14 +175,18 @@ def write_setting(path: Path, key: str, value: object) -> None:
     A text for a setting of another type is parsed as typed by the user: ``"false"``, ``"30"``.
 
     Raises:
-        SettingsError: There is no such setting, it does not accept the value, or the file cannot be read or written.
-            The file is unchanged then.
+        SettingsError: There is no such setting, it does not accept the value, the value holds a well-known key, or the
+            file cannot be read or written. The file is unchanged then.
     """
     setting = _find(key)
     try:
         chosen = setting.parse(value) if isinstance(value, str) else setting.read(value)
     except InvalidValueError as error:
         raise SettingsError(f"'{key}' {error}", hint=setting.doc) from None
+    for text in (key, *(chosen if isinstance(chosen, (list, tuple)) else (chosen,))):
+        words = find_known_key(text) if isinstance(text, str) else None
+        if words is not None:
+            raise SettingsError(f"This would put {words} into the settings file", hint=_KEYS_ELSEWHERE)
     *tables, name = split_key(key)
 
     def put(document: Table) -> bool:
@@ -223,7 +233,7 @@ def _find(key: str) -> Setting[Any]:
     if is_secret_key(key) and find_setting(key) is None:
         raise SettingsError(
             "An API key does not belong in the settings file",
-            hint="'runwatch config key set PROFILE' stores one; it is typed hidden or read from standard input.",
+            hint=_KEYS_ELSEWHERE,
         )
     if parts[0] == PROFILES and len(parts) == 3 and not is_profile_name(parts[1]):
         raise SettingsError(

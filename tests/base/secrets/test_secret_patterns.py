@@ -1,4 +1,4 @@
-"""A secret is told from a name of one (manual, Security: References that hold a secret)."""
+"""A secret is told from a name of one (manual, Security: Misplaced secrets)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.base.secrets.secret_patterns import find_secret
+from runwatch.base.secrets.secret_patterns import find_known_key, find_secret, remove_known_keys
 
 WORD = string.ascii_letters + string.digits
 
@@ -122,3 +122,16 @@ def test_any_text_is_judged_without_an_error(text: str) -> None:
 )
 def test_a_long_text_costs_no_more_than_its_beginning(text: str) -> None:
     assert find_secret(text) == find_secret(text[:4096])
+
+
+@pytest.mark.parametrize("key", ["sk-ant-api03-AbCdEf123456", "sk-\u200bant-api03-AbCdEf123456", "ghp_" + "a1" * 18])
+def test_a_well_known_key_is_removed_with_the_rest_of_its_word(key: str) -> None:
+    assert remove_known_keys(f"/v1/executions/x.{key}x/events, no") == "/v1/executions/[removed]/events, no"
+
+
+@pytest.mark.parametrize(
+    "name", [*NAMES, "password=hunter2", "Authorization: Bearer abc", "https://a.test/?token=12345678"]
+)
+def test_a_name_or_a_sentence_holds_no_well_known_key(name: str) -> None:
+    assert find_known_key(name) is None
+    assert remove_known_keys(name) == name

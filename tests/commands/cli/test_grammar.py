@@ -137,6 +137,8 @@ def test_numbers_keep_the_digits_that_a_person_typed() -> None:
         ),
         ("runs show", "ID is missing", "the run's id"),
         ("runs show a b", "'b' is an extra argument", None),
+        ("runs show a sk-ant-api03-AbCdEf123456", "'[removed]' is an extra argument", None),
+        ("sk-ant-api03-AbCdEf123456", "There is no command '[removed]'", None),
         ("completion tcsh", "'tcsh' is not one of bash, zsh, fish", "did you mean 'zsh'?"),
         ("runs list --limit", "--limit: expected one argument", None),
         ("runs list --limit -3", "--limit: '-3' is not a whole number", None),

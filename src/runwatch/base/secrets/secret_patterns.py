@@ -1,4 +1,4 @@
-"""Recognition of secrets in a text that may only name one (manual: security, "References that hold a secret")."""
+"""Recognition of secrets in a text that may only name one (manual: security, "Misplaced secrets")."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from functools import cache
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-_FORMS: Final = (
+_KEYS: Final = (
     (r"-----BEGIN [A-Z0-9 ]{1,40}-----", "a PEM block"),
-    (r"(?i:authorization)\s*:\s*\S+", "an Authorization header"),
-    (r"(?i:bearer)[\s:]+[^\s]{6,}", "a bearer token"),
-    (r"(?i:password|passwd|pwd)\s*[=:]\s*\S{4,}", "a password"),
-    (r"solverapi_[A-Za-z0-9_-]+", "a key of this API"),
+    (r"(?i:bearer)[\s:]+(?=\S*[0-9])\S{16,}", "a bearer token"),
+    (r"solverapi_(?:live|test)_[A-Za-z0-9_-]{8,}", "a key of this API"),
     (r"sk-(?:ant|proj|or|svcacct|admin|lf|live|test)-[A-Za-z0-9_-]{8,}", "a key of a model provider"),
-    (r"(?i:sk)-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}", "a key of a model provider"),
+    (r"(?i:sk)-(?=[A-Za-z]*[0-9])[A-Za-z0-9]{20,}", "a key of a model provider"),
     (r"(?:gsk|fw|r8|csk|tgp_v1)_[A-Za-z0-9_-]{20,}", "a key of a model provider"),
     (r"(?:pplx|xai|nvapi|csk)-[A-Za-z0-9_-]{20,}", "a key of a model provider"),
     (r"hf_[A-Za-z0-9]{16,}", "a Hugging Face token"),
@@ -29,18 +27,29 @@ _FORMS: Final = (
     (r"ya29\.[A-Za-z0-9_-]{16,}", "a Google token"),
     (r"GOCSPX-[A-Za-z0-9_-]{16,}", "a Google key"),
     (r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}", "a JSON web token"),
-    (r"eyJ[A-Za-z0-9_+/-]{24,}", "a JSON web token"),
     (r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{8,}", "a Stripe key"),
     (r"whsec_[A-Za-z0-9+/=_-]{16,}", "a signing secret"),
     (r"hv[sbr]\.[A-Za-z0-9_-]{16,}", "a Vault token"),
     (r"dapi[0-9a-f]{32}", "a Databricks token"),
     (r"(?:npm_|dckr_pat_|dop_v1_|shpat_|lin_api_)[A-Za-z0-9_-]{16,}", "an access token"),
-    (r"pypi-[A-Za-z0-9_-]{8,}", "an access token"),
+    (r"pypi-[A-Za-z0-9_-]{16,}", "an access token"),
     (r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", "a SendGrid key"),
-    (r"key-[0-9a-f]{32}", "a Mailgun key"),
     (r"AGE-SECRET-KEY-1[A-Z0-9]{16,}", "an age key"),
 )
 """How well-known keys begin, with the words for an error; none matches inside a word."""
+
+_HINTS: Final = (
+    (r"(?i:authorization)\s*:\s*\S+", "an Authorization header"),
+    (r"(?i:bearer)[\s:]+[^\s]{6,}", "a bearer token"),
+    (r"(?i:password|passwd|pwd)\s*[=:]\s*\S{4,}", "a password"),
+    (r"solverapi_[A-Za-z0-9_-]+", "a key of this API"),
+    (r"(?i:sk-(?:ant|proj|or|svcacct|admin|lf|live|test))-[A-Za-z0-9_-]{8,}", "a key of a model provider"),
+    (r"(?i:sk)-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}", "a key of a model provider"),
+    (r"eyJ[A-Za-z0-9_+/-]{24,}", "a JSON web token"),
+    (r"pypi-[A-Za-z0-9_-]{8,}", "an access token"),
+    (r"key-[0-9a-f]{32}", "a Mailgun key"),
+)
+"""Forms that prose and ids may have too; a name of a secret has none of them."""
 
 _SECRET_PARAMETERS: Final = frozenset(
     {
@@ -73,6 +82,9 @@ _DIGITS_OF_NAMES: Final = frozenset({4, 8, 12})
 
 _JUDGED_CHARACTERS: Final = 4096
 
+REMOVED: Final = "[removed]"
+"""What is shown in place of a secret."""
+
 _UUID: Final = r"(?<![0-9A-Za-z])[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Za-z])"
 # One or more words, followed by hexadecimal digits or Crockford's base 32, as in ids.
 _ID: Final = (
@@ -89,10 +101,30 @@ def find_secret(text: str) -> str | None:
     text = text[:_JUDGED_CHARACTERS]
     # A copied key may contain a line break or an invisible character; an address may contain escapes.
     for spelling in dict.fromkeys((text, "".join(text.split()), _visible(text), unquote(text))):
-        found = _known_form(spelling) or _basic(spelling) or _in_url(spelling)
+        found = _match(_KEYS + _HINTS, spelling) or _basic(spelling) or _in_url(spelling)
         if found is not None:
             return found
     return "a long random text" if _looks_random(_visible(text).strip()) else None
+
+
+def find_known_key(text: str) -> str | None:
+    """Return the kind of key in a text of any kind, in words for an error, or ``None``.
+
+    Only well-known keys and URLs with a password count, so that ids, names and prose pass.
+    """
+    text = text[:_JUDGED_CHARACTERS]
+    for spelling in dict.fromkeys((text, text if text.isprintable() else _visible(text), unquote(text))):
+        found = _match(_KEYS, spelling) or _password_in_url(spelling)
+        if found is not None:
+            return found
+    return None
+
+
+def remove_known_keys(text: str) -> str:
+    """Return a text with every word that holds a well-known key replaced by ``[removed]``."""
+    if find_known_key(text) is None:
+        return text
+    return re.sub(r"[^\s/?&=]+", lambda match: REMOVED if find_known_key(match[0]) else match[0], text)
 
 
 def _visible(text: str) -> str:
@@ -100,13 +132,18 @@ def _visible(text: str) -> str:
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+def _compiled(forms: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], str], ...]]:
+    """Return one pattern for all forms, which most texts do not match, and those of each form."""
     # Compiled at first use, because the console's start does not need them.
-    return tuple((re.compile(rf"(?<![A-Za-z0-9])(?:{form})"), words) for form, words in _FORMS)
+    anywhere = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(f'(?:{form})' for form, _ in forms)})")
+    return anywhere, tuple((re.compile(rf"(?<![A-Za-z0-9])(?:{form})"), words) for form, words in forms)
 
 
-def _known_form(text: str) -> str | None:
-    return next((words for pattern, words in _patterns() if pattern.search(text)), None)
+def _match(forms: tuple[tuple[str, str], ...], text: str) -> str | None:
+    anywhere, each = _compiled(forms)
+    if anywhere.search(text) is None:
+        return None
+    return next((words for pattern, words in each if pattern.search(text)), None)
 
 
 def _basic(text: str) -> str | None:
@@ -121,17 +158,25 @@ def _basic(text: str) -> str | None:
     return "a user name and password" if b":" in packed else None
 
 
-def _in_url(text: str) -> str | None:
-    if "?" not in text and "@" not in text:
+def _password_in_url(text: str) -> str | None:
+    if "@" not in text:
         return None
     try:
-        parts = urlsplit(text.strip())
-        password = parts.password
+        return "a URL with a password" if urlsplit(text.strip()).password else None
     except ValueError:
         return None
-    if password:
-        return "a URL with a password"
-    for name, value in parse_qsl(parts.query):
+
+
+def _in_url(text: str) -> str | None:
+    if (found := _password_in_url(text)) is not None:
+        return found
+    if "?" not in text:
+        return None
+    try:
+        query = urlsplit(text.strip()).query
+    except ValueError:
+        return None
+    for name, value in parse_qsl(query):
         plain = re.sub(r"[^a-z]", "", name.lower())
         if plain in _SECRET_PARAMETERS and len(value) >= _PARAMETER_CHARACTERS:
             return "a URL with a key among its parameters"

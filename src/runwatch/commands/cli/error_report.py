@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from runwatch.api.errors import ApiError, ApiProblem, RateLimitedError
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps
+from runwatch.base.secrets.secret_patterns import remove_known_keys
 from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.exit_codes import exit_code
@@ -88,8 +89,8 @@ def error_json_line(
     content: dict[str, Any] = {} if profile is None else {"profile": profile}
     content |= {
         "problem": dict(error.problem.raw) if isinstance(error, ApiProblem) else None,
-        "error": error.title,
-        "detail": error.detail,
+        "error": remove_known_keys(error.title),
+        "detail": remove_known_keys(error.detail) if error.detail else error.detail,
         "hint": next_step_text(error, circumstances),
         "exit_code": code,
         "attempts": 0 if api is None else api.attempts,
@@ -109,7 +110,8 @@ def error_text(
 ) -> str:
     """Format an error as clean lines: what happened, why, what to do next, and the instance id for support."""
     of = "" if profile is None else f"{clean_line(profile)}: "
-    return "\n".join([f"runwatch: {of}{clean_line(error.title)}", *_lines(error, circumstances)]) + "\n"
+    title = remove_known_keys(clean_line(error.title))
+    return "\n".join([f"runwatch: {of}{title}", *_lines(error, circumstances)]) + "\n"
 
 
 def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
@@ -138,7 +140,7 @@ def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
 
 
 def _labelled(label: str, text: str) -> str:
-    return f"  {label:<9} {clean_line(text)}"
+    return f"  {label:<9} {remove_known_keys(clean_line(text))}"
 
 
 def next_step_text(error: RunwatchError, circumstances: Circumstances = NO_CIRCUMSTANCES) -> str | None:

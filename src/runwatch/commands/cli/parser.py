@@ -113,7 +113,7 @@ def _unknown_word(path: tuple[str, ...], word: str, following: Iterable[str]) ->
     if not path and word == "version":
         raise UsageError("There is no command 'version'", hint=f"Use {PROGRAM} --version.")
     raise UsageError(
-        f"There is no command '{' '.join((*path, word))}'",
+        f"There is no command {_quoted(' '.join((*path, word)))}",
         detail=f"did you mean '{' '.join((*path, guess))}'?" if guess else None,
         hint=f"{shown} --help lists the commands",
     )
@@ -127,6 +127,13 @@ def _asks_for_help(rest: Sequence[str]) -> bool:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(message.removeprefix("argument "), hint=f"{self.prog} --help")
+
+
+def _quoted(word: str) -> str:
+    """Quote a word of the user, unless it may be a key: errors are kept in the logs of other programs."""
+    from runwatch.base.secrets.secret_patterns import REMOVED, find_secret
+
+    return f"'{word}'" if find_secret(word) is None else f"'{REMOVED}'"
 
 
 def _sentence(message: str) -> str:
@@ -158,7 +165,7 @@ def _check_choice(program: str, flag: OptionSpec, options: CommandOptions) -> No
     for value in given if isinstance(given, list) else [given]:
         if value is not None and value not in flag.choices:
             raise UsageError(
-                f"{flag.name} takes {', '.join(flag.choices)}, not '{value}'",
+                f"{flag.name} takes {', '.join(flag.choices)}, not {_quoted(value)}",
                 detail=did_you_mean(value, flag.choices),
                 hint=f"{program} --help",
             )
@@ -176,13 +183,13 @@ def _take_arguments(
         for value in values:
             if argument.choices and value not in argument.choices:
                 raise UsageError(
-                    f"'{value}' is not one of {', '.join(argument.choices)}",
+                    f"{_quoted(value)} is not one of {', '.join(argument.choices)}",
                     detail=did_you_mean(value, argument.choices),
                     hint=hint,
                 )
         setattr(options, argument.name.lower(), values if argument.takes in "+*" else values[0] if values else None)
     if words:
-        raise UsageError(f"'{words[0]}' is an extra argument", hint=hint)
+        raise UsageError(f"{_quoted(words[0])} is an extra argument", hint=hint)
 
 
 def _unknown_flag(program: str, flags: Iterable[OptionSpec], name: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Validate ``auth_ref`` of a check's or an agent's endpoint (manual: security, "References that hold a secret")."""
+"""Validate ``auth_ref`` of a check's or an agent's endpoint (manual: security, "Misplaced secrets")."""
 
 from __future__ import annotations
 

@@ -20,13 +20,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from runwatch.base.errors import DataError
 from runwatch.base.json import DuplicateMemberError, loads_strict
 from runwatch.base.network.service_target import is_loopback_address, is_loopback_host
+from runwatch.base.secrets.secret_patterns import remove_known_keys
 from runwatch.service.access import browser_sessions
 from runwatch.service.access.authentication import ANONYMOUS, Principal
 from runwatch.service.access.roles import require
 from runwatch.service.address_policy import DOCKS_PATH
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.context import RequestContext
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes, refuse_secret_references
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes, refuse_secrets
 from runwatch.service.http.html_pages import FORM_TYPE, PAGE_PATHS, FormRefusalError, read_form, render_problem_page
 from runwatch.service.http.idempotency import HEADER, IdempotentRequest, hash_body, read_key
 from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Share, read_body
@@ -132,7 +133,7 @@ class ServiceApp:
         log.info(
             "%s %s%s %d %.1f ms %s",
             request.method[:_METHOD_CHARACTERS],
-            scope["path"][:_PATH_CHARACTERS],
+            remove_known_keys(scope["path"])[:_PATH_CHARACTERS],
             # Log only names: a value may be a misplaced secret.
             f"?{'&'.join(request.query_params.keys())}"[:_PATH_CHARACTERS] if request.query_params else "",
             answer.status,
@@ -373,8 +374,8 @@ def decode_body(
 
     Raises:
         RefusalError: ``unsupported_media_type`` when the body is compressed or not declared as JSON,
-            ``validation_failed`` when it is not JSON, has duplicate members or a secret in place of a reference, or is
-            missing where required.
+            ``validation_failed`` when it is not JSON, has duplicate members or a misplaced secret, or is missing where
+            required.
     """
     if body and any(encoding.strip().lower() != "identity" for encoding in request.headers.getlist("content-encoding")):
         raise RefusalError("unsupported_media_type", "Send the body without a Content-Encoding.", headers=_PLAIN_BODIES)
@@ -389,7 +390,9 @@ def decode_body(
         raise RefusalError("unsupported_media_type", f"Send the body as {JSON_TYPE}{' or as a form' * takes_form}.")
     try:
         value = loads_strict(body)
-        refuse_secret_references(value)
+        if not takes_form:
+            # A private page is where a secret belongs.
+            refuse_secrets(value)
         return value, hash_body(value) if takes_digest else ""
     except DuplicateMemberError as error:
         raise make_validation_error(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.routing import compile_path
 
-from runwatch.records.references import find_secret_references
+from runwatch.records.misplaced_secrets import find_secrets_in_body
 from runwatch.records.requests import field_errors
 from runwatch.service.access.authentication import ANONYMOUS, Principal, is_active
 from runwatch.service.access.roles import MANAGE, READ
@@ -190,12 +190,12 @@ def parse_body(model: type[Body], content: Any) -> Body:
         raise make_validation_error(*((entry["field"], entry["message"]) for entry in field_errors(error))) from None
 
 
-def refuse_secret_references(content: Any) -> None:
-    """Refuse a decoded body with a secret in place of a reference, before any of it is stored.
+def refuse_secrets(content: Any) -> None:
+    """Refuse a decoded body with a misplaced secret, before any of it is stored.
 
     Raises:
         RefusalError: ``validation_failed``, with one entry per field and no part of the secret.
     """
-    found = find_secret_references(content)
+    found = find_secrets_in_body(content)
     if found:
         raise make_validation_error(*((entry["field"], entry["message"]) for entry in found))

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.json import ExactNumber, dumps
+from runwatch.records.misplaced_secrets import find_secrets_in_ids
 from runwatch.service.access.authentication import Principal
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.responses import ServiceResponse
@@ -40,13 +41,16 @@ def read_key(values: Sequence[str], *, is_required: bool) -> str | None:
     """Return the key in a request's ``Idempotency-Key`` headers; a blank one counts as none.
 
     Raises:
-        RefusalError: ``validation_failed`` when the key is too long, ambiguous, or missing where required.
+        RefusalError: ``validation_failed`` when the key is too long, ambiguous, a secret, or missing where required.
     """
     if len(values) > 1:
         raise make_validation_error((HEADER, "Send this header once."))
     key = values[0].strip() if values else ""
     if len(key) > KEY_CHARACTERS:
         raise make_validation_error((HEADER, f"Must be at most {KEY_CHARACTERS} characters."))
+    found = find_secrets_in_ids({}, key)
+    if found:
+        raise make_validation_error(*((entry["field"], entry["message"]) for entry in found))
     if is_required and not key:
         raise make_validation_error((HEADER, "Required: this header makes a retry of the request safe."))
     return key or None

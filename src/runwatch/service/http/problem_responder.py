@@ -11,6 +11,7 @@ from typing import Any, Final
 from runwatch.base.clock import Clock, format_iso
 from runwatch.base.json import dumps
 from runwatch.base.log import redact
+from runwatch.base.secrets.secret_patterns import remove_known_keys
 from runwatch.records.error_codes import CODES
 from runwatch.records.problem import PROBLEM_BASE, PROBLEM_TYPE
 from runwatch.service.access.authentication import Principal
@@ -87,7 +88,7 @@ class ProblemResponder:
             "tenant_id": principal.tenant_id if principal else None,
             "principal_id": principal.key_id if principal else None,
             "method": method[:_PATH_CHARACTERS],
-            "path": redact(path)[:_PATH_CHARACTERS],
+            "path": remove_known_keys(redact(path))[:_PATH_CHARACTERS],
             "code": refusal.code,
             "body": body,
             "cause": redact(refusal.cause) if refusal.cause else None,

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from runwatch.api.errors import ApiError, ApiProblem, UnusableResponseError
 from runwatch.api.operations import OPERATIONS
-from runwatch.api.request_builder import check_references
+from runwatch.api.request_builder import refuse_secrets
 from runwatch.api.write_outcome import proves_no_effect
 from runwatch.base.clock import Clock, SystemClock, format_iso
 from runwatch.base.errors import DataError, UsageError
@@ -111,10 +111,10 @@ class Outbox:
             ApiError: It failed. With ``outcome_known`` false it stays stored, and a retry with ``key`` settles it.
             UsageError: The key is blank, or belongs to an unconfirmed write that has other bytes, is too old or in
                 progress.
-            InvalidRequestError: It holds a secret where a reference belongs; nothing was stored or sent.
+            InvalidRequestError: It holds a misplaced secret; nothing was stored or sent.
             DataError: It cannot be stored; nothing was sent.
         """
-        check_references(order.operation, order.body)
+        refuse_secrets(order.operation, order.path, order.body, order.key)
         with ExitStack() as claim:
             origin, now = client.target.origin, self._clock.now()
             kept, is_new = await self._database.write(

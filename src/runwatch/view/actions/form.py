@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.json import ExactNumber, loads
-from runwatch.records.references import find_secret_references
+from runwatch.records.misplaced_secrets import find_secrets_in_body
 from runwatch.view.spec.action import FormField, Mutation
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.values import read_seconds
@@ -82,7 +82,7 @@ class Form:
         """Return validation messages for a body, by field id; :data:`FORM_LEVEL` for those that belong to no field."""
         if self.changes_only and not body:
             return {FORM_LEVEL: "Nothing has changed yet."}
-        return {**self._rule_problems(body), **self.by_field(find_secret_references(body))}
+        return {**self._rule_problems(body), **self.by_field(find_secrets_in_body(body))}
 
     def describe_unknown_members(self, body: Mapping[str, Any]) -> list[str]:
         """Describe the members of a body that the interface does not define; empty if the body is invalid.

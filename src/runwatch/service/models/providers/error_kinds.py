@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.base.secrets.secret_patterns import find_secret
+from runwatch.base.secrets.secret_patterns import REMOVED, find_secret
 from runwatch.base.text import clean_line, truncate
 from runwatch.service.outbound import OutboundError
 
 MESSAGE_CHARACTERS: Final = 200
 """Longest provider message to keep."""
-
-REMOVED: Final = "[removed]"
-"""Replacement for a word in a provider's message that is or looks like a secret."""
 
 _KEY_PIECE: Final = 8
 """Consecutive characters of the key that a word may not repeat."""
