@@ -76,6 +76,13 @@ def test_an_empty_text_is_sent_and_not_left_out() -> None:
     assert build(LIST, query={"status": ""}).query == "status="
 
 
+def test_a_key_among_the_filters_is_refused_and_a_cursor_is_not_looked_at() -> None:
+    query = {"status": "sk-ant-api03-AbCdEf123456", "cursor": "sk-ant-api03-AbCdEf123456"}
+    with pytest.raises(InvalidRequestError) as refused:
+        build(LIST, query=query)
+    assert [error["field"] for error in refused.value.errors] == ["status"]
+
+
 def test_half_of_a_character_pair_in_the_query_is_refused() -> None:
     with pytest.raises(InvalidRequestError):
         build(LIST, query={"cursor": "\udfff"})

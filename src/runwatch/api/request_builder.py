@@ -40,7 +40,9 @@ def build_request(
         InvalidRequestError: A parameter is missing, unknown or cannot be sent, the key is missing or cannot be sent, or
             the request holds a misplaced secret.
     """
-    errors = _find_secrets(path, body, key)
+    # A cursor comes from the service and has any form.
+    filters = {name: value for name, value in query.items() if isinstance(value, str) and name != "cursor"}
+    errors = _find_secrets({**path, **filters}, body, key)
     is_secret_key = any(error["field"] == "Idempotency-Key" for error in errors)
     names = _PARAMETER.findall(operation.path)
     errors.extend(_wrong(name, "Required.") for name in names if name not in path)

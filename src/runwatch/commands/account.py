@@ -31,5 +31,5 @@ async def _top_up(session: CommandSession) -> int:
     call = session.call
     value = await send_write(session, TOP_UP, "add sample credit", body={"amount_usd": call.options.top_up})
     intent = parse_record_of_kind(TopUpIntent, value)
-    print_intent(call, intent, "'runwatch account' shows the balance once that is done")
+    print_intent(session, intent, "'runwatch account' shows the balance once that is done")
     return 0

@@ -111,6 +111,8 @@ def _settings_hint(path: Path) -> str:
         return error.mend or "Use a settings file of your own; RUNWATCH_CONFIG names it."
     except OSError:
         return "Make the file readable."
+    if not path.is_file():
+        return "Move what is in the way of the file, or name another one in RUNWATCH_CONFIG."
     return "Correct this line."
 
 

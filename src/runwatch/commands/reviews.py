@@ -23,7 +23,7 @@ def connect(call: Invocation) -> int:
     async def work(session: CommandSession) -> int:
         value = await send_write(session, CONNECT, f"connect {repository}", body={"repository": repository}, key=key)
         intent = parse_record_of_kind(GithubIntent, value)
-        print_intent(call, intent, "'runwatch github list' shows the repository once that is done")
+        print_intent(session, intent, "'runwatch github list' shows the repository once that is done")
         return 0
 
     return run_write(call, CONNECT, work)

@@ -300,7 +300,7 @@ def _print(session: CommandSession, application: Application) -> None:
     """Print an application. In text output the address of a private page goes to stderr, separate from the data."""
     consent = application.consent
     if consent is not None and consent.continue_url and not session.call.output.is_json:
-        print_page_address(session.call, consent.continue_url)
+        print_page_address(session, consent.continue_url)
         shown = {name: value for name, value in consent.raw.items() if name != "continue_url"}
         application = Application({**application.raw, "consent": shown})
     print_record(session, APPLICATION, application)

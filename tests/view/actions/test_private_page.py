@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from runwatch.base.network.service_target import Target
 from runwatch.view.actions.private_page import (
     build_tunnel_command,
+    describe_foreign_host,
     explain_browser_refusal,
     find_page_address,
     handoff_progress,
@@ -45,6 +47,14 @@ def test_a_secure_address_and_one_of_this_machine_are_opened(address: str) -> No
 )
 def test_any_other_address_is_not_opened_from_here(address: str, why: str) -> None:
     assert explain_browser_refusal(address) == why
+
+
+def test_a_page_of_another_host_is_told() -> None:
+    target = Target("work", "https://api.example.test", None)
+    assert describe_foreign_host(target, "https://api.example.test/connect/source?intent=a") is None
+    told = describe_foreign_host(target, "https://evil.test/connect/source?intent=a") or ""
+    assert told.startswith("The page is on evil.test, the service on https://api.example.test")
+    assert describe_foreign_host(target, "https://[broken") is not None
 
 
 def test_an_address_of_this_machine_can_be_reached_from_another_one_through_a_tunnel() -> None:

@@ -193,7 +193,7 @@ def _take_arguments(
 
 
 def _unknown_flag(program: str, flags: Iterable[OptionSpec], name: str) -> NoReturn:
-    if name.startswith(_SECRET_NAMES):
+    if name in _SECRET_NAMES:
         raise UsageError(
             f"{name} is not an option: every process of this machine could read its value",
             hint=f"Put the key into RUNWATCH_API_KEY, or store it with '{PROGRAM} config key set PROFILE'.",

@@ -21,7 +21,13 @@ from runwatch.base.text import clean_line
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.session import CommandSession
 from runwatch.records.record import Record
-from runwatch.view.actions.private_page import MAX_POLLS, POLL_S, build_tunnel_command, find_page_address
+from runwatch.view.actions.private_page import (
+    MAX_POLLS,
+    POLL_S,
+    build_tunnel_command,
+    describe_foreign_host,
+    find_page_address,
+)
 
 
 def read_secret(call: Invocation, what: str, *, may_ask: bool = True) -> Secret | None:
@@ -95,33 +101,38 @@ async def enter_secret(
     session.call.output.note("the key was entered on its private page")
 
 
-def print_page_address(call: Invocation, address: str) -> None:
+def print_page_address(session: CommandSession, address: str) -> None:
     """Print the address of a private page once on stderr, with the command to open it from another machine."""
+    call = session.call
+    foreign = describe_foreign_host(session.client.target, address)
+    if foreign is not None:
+        call.output.warn(foreign)
     call.output.note(f"open this private address to continue; it works once: {address}")
     tunnel = build_tunnel_command(address, platform.node())
     if tunnel is not None:
         call.output.note(f"from another machine, first: {tunnel}")
 
 
-def print_intent(call: Invocation, intent: Record, after: str) -> None:
+def print_intent(session: CommandSession, intent: Record, after: str) -> None:
     """Print an intent that the user completes on a private page.
 
     Args:
         after: Says how to see that it is done.
     """
+    call = session.call
     if call.output.is_json:
         # A program opens the page itself, and this output is the only place where the address appears.
         call.output.json(dict(intent.raw), indent=2 if call.output.form == "json" else None)
         return
     address = intent.raw.get("continue_url")
     if isinstance(address, str):
-        print_page_address(call, address)
+        print_page_address(session, address)
     call.output.note(after)
 
 
 async def _wait(session: CommandSession, address: str, is_done: Callable[[], Awaitable[bool]]) -> None:
     call = session.call
-    print_page_address(call, address)
+    print_page_address(session, address)
     call.output.note("waiting for the page to be completed; Ctrl+C stops only the wait")
     call.on_interrupt = "The private address still works until it is used or expires."
     for _ in range(MAX_POLLS):

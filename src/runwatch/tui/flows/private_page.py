@@ -32,6 +32,7 @@ from runwatch.view.actions.private_page import (
     MAX_POLLS,
     POLL_S,
     build_tunnel_command,
+    describe_foreign_host,
     explain_browser_refusal,
     find_page_address,
 )
@@ -127,6 +128,9 @@ class PrivatePageDialog(Dialog[None]):
                 tunnel = build_tunnel_command(self._address.reveal(), platform.node())
                 if tunnel is not None:
                     yield Static(to_content(line(f"From another machine, first: {tunnel}", None), Role.QUIET))
+                foreign = describe_foreign_host(self._session.target, self._address.reveal())
+                if foreign is not None:
+                    yield Static(to_content(line(foreign), Role.WARN))
                 why = explain_browser_refusal(self._address.reveal())
                 if why is not None:
                     yield Static(to_content(line(f"Not opened from here: {why}."), Role.WARN))

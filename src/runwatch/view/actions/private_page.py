@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from runwatch.base.network.service_target import is_loopback_host
+from runwatch.api.secrets import is_own_page
+from runwatch.base.network.service_target import Target, is_loopback_host
 from runwatch.base.shell_words import quote_word
 from runwatch.view.spec.action import PageProgress
 
@@ -47,6 +48,18 @@ def explain_browser_refusal(address: str) -> str | None:
     if parts.scheme == "https" or (parts.scheme == "http" and is_loopback_host(host)):
         return None
     return "it is neither https nor on this machine"
+
+
+def describe_foreign_host(target: Target, address: str) -> str | None:
+    """Say that a private page is not at the service's own address; ``None`` if it is."""
+    if is_own_page(target, address):
+        return None
+    try:
+        host = urlsplit(address).hostname
+    except ValueError:
+        host = None
+    own = "this machine" if target.socket is not None else target.origin
+    return f"The page is on {host or 'an unknown host'}, the service on {own}: open it only if you know that host."
 
 
 def build_tunnel_command(address: str, machine: str) -> str | None:
