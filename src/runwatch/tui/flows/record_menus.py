@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runwatch.api.operations import OPERATIONS
-from runwatch.base.shell_words import runwatch_command
 from runwatch.tui.core.key_bindings import BY_ID, RECORD_KEYS, SERVICE_ONLY
 from runwatch.tui.core.messages import CopyRequested
 from runwatch.tui.core.rendering import StyledSpans, label_span
@@ -172,7 +171,7 @@ def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row
     elif session is not None and session.client.read_only and is_write(action):
         off = _READ_ONLY
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
-    verb = line(runwatch_command(action.command, *([] if row is None else [row.id])) if action.command else "")
+    verb = line(screen.console.command(action.command, *([] if row is None else [row.id])) if action.command else "")
     return MenuItem(line(action.label), target, line("   ".join(part for part in (here, verb) if part)), off)
 
 

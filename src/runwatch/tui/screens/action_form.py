@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from runwatch.api.operations import OPERATIONS, fill_path
 from runwatch.base.json import encode_body
-from runwatch.base.shell_words import runwatch_command
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans
 from runwatch.tui.core.workers import start_worker
@@ -43,7 +42,7 @@ def perform_action(
     """
     mutation = action.mutation
     if mutation is None:
-        command = runwatch_command(action.command, *([] if subject is None else [subject.id]))
+        command = screen.console.command(action.command, *([] if subject is None else [subject.id]))
         screen.notify_user(f"on the command line: {command}", Role.WARN)
     elif not action.enabled_when(
         subject.subject if mutation.prerequisite and isinstance(subject, PageResult) else subject

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.screen import Screen
 
+from runwatch.base.shell_words import runwatch_command
 from runwatch.records.run import Run
+from runwatch.settings.declarations import ENVIRONMENT, LOCAL
 from runwatch.tui.core.themes import load_theme
 from runwatch.tui.core.widget_app import WidgetApp
 from runwatch.view.text.format import RenderContext
@@ -147,6 +149,19 @@ class Console(WidgetApp):
         The demo's service has a socket too, but ``--local`` means another service.
         """
         return None if self.session is None or self.launch.demo else self.session.target.socket
+
+    def command(self, words: str, *arguments: str) -> str:
+        """Return a command that calls the same service from a shell (see :func:`runwatch_command`).
+
+        No command reaches the demo's service, and one of the environment is set there already.
+        """
+        profile = "" if self.session is None or self.launch.demo else self.session.target.profile
+        return runwatch_command(
+            words,
+            *arguments,
+            local=profile == LOCAL,
+            profile=None if profile in {"", LOCAL, ENVIRONMENT} else profile,
+        )
 
     @property
     def profiles(self) -> ProfileSessions:
