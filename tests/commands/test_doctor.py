@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.commands import doctor
 from tests.commands.here import Here
 from tests.support.builders import account, problem, request_body
 from tests.support.scripted import Said, ScriptedService
@@ -43,6 +44,19 @@ def test_all_is_well(runwatch: Here, service: ScriptedService) -> None:
     assert "Acme Research, key_A1b2C3" in found["read"]["found"]
     assert found["rate limit"]["found"] == "60 requests a minute"
     assert "agrees" in found["clock"]["found"]
+
+
+@pytest.mark.parametrize(
+    ("available", "state", "said"),
+    [(20_000_000_000, "ok", "20.0 GB"), (90_000_000, "warn", "90.0 MB"), (None, "ok", "this command uses")],
+)
+def test_memory_is_told_and_too_little_is_a_warning(
+    runwatch: Here, monkeypatch: pytest.MonkeyPatch, available: int | None, state: str, said: str
+) -> None:
+    monkeypatch.setattr(doctor, "available_bytes", lambda: available)
+    _, found = findings(runwatch)
+    assert found["memory"]["state"] == state
+    assert said in found["memory"]["found"]
 
 
 def test_people_get_a_line_a_check_with_the_next_step_below(runwatch: Here) -> None:

@@ -104,7 +104,7 @@ async def test_the_other_parts_tell_signs_filters_states_places_and_facts(
             "Symbols, and their ASCII forms",
             "Filters, for every list and for events",
             "States of a pane, in the lower left of its frame",
-            "Files and version",
+            "Files, version and memory",
         ]
         await driven.press("greater_than_sign")
         assert headings(driven) == ["How the service works"]

@@ -1,4 +1,4 @@
-"""Garbage collection and freeing of many objects without freezing the screen.
+"""Memory of this process, and freeing of many objects without freezing the screen.
 
 Python's collector walks through every live object to find the few that refer to each other in a cycle. With a hundred
 thousand records in memory, one walk takes longer than a screen may freeze.
@@ -9,8 +9,38 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
+
+_MEMORY_FILE: Final = Path("/proc/self/statm")
+_SYSTEM_FILE: Final = Path("/proc/meminfo")
+_KIB: Final = 1024
+
+
+def resident_bytes() -> int:
+    """Return the resident memory of this process in bytes; where the system tells no current value, its peak."""
+    try:
+        return int(_MEMORY_FILE.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * _KIB
+
+
+def available_bytes() -> int | None:
+    """Return the memory that this machine can still give to programs, in bytes; ``None`` where the system does not
+    tell.
+    """
+    try:
+        lines = _SYSTEM_FILE.read_text("ascii").splitlines()
+        return next(int(line.split()[1]) * _KIB for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
+
 
 MANY_OBJECTS: Final = 20_000
 """From this many objects on a walk would be noticeable."""

@@ -22,6 +22,7 @@ from runwatch.api.client import CallResult
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.base.errors import DataError, RunwatchError
 from runwatch.base.files import UnsafePlaceError, check_data_dir, check_place
+from runwatch.base.memory import available_bytes, resident_bytes
 from runwatch.base.network.service_target import Target
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.commands.cli.error_report import next_step_text
@@ -34,12 +35,15 @@ from runwatch.records.account import Account, Quota
 from runwatch.settings.resolver import SettingsResolver, find_ascii_variable
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 from runwatch.store.db.database import Database
-from runwatch.view.text.format import duration
+from runwatch.view.text.format import byte_size, duration
 from runwatch.view.text.glyphs import UNICODE
 from runwatch.view.text.safe_text import line
 
 SKEW_S: Final = 30.0
 """Clock difference in seconds from which ages and waits are wrong."""
+
+_LONG_LISTS_BYTES: Final = 150_000_000
+"""What a console with 100,000 receipts may need (manual: measurements, "Targets")."""
 
 
 class DoctorResult(NamedTuple):
@@ -88,6 +92,7 @@ async def _all(call: Invocation) -> list[DoctorResult]:
         await _database(call.paths.database),
         DoctorResult("log", str(call.paths.log_file)),
         *_terminal(call.environment),
+        _memory(),
     ]
     findings += [finding async for finding in _service(call, loaded)]
     return findings
@@ -136,6 +141,16 @@ def _data(directory: Path) -> DoctorResult:
         found = f"{directory} is open to other users (mode {mode:04o})"
         return DoctorResult("data", found, "warn", f"chmod 700 {quote_word(str(directory))}")
     return DoctorResult("data", str(directory))
+
+
+def _memory() -> DoctorResult:
+    own, left = byte_size(resident_bytes()), available_bytes()
+    if left is None:
+        return DoctorResult("memory", f"this command uses {own}")
+    found = f"this command uses {own}, and {byte_size(left)} of this machine are free"
+    if left < _LONG_LISTS_BYTES:
+        return DoctorResult("memory", found, "warn", "A console with long lists needs 150 MB: end other programs.")
+    return DoctorResult("memory", found)
 
 
 def _unusable(directory: Path, reason: str) -> DoctorResult:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from runwatch import __version__
+from runwatch.base.memory import resident_bytes
 from runwatch.base.paths import Paths
 from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.text.format import byte_size
 from runwatch.view.text.glyphs import ASCII, UNICODE, Role
 from runwatch.view.text.key_names import KeyLookup, insert_keys
 from runwatch.view.text.safe_text import line
@@ -131,7 +133,7 @@ def legend_section() -> DetailSection:
 
 
 def reference_sections(paths: Paths, key_of: KeyLookup) -> list[DetailSection]:
-    """Return symbols, filters, pane states and files."""
+    """Return symbols, filters, pane states, files, and the memory in use."""
     return [
         legend_section(),
         DetailSection(line("Filters, for every list and for events"), _lines(dict(FILTERS))),
@@ -140,13 +142,14 @@ def reference_sections(paths: Paths, key_of: KeyLookup) -> list[DetailSection]:
             tuple(DetailLine(line(name), line(insert_keys(meaning, key_of)), role) for name, role, meaning in STATES),
         ),
         DetailSection(
-            line("Files and version"),
+            line("Files, version and memory"),
             _lines(
                 {
                     "settings": str(paths.settings_file),
                     "data": str(paths.data_dir),
                     "log": str(paths.log_file),
                     "version": f"runwatch {__version__}",
+                    "memory": f"{byte_size(resident_bytes())} used by this console",
                 }
             ),
         ),
