@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.clock import FakeClock
 from tests.support.environment import is_foreign, places
-from tests.support.sampling import mark_the_rest
+from tests.support.sampling import leave_out_the_rest, mark_the_rest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 END_OF_CERTIFICATE: Final = "-----END CERTIFICATE-----\n"
@@ -46,8 +46,18 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Draw fewer examples in the short run; ``.ci/run`` repeats every property with all of them."""
-    is_short = config.option.markexpr == "not exhaustive"
-    settings.load_profile("explore" if os.environ.get("RUNWATCH_EXPLORE") else "short" if is_short else "gate")
+    short = "short" if is_short(config) else "gate"
+    settings.load_profile("explore" if os.environ.get("RUNWATCH_EXPLORE") else short)
+
+
+def is_short(config: pytest.Config) -> bool:
+    """Whether this is the short run, of all tests or of some."""
+    return bool(config.option.markexpr == "not exhaustive")
+
+
+def is_of_everything(config: pytest.Config) -> bool:
+    """Whether no file and no test is named."""
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -55,11 +65,19 @@ def pytest_collection(session: pytest.Session) -> None:
     """In a run of everything, compile a share of the test modules for the other workers, which compile the others."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if workers > 1 and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+    if workers > 1 and is_of_everything(session.config):
         for file in sorted(ROOT.glob("tests/**/test_*.py"))[int(worker) :: workers]:
             # What is wrong with a module is reported when it is collected.
             with contextlib.suppress(Exception, pytest.skip.Exception):
                 import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """In a short run of everything, leave out its other cases before anything is made of them."""
+    yield
+    if is_short(metafunc.config) and is_of_everything(metafunc.config):
+        leave_out_the_rest(metafunc)
 
 
 @pytest.hookimpl(tryfirst=True)

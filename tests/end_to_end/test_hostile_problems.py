@@ -104,15 +104,15 @@ def test_hostile_problems_and_their_requests_are_listed_plainly(met: tuple[Cli, 
     assert shown.code == 0
 
 
-def test_a_mail_that_is_hostile_itself_finds_the_problems_it_names(met: tuple[Cli, Outcome]) -> None:
-    cli = met[0]
+def test_a_mail_that_is_hostile_itself_finds_the_problems_it_names(cli: Cli) -> None:
+    cli("runs", "watch", *list(PROBLEMS)[:20])
     named = READABLE[7]["instance"]
     mail = "\n".join(entry.text for entry in CORPUS if entry.is_unicode) + f"\nit said {named[:16]}, what now?"
     found = cli("problems", "find", "-", "--json", stdin=mail.encode())
     assert_plain(found)
     assert found.code == 0
     assert named in [problem["instance"] for problem in found.json]
-    assert len(found.json) < 20
+    assert len(found.json) < 10
 
 
 @pytest.mark.exhaustive

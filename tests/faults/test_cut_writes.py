@@ -31,7 +31,6 @@ from tests.support.fault_steps import Reset, Step
 from tests.support.faults import FaultPeer, match
 from tests.support.service import ServiceProcess
 
-WRITES: Final = 10_000 if LONG else 200
 AT_ONCE: Final = 8
 SEED: Final = 3
 SUBMIT, NAME = "postExecutions", "postCredentials"
@@ -77,8 +76,9 @@ def cut(chance: random.Random) -> Step:
     return draw(chance, LOST_ANSWERS)
 
 
+@pytest.mark.parametrize("writes", [40, pytest.param(10_000 if LONG else 200, marks=pytest.mark.exhaustive)])
 async def test_writes_cut_before_and_after_the_service_has_acted_have_no_double_effect(
-    tmp_path: Path, faulty: tuple[FaultPeer, ServiceProcess]
+    tmp_path: Path, faulty: tuple[FaultPeer, ServiceProcess], writes: int
 ) -> None:
     peer, service = faulty
     print(f"seed {SEED}")
@@ -86,13 +86,13 @@ async def test_writes_cut_before_and_after_the_service_has_acted_have_no_double_
     database, made, clock = Database.open(tmp_path / "console.db"), Effects(), FakeClock()
     async with Client(service.target) as direct, Client(target, clock=clock) as client:
         scope = await read_scope(direct, database)
-        numbers = iter(range(WRITES))
+        numbers = iter(range(writes))
         async with asyncio.TaskGroup() as writing:
             for crew in range(AT_ONCE):
                 chance = random.Random(f"{SEED} {crew}")
                 writing.create_task(_write(numbers, peer, client, scope, Outbox(database), chance, made))
         assert await Outbox(database).unconfirmed(scope) == []
-        assert len(made.runs) + len(made.credentials) == WRITES
+        assert len(made.runs) + len(made.credentials) == writes
         listed = [run.id async for page in direct.pages("getExecutions") for run in page.records]
         assert Counter(listed) == Counter(made.runs.values())
         named = (await direct.request("getCredentials")).value
@@ -100,10 +100,10 @@ async def test_writes_cut_before_and_after_the_service_has_acted_have_no_double_
         held = Counter(each["credential_ref"] for each in named["credentials"])
         assert held == Counter(made.credentials.values())
     database.close()
-    assert made.faults["Reset"] > WRITES / 4
+    assert made.faults["Reset"] > writes / 4
     assert made.asked_again > 0
     print(
-        f"{WRITES} writes, {made.faults.total()} faults {dict(made.faults)}, retry {made.asked_again} times:"
+        f"{writes} writes, {made.faults.total()} faults {dict(made.faults)}, retry {made.asked_again} times:"
         " 0 lost, 0 double effects"
     )
 

@@ -13,19 +13,23 @@ from typing import Any, Final
 import pytest
 from hypothesis import settings
 
-CASES: Final = 3
+CASES: Final = 2
 """How many cases a function keeps unless it names classes."""
 
-FEWER: Final = {
-    "tests/commands/test_process.py": 1,
-    "tests/commands/test_three_edits.py": 1,
-    "tests/end_to_end/": 1,
-    "tests/faults/": 1,
-    "tests/service/": 2,
-    "tests/tui/": 2,
-    "tests/view/text/test_copied_text.py": 1,
-}
-"""How many it keeps where a case starts processes or draws a console, by the beginning of its path."""
+ONE: Final = (
+    "tests/base/test_shell_typed.py",
+    "tests/commands/test_process.py",
+    "tests/commands/test_three_edits.py",
+    "tests/contract/",
+    "tests/end_to_end/",
+    "tests/faults/",
+    "tests/service/",
+    "tests/tui/",
+    "tests/view/export/test_record_file.py",
+    "tests/view/test_hostile_records.py",
+    "tests/view/text/test_copied_text.py",
+)
+"""Where it keeps one, by the beginning of its path: a case starts a service or a process, or draws a console."""
 
 
 def examples(count: int) -> int:
@@ -51,6 +55,14 @@ def first_of_each(cases: Sequence[Mapping[str, Any]], key: Callable[[Mapping[str
     return frozenset(places.values())
 
 
+def kept_of(path: str, function: pytest.Function, cases: Sequence[Mapping[str, Any]]) -> frozenset[int]:
+    """Return the positions of the cases of a function that the short run takes."""
+    mark = function.get_closest_marker("representatives")
+    if mark is not None:
+        return first_of_each(cases, mark.kwargs["key"])
+    return spread(len(cases), 1 if path.startswith(ONE) else CASES)
+
+
 def mark_the_rest(items: Iterable[pytest.Item]) -> None:
     """Give the marker ``exhaustive`` to every case that the short run leaves out."""
     tables: dict[tuple[str, str], list[pytest.Function]] = {}
@@ -60,12 +72,18 @@ def mark_the_rest(items: Iterable[pytest.Item]) -> None:
     for (name, _), cases in tables.items():
         # A case that is marked by its test stays out of the choice.
         cases = [case for case in cases if case.get_closest_marker("exhaustive") is None]
-        mark = cases[0].get_closest_marker("representatives") if cases else None
-        if mark is not None:
-            kept = first_of_each([case.callspec.params for case in cases], mark.kwargs["key"])
-        else:
-            most = next((most for start, most in FEWER.items() if name.startswith(start)), CASES)
-            kept = spread(len(cases), most)
+        kept = kept_of(name, cases[0], [case.callspec.params for case in cases]) if cases else frozenset()
         for place, case in enumerate(cases):
             if place not in kept:
                 case.add_marker(pytest.mark.exhaustive)
+
+
+def leave_out_the_rest(metafunc: pytest.Metafunc) -> None:
+    """Make no test at all of a case that the short run leaves out: that takes most of the time of collecting."""
+    function = metafunc.definition
+    calls = [call for call in metafunc._calls if all(mark.name != "exhaustive" for mark in call.marks)]
+    if calls and function.get_closest_marker("exhaustive") is None:
+        kept = kept_of(function.nodeid, function, [call.params for call in calls])
+        calls = [call for place, call in enumerate(calls) if place in kept]
+    # Without a case the function would be collected as one that has no parameters.
+    metafunc._calls = calls or metafunc._calls[:1]

@@ -7,6 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.tui.frames import sheets_read_once
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _sheets_are_read_once() -> Iterator[None]:
+    with sheets_read_once():
+        yield
+
 
 @pytest.fixture(autouse=True)
 def _log_ends_with_the_test() -> Iterator[None]:

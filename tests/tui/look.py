@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.cells import _is_single_cell_widths, cell_len
 from textual.app import App
 from textual.message import Message
 from textual.widget import Widget
@@ -62,7 +63,35 @@ class Stage(WidgetApp):
 
 def lines_of(app: App[Any]) -> list[str]:
     """The rows of the screen as text."""
-    return [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
+    compositor = app.screen._compositor
+    width, height = compositor.size
+    rows = [[" "] * width for _ in range(height)]
+    # The widgets come from the front to the back; a wide character fills its second cell with nothing.
+    for region, clip, strips in reversed(list(compositor._get_renders(compositor.size.region))):
+        left, top, columns, _ = region.intersection(clip)
+        for y, strip in enumerate(strips, top):
+            row = rows[y]
+            cells = _cells(strip.text)[:columns]
+            if left and row[left] == "":
+                row[left - 1] = " "
+            row[left : left + len(cells)] = cells
+            if left + len(cells) < width and row[left + len(cells)] == "":
+                row[left + len(cells)] = " "
+    return ["".join(row).rstrip() for row in rows]
+
+
+def _cells(text: str) -> list[str]:
+    """A text by cells: what has no width stands with the character before it."""
+    if _is_single_cell_widths(text):
+        return list(text)
+    cells: list[str] = []
+    for character in text:
+        size = cell_len(character)
+        if size or not cells:
+            cells += [character, ""][:size]
+        else:
+            cells[-1 if cells[-1] else -2] += character
+    return cells
 
 
 def text_of(app: App[Any]) -> str:

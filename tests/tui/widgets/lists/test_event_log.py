@@ -137,7 +137,10 @@ async def test_resizing_keeps_the_end_in_sight_and_does_not_leave_following() ->
 
 
 async def test_the_end_of_a_hundred_thousand_events_is_shown_by_asking_for_a_window() -> None:
-    app, _, source = stage(100_000)
+    app, log, source = stage(1)
+    source.lines *= 99_999
+    source.lines += events(1, 99_999)
+    log.update_count()
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.pause()
         assert shown(app)[-1] == 99_999
