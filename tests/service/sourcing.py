@@ -71,15 +71,19 @@ def connection_body(handoff: Json, **more: Any) -> Json:
     }
 
 
-async def connect(local: Local, base_url: str, *, secret: str | None = SECRET, **endpoint: Any) -> Json:
+async def connect(
+    local: Local, base_url: str, *, secret: str | None = SECRET, name: str = "Lab", **endpoint: Any
+) -> Json:
     """A new connection that nobody has tested."""
     handoff = await completed(local, base_url, secret=secret, **endpoint)
-    return await post(local, "/v1/source-connections", connection_body(handoff))
+    return await post(local, "/v1/source-connections", connection_body(handoff, display_name=name))
 
 
-async def save(local: Local, server: ModelServer, *, secret: str | None = SECRET, **endpoint: Any) -> Saved:
+async def save(
+    local: Local, server: ModelServer, *, secret: str | None = SECRET, name: str = "Lab", **endpoint: Any
+) -> Saved:
     """A connection that was tested and has taken over the server's models."""
-    connection = await connect(local, server.base_url, secret=secret, **endpoint)
+    connection = await connect(local, server.base_url, secret=secret, name=name, **endpoint)
     path = f"/v1/source-connections/{connection['connection_id']}"
     tested = await post(local, f"{path}/test")
     assert tested["usable"], tested

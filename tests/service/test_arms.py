@@ -250,7 +250,7 @@ async def test_a_model_that_is_gone_degrades_its_option_until_it_is_back(
     server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-2"}]}))
     await sync(local, saved.path)
     gone = await read(local, arm)
-    assert (gone["status"], gone["status_reason"]) == ("degraded", "The source no longer lists the model.")
+    assert (gone["status"], gone["status_reason"]) == ("degraded", "The connection no longer serves the model.")
     assert gone["route_availability"] == {
         "status": "retired",
         "reason": "absent_from_feed",
@@ -456,7 +456,7 @@ async def two_connections(local: Local, server: ModelServer) -> tuple[Saved, Sav
         return {"*": {"input_usd_per_million": usd, "output_usd_per_million": usd}}
 
     older = await save(local, server, prices=prices("100"))
-    return older, await save(local, server, prices=prices("900"))
+    return older, await save(local, server, name="Newer", prices=prices("900"))
 
 
 def by_provider(**more: Any) -> Json:

@@ -24,12 +24,13 @@ def connection(**over: Any) -> Row:
         "binding_revision": 2,
         "tested_binding_revision": 2,
         "updated_at": "t1",
+        "endpoint": {"failed": {"broken": "the source failed"}},
     }
     return row(**{**usable, **over})
 
 
 def deployment(lifecycle: str = "active", **over: Any) -> Row:
-    listed = {"status": "listed", "data_classes": ["public"], "updated_at": "t2"}
+    listed = {"status": "listed", "data_classes": ["public"], "updated_at": "t2", "upstream_ref": "tiny"}
     return row(**{**listed, "definition": {"lifecycle": lifecycle, "lifecycle_since": "t0"}, **over})
 
 
@@ -73,6 +74,7 @@ def test_a_plainly_available_model_says_nothing_of_its_route() -> None:
         (deployment(status="disabled"), ["public"], "degraded", ("retired", "absent_from_feed", "t2")),
         (deployment(), ["public", "sandbox"], "degraded", ("quarantined", "drift", "t2")),
         (deployment(), [], "ready", None),
+        (deployment(upstream_ref="broken"), ["public"], "degraded", ("suspended", "not_ready", "t1")),
     ],
 )
 def test_the_route_says_why_and_since_when(

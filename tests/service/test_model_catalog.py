@@ -227,7 +227,8 @@ async def test_deployments_are_listed_newest_first_and_read_one_by_one(local: Lo
 
 async def test_a_model_that_two_connections_serve_is_defined_once(local: Local) -> None:
     async with ModelServer(models=("a", "b")) as server:
-        first, second = await save(local, server, secret=None), await save(local, server, secret=None)
+        first = await save(local, server, secret=None)
+        second = await save(local, server, secret=None, name="Second")
     definitions = (await local.get("/v1/model-definitions"))["models"]
     assert [definition["model_key"] for definition in definitions] == ["unknown/b", "unknown/a"]
     assert len(await entries(local)) == 4

@@ -111,7 +111,7 @@ async def test_a_newly_named_model_whose_test_fails_changes_nothing_and_says_why
 
 async def test_a_failed_test_of_several_models_names_those_that_failed(local: Local) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2"), has_list=False) as server:
-        _, failed = await connect_named(local, server, "tiny-1", "nope-1", "nope-2")
+        _, failed = await connect_named(local, server, "nope-1", "nope-2")
         assert (failed["test_error"], failed["test_models"]) == ("model_not_found", ["nope-1", "nope-2"])
         path, passed = await connect_named(local, server, "tiny-1")
         assert passed["test_models"] == []
@@ -119,6 +119,39 @@ async def test_a_failed_test_of_several_models_names_those_that_failed(local: Lo
         problem = check(await local.http.post(f"{path}/deployments/sync", json=body), "validation_failed")
         (error,) = problem.errors or ()
         assert (error.message or "").startswith("The test of nope-1 failed: ")
+
+
+async def test_a_model_that_fails_leaves_the_others_usable_and_can_be_taken_off(local: Local) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2"), has_list=False) as server:
+        path, made = await connect_named(local, server, "tiny-1", "tiny-2", "nope")
+        assert (made["usable"], made["test_error"], made["endpoint"]["models"]) == (True, None, ["tiny-1", "tiny-2"])
+        assert [failed["model"] for failed in made["failed_models"]] == ["nope"]
+        served = await sync(local, path)
+        arms = {name: await model_arm(local, served[name]) for name in ("tiny-1", "tiny-2")}
+
+        async def standing() -> list[Json]:
+            return [await local.get(f"/v1/arms/{arm['arm_id']}") for arm in arms.values()]
+
+        gone = server.models.pop()
+        failed = await post(local, f"{path}/test")
+        assert (failed["usable"], set(failed["endpoint"]["models"])) == (True, {"tiny-1", "tiny-2"})
+        good, bad = await standing()
+        assert (good["status"], bad["status"]) == ("ready", "degraded")
+        assert bad["status_reason"].startswith("The model failed its last test: the source has no such model")
+        assert (await sync(local, path)).keys() == {"tiny-1", "tiny-2"}
+
+        server.models.append(gone)
+        called = len(server.bodies)
+        await post(local, f"{path}/deployments/sync", {"models": ["tiny-2"]})
+        assert [call["model"] for call in server.bodies[called:]] == ["tiny-2"]
+        assert [arm["status"] for arm in await standing()] == ["ready", "ready"]
+
+        await post(local, f"{path}/deployments/sync", {"remove": ["tiny-2"]})
+        assert [arm["status"] for arm in await standing()] == ["ready", "degraded"]
+        assert (await local.get(path))["endpoint"]["models"] == ["tiny-1"]
+        for body in ({"remove": ["tiny-2"]}, {"remove": ["tiny-1"], "models": ["tiny-2"]}):
+            problem = check(await local.http.post(f"{path}/deployments/sync", json=body), "validation_failed")
+            assert fields(problem) == ["remove"]
 
 
 async def test_the_words_of_the_source_are_told_without_its_key(local: Local) -> None:

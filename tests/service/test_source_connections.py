@@ -20,6 +20,7 @@ from tests.support.scripted import Said
 
 CONNECTIONS = "/v1/source-connections"
 URL = "http://127.0.0.1:9/v1"
+PRICE = {"input_usd_per_million": "1", "output_usd_per_million": "2"}
 
 REFUSALS = (
     (401, "authentication"), (403, "permission"), (402, "provider_insufficient_funds"), (429, "rate_limited"),
@@ -55,6 +56,7 @@ async def test_a_new_connection_is_a_whole_record_that_is_not_usable(local: Loca
         "test_http_status": None,
         "test_message": None,
         "test_models": [],
+        "failed_models": [],
         "test_suggestions": [],
         "test_was_sent": None,
         "last_tested_at": None,
@@ -87,6 +89,29 @@ async def test_the_same_request_again_connects_nothing_more(local: Local) -> Non
     handoff = await completed(local, URL)
     first = await post(local, CONNECTIONS, connection_body(handoff), key="k")
     assert await post(local, CONNECTIONS, connection_body(handoff), key="k") == first
+
+
+async def test_connecting_a_server_again_changes_its_connection(local: Local, data_dir: Path) -> None:
+    async with ModelServer(has_list=False) as server:
+        saved = await save(local, server, secret=None, models=["tiny-1"])
+        here = server.base_url.replace("127.0.0.1", "localhost")
+        handoff = await completed(local, here, secret=None, prices={"*": PRICE})
+        assert handoff["connected_as"] == {
+            "connection_id": saved.connection["connection_id"],
+            "display_name": saved.connection["display_name"],
+        }
+        same = await post(local, CONNECTIONS, connection_body(handoff))
+        prices = {"prices": {"*": PRICE}}
+        assert same == {**saved.connection, "endpoint": {**saved.connection["endpoint"], **prices}}
+
+        keyed = await connect(local, here, models=["tiny-2"])
+        again = await connect(local, here, models=["tiny-2"])
+        for one in (keyed, again):
+            assert (one["connection_id"], one["usable"]) == (same["connection_id"], False)
+            assert (one["auth_scheme"], one["endpoint"]["models"]) == ("api_key", ["tiny-1", "tiny-2"])
+        assert vault_secrets(data_dir) == [SECRET]
+        other = await connect(local, here, name="Other")
+        assert other["connection_id"] != same["connection_id"]
 
 
 async def test_a_pending_handoff_connects_nothing(local: Local) -> None:
@@ -326,7 +351,7 @@ async def test_a_test_that_was_overtaken_by_a_rotation_proves_nothing(local: Loc
 async def test_a_disconnected_source_disables_what_stands_on_it(local: Local, data_dir: Path) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2"), key=SECRET) as server:
         saved = await save(local, server)
-        other = await save(local, server)
+        other = await save(local, server, name="Other")
         arm = await model_arm(local, saved.deployments["tiny-1"])
         kept = await model_arm(local, other.deployments["tiny-1"])
         answer = await local.http.delete(saved.path, headers={"Idempotency-Key": "k"})

@@ -90,7 +90,7 @@ class ModelServer(Listening):
     ) -> None:
         super().__init__()
         self.heard: list[Heard] = []
-        self._models = [{"id": model} if isinstance(model, str) else model for model in models]
+        self.models = [{"id": model} if isinstance(model, str) else model for model in models]
         self._key = key
         self._usage = usage
         self._cost_usd = cost_usd
@@ -171,18 +171,18 @@ class ModelServer(Listening):
         return _error(404, "not_found_error")
 
     def _page(self, head: Head) -> Json:
-        listed = {"object": "list", "data": self._models}
+        listed = {"object": "list", "data": self.models}
         if self._page_size is None:
             return listed
-        ids = [model["id"] for model in self._models]
+        ids = [model["id"] for model in self.models]
         after = head.query.get("after_id")
         start = 0 if after is None else ids.index(after) + 1
-        page = self._models[start : start + self._page_size]
+        page = self.models[start : start + self._page_size]
         return {"data": page, "last_id": page[-1]["id"], "has_more": start + len(page) < len(ids)}
 
     def _generated(self, form: Callable[[str, str, Json], Json], body: Json) -> Said:
         model = body["model"]
-        is_served = model in {entry["id"] for entry in self._models}
+        is_served = model in {entry["id"] for entry in self.models}
         if not is_served and not self._takes_any_model:
             return _error(404, "not_found_error")
         message = (body.get("messages") or body["input"])[0]["content"]

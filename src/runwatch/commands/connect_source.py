@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.base.closest_word import closest_words, did_you_mean
 from runwatch.base.errors import RunwatchError, UsageError
-from runwatch.base.network.service_target import may_be_loopback, server_identity
+from runwatch.base.network.service_target import may_be_loopback
 from runwatch.base.secrets.secret import Secret
 from runwatch.base.shell_words import quote_word
 from runwatch.commands.cli.error_report import report_error
@@ -33,7 +33,7 @@ from runwatch.commands.shared.writes import merge_options, require_write_access,
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.record import Record
-from runwatch.records.source import NAMED_MODELS, Handoff, SourceConnection, SourceProfile
+from runwatch.records.source import NAMED_MODELS, Handoff, SourceConnection, SourceProfile, find_connected
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.actions.sources import first_scheme
 from runwatch.view.problems.source_failures import KEYLESS, explain_failure
@@ -350,21 +350,15 @@ class _Connecting:
         Only another explicit name makes it a different one. Of several, the newest usable one is chosen.
         """
         order, options = self._order, self._session.call.options
-        found = [
-            one
-            for one in await _listed(self._session, SourceConnection)
-            if one.raw.get("revoked_at") is None
-            and one.source_id == order.source_id
-            and options.protocol in {None, (one.endpoint or {}).get("protocol_profile")}
-            and _is_same_address(order.base_url, (one.endpoint or {}).get("base_url"))
-        ]
+        known = await _listed(self._session, SourceConnection)
+        found = find_connected(known, order.source_id, order.base_url, options.protocol)
         named = [one for one in found if options.name in {None, one.display_name}]
         if found and not named:
             other = f"{found[0].id}, '{line(found[0].display_name)}'"
             self._note(
                 f"another connection than {other}, because it has another --name; without --name that one is used"
             )
-        return next((one for one in named if one.is_usable), named[0] if named else None)
+        return named[0] if named else None
 
     async def _connect(self) -> int:
         session, order = self._session, self._order
@@ -531,11 +525,6 @@ async def _listed(session: CommandSession, kind: type[R]) -> list[R]:
         if error.status not in NOT_OFFERED:
             raise
         return []
-
-
-def _is_same_address(asked: str | None, kept: object) -> bool:
-    """Whether a connection has the requested address; always true for a source with an address of its own."""
-    return asked is None or (isinstance(kept, str) and server_identity(kept) == server_identity(asked))
 
 
 def _new_prices(asked: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any] | None:

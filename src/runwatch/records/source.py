@@ -8,13 +8,19 @@ details of the test.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from runwatch.base.network.service_target import server_identity
 from runwatch.records.record import Record, Wire, anything, flag, integer, many, mapping, moment, one, text, texts
 
 NAMED_MODELS: Final = 20
 """Maximum models named in a request. Not in the specification."""
+
+OPENAI_COMPATIBLE: Final = "openai_compatible"
+ANTHROPIC_COMPATIBLE: Final = "anthropic_compatible"
+ANY_ADDRESS: Final = frozenset({OPENAI_COMPATIBLE, ANTHROPIC_COMPATIBLE})
+"""Sources that accept the address of any server with their interface. Not in the specification."""
 
 DROPPED: Final = "dropped"
 """Failure of a call that the source accepted without a response; ``network`` is one that it did not accept."""
@@ -95,6 +101,13 @@ class SourceScope(Record):
     region = text("region")
 
 
+class FailedModel(Record):
+    """A model that failed a test that other models of its connection passed. Not in the specification."""
+
+    model = text("model")
+    why = text("why")
+
+
 class SourceConnection(Record):
     """A connection to a source with the customer's own account."""
 
@@ -120,6 +133,7 @@ class SourceConnection(Record):
     test_http_status = integer("test_http_status")
     test_message = text("test_message")
     test_models = texts("test_models")
+    failed_models = many(FailedModel, "failed_models")
     test_suggestions = texts("test_suggestions")
     test_was_sent = flag("test_was_sent")
     last_tested_at = moment("last_tested_at")
@@ -141,6 +155,29 @@ class SourceConnection(Record):
             and self.binding_revision is not None
             and self.binding_revision == self.tested_binding_revision
         )
+
+
+def find_connected(
+    connections: Iterable[SourceConnection], source_id: str, base_url: str | None, protocol_profile: str | None = None
+) -> list[SourceConnection]:
+    """Return the open connections to a source at an address, usable ones first; key and name do not matter.
+
+    Args:
+        base_url: ``None`` for a source with an address of its own.
+        protocol_profile: ``None`` for any.
+    """
+
+    def is_same(one: SourceConnection) -> bool:
+        endpoint = one.endpoint or {}
+        kept = endpoint.get("base_url")
+        return (
+            one.raw.get("revoked_at") is None
+            and one.source_id == source_id
+            and protocol_profile in {None, endpoint.get("protocol_profile")}
+            and (base_url is None or (isinstance(kept, str) and server_identity(kept) == server_identity(base_url)))
+        )
+
+    return sorted(filter(is_same, connections), key=lambda one: not one.is_usable)
 
 
 class Handoff(Record):

@@ -14,6 +14,9 @@ from runwatch.base.secrets.secret import Secret
 # A name or an IPv4 address, or an IPv6 address; letters of every script, because names may be international.
 _HOST: Final = re.compile(r"(?:[\w.-]+|[0-9a-f:.]*:[0-9a-f:.]*)\Z")
 
+_THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
+"""The usual names of one server on this machine."""
+
 
 def normalise_base_url(text: str) -> str:
     """Return the origin of a base URL given with or without ``/v1``: only scheme, host and port.
@@ -51,7 +54,7 @@ def normalise_base_url(text: str) -> str:
 def server_identity(base_url: str) -> str:
     """Return one spelling for all base URLs of a model server: without default port, trailing slash or ``/v1``.
 
-    Hosts are compared as written: ``localhost`` and ``127.0.0.1`` can be two servers.
+    ``localhost``, ``127.0.0.1`` and ``[::1]`` are one host. Every other host is compared as written.
     """
     try:
         parts = urlsplit(base_url.strip())
@@ -60,6 +63,7 @@ def server_identity(base_url: str) -> str:
         return base_url
     own = {"http": 80, "https": 443}.get(parts.scheme)
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+    host = "localhost" if host in _THIS_MACHINE else host
     return f"{parts.scheme}://{host}:{own if port is None else port}{path}"
 
 

@@ -90,11 +90,13 @@ class ConnectionRequest(OpenBody):
 class SyncRequest(OpenBody):
     """The body of ``POST /v1/source-connections/{connectionId}/deployments/sync``; empty in the specification.
 
-    ``models`` names models, which need not be in the source's list; each is called once before it is added. ``prices``
-    adds prices to the connection, in the form of :class:`EndpointRequest`.
+    ``models`` names models, which need not be in the source's list; each is called once before it is added. ``remove``
+    takes models that were named so off again. ``prices`` adds prices to the connection, in the form of
+    :class:`EndpointRequest`.
     """
 
     models: ModelNames | None = None
+    remove: ModelNames | None = None
     prices: Prices | None = None
 
 

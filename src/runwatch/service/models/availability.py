@@ -12,6 +12,9 @@ from runwatch.service.transaction import Row
 
 READY: Final[tuple[str, str | None]] = ("ready", None)
 
+FAILED: Final = "failed"
+"""Member of a connection's ``endpoint`` column with the models that failed a test that others passed, and why."""
+
 
 def is_usable(connection: Row) -> bool:
     """Whether a connection may be called for runs: active, not revoked, and tested in its current state."""
@@ -38,7 +41,9 @@ def find_status(grants: Collection[str], deployment: Row, connection: Row) -> tu
         return "degraded", _connection_reason(connection)
     if deployment["status"] != "listed":
         gone = deployment["definition"]["lifecycle"] == "retired"
-        return "degraded", "The model is retired." if gone else "The source no longer lists the model."
+        return "degraded", "The model is retired." if gone else "The connection no longer serves the model."
+    if why := connection["endpoint"].get(FAILED, {}).get(deployment["upstream_ref"]):
+        return "degraded", f"The model failed its last test: {why}."
     if not set(grants) <= set(deployment["data_classes"]):
         return "degraded", "The model is no longer certified for every data class that the option is granted."
     return READY
@@ -57,6 +62,8 @@ def route_availability(grants: Collection[str], deployment: Row, connection: Row
         return _unavailable("retired", "provider_deprecated", since or deployment["updated_at"])
     if deployment["status"] != "listed":
         return _unavailable("retired", "absent_from_feed", deployment["updated_at"])
+    if deployment["upstream_ref"] in connection["endpoint"].get(FAILED, {}):
+        return _unavailable("suspended", "not_ready", connection["updated_at"])
     if not set(grants) <= set(deployment["data_classes"]):
         return _unavailable("quarantined", "drift", deployment["updated_at"])
     if lifecycle == "deprecated":

@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.json import dumps
+from runwatch.records.source import ANY_ADDRESS
 from runwatch.service.models.providers.prices import find_price
-from runwatch.service.models.providers.source_definition import ANY_ADDRESS
 from runwatch.service.transaction import Row, pick
 
 LANES: Final = {True: ("millwork_pool", "millwork"), False: ("byok", "customer")}

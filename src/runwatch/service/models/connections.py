@@ -6,21 +6,21 @@ See (manual: interface, "Sources, connections and credential handoffs"). A conne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.network.service_target import server_identity
 from runwatch.base.secrets.secret import Secret
+from runwatch.records.source import ANY_ADDRESS, SourceConnection, describe_test_failure, find_connected
 from runwatch.service.access.finder import finder
 from runwatch.service.access.vault import Vault
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, handoffs
-from runwatch.service.models.availability import is_usable
+from runwatch.service.models.availability import FAILED, is_usable
 from runwatch.service.models.catalog import LANES, is_pool
 from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers, ServedModels
-from runwatch.service.models.providers.source_definition import ANY_ADDRESS
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.tables.models import handoffs as handoffs_table
@@ -74,7 +74,7 @@ async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: S
     """Ask a connection's source what it serves, with the connection's own secret.
 
     Args:
-        to_test: Models to call once each with a minimal request, besides those named before.
+        to_test: Models to call once each with a minimal request; those named before are served without a call.
 
     Raises:
         ProviderError: no usable response; ``authentication`` also when the secret is no longer in the vault.
@@ -106,39 +106,52 @@ def find_open(transaction: Transaction, tenant_id: str, connection_id: str) -> R
     return row
 
 
-def add(
-    transaction: Transaction,
-    tenant_id: str,
-    *,
-    display_name: str,
-    source_id: str,
-    auth_scheme: str,
-    handoff_id: str,
-    source_scope: dict[str, Any],
-) -> Row:
-    """Connect a source with the credential of a completed handoff. The connection is disabled until a test passes.
+def connect(
+    transaction: Transaction, tenant_id: str, handoff_id: str, display_name: str, given: Mapping[str, Any]
+) -> tuple[Row, str | None]:
+    """Connect a source as :func:`add` does, unless the organization has this connection already.
+
+    An open connection to the same source and address with the same name is kept, and takes over the key, the models and
+    the prices of the handoff.
+
+    Returns:
+        The connection, and the handle of a secret that it no longer uses, for removal after the commit.
+
+    Args:
+        given: ``source_id``, ``auth_scheme`` and ``source_scope``, which have to be those of the handoff.
 
     Raises:
-        RefusalError: ``validation_failed`` when the handoff is unknown or of another source, scheme or scope;
-            ``invalid_state`` when it is not completed, used or expired.
+        RefusalError: As :func:`add`; ``validation_failed`` also when the handoff is of another source, scheme or scope.
     """
     handoff = handoffs.consume(transaction, tenant_id, handoff_id)
-    given = {"source_id": source_id, "auth_scheme": auth_scheme, "source_scope": source_scope}
     errors = [(name, "Must be that of the handoff.") for name, value in given.items() if value != handoff[name]]
     if errors:
         raise make_validation_error(*errors)
+    same = find_same(transaction, tenant_id, handoff, display_name)
+    if same is None:
+        return _insert(transaction, tenant_id, display_name, handoff), None
+    return _take_over(transaction, find(transaction, tenant_id, same.id), handoff)
+
+
+def add(transaction: Transaction, tenant_id: str, handoff_id: str, display_name: str) -> Row:
+    """Connect a source with the credential of a completed handoff. The connection is disabled until a test passes.
+
+    Raises:
+        RefusalError: ``validation_failed`` for an unknown handoff; ``invalid_state`` for one that is not completed, is
+            used or expired.
+    """
+    return _insert(transaction, tenant_id, display_name, handoffs.consume(transaction, tenant_id, handoff_id))
+
+
+def _insert(transaction: Transaction, tenant_id: str, display_name: str, handoff: Row) -> Row:
     connection_id = new_id("conn", transaction.now)
     transaction.add(
         connections,
         connection_id=connection_id,
         tenant_id=tenant_id,
-        source_id=source_id,
         display_name=display_name,
-        auth_scheme=auth_scheme,
         auth_binding_ref=new_id("bind", transaction.now),
-        secret_handle=handoff["secret_handle"],
-        source_scope=source_scope,
-        endpoint=handoff["endpoint"],
+        **pick(handoff, "source_id auth_scheme secret_handle source_scope endpoint"),
         status="disabled",
         binding_revision=1,
         test_state="untested",
@@ -146,18 +159,52 @@ def add(
     return find(transaction, tenant_id, connection_id)
 
 
+def find_same(
+    transaction: Transaction, tenant_id: str, handoff: Row, display_name: str | None = None
+) -> SourceConnection | None:
+    """Return the open connection to the source and address of a handoff; with a name, only one of that name."""
+    rows = transaction.newest(connections, {"tenant_id": tenant_id, "source_id": handoff["source_id"]})
+    known = [SourceConnection(connection_json(row)) for row in rows]
+    asked = handoff["endpoint"]
+    found = find_connected(known, handoff["source_id"], asked["base_url"], asked["protocol_profile"])
+    return next((one for one in found if display_name in {None, one.display_name}), None)
+
+
+def _take_over(transaction: Transaction, row: Row, handoff: Row) -> tuple[Row, str | None]:
+    """Give a connection the key of a handoff if it has one, and its models and prices; new models need a test."""
+    endpoint, asked = row["endpoint"], handoff["endpoint"]
+    named = endpoint.get("models", [])
+    models = list(dict.fromkeys([*named, *asked["models"]]))
+    prices = {name: {**endpoint[name], **asked["own_prices"]} for name in ("own_prices", "prices")}
+    changed = {"endpoint": {**endpoint, **prices, "models": models}}
+    if handoff["secret_handle"] is not None or handoff["auth_scheme"] != row["auth_scheme"]:
+        return _give_key(transaction, row, handoff, **changed)
+    _change(transaction, row, **changed, **({} if models == named else {"test_state": "untested", "test_error": None}))
+    return _settled(transaction, row), None
+
+
 def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> Row:
     """Record a passed test with the base URL that works and the models listed there.
+
+    Models that failed where others answered are recorded with their failure; one that was never served is not kept.
 
     Raises:
         RefusalError: ``invalid_state`` when the connection has changed since it was read for the test.
     """
     row = unchanged(transaction, tested)
     now = format_iso(transaction.now)
+    ever_served = transaction.list_all(deployments, {"connection_id": row["connection_id"]})
+    kept = [served["upstream_ref"] for served in ever_served if served["upstream_ref"] in found.failed]
+    endpoint = {
+        **describe_no_answer(row["endpoint"]),
+        "base_url": found.base_url,
+        "models": [*found.named, *kept],
+        FAILED: {name: describe_failure(error) for name, error in found.failed.items()},
+    }
     _change(
         transaction,
         row,
-        endpoint={**describe_no_answer(row["endpoint"]), "base_url": found.base_url, "models": list(found.named)},
+        endpoint=endpoint,
         status="active",
         tested_binding_revision=row["binding_revision"],
         test_state="passed",
@@ -170,6 +217,13 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
             where = {"model_deployment_id": served["model_deployment_id"]}
             transaction.change(deployments, where, last_tested_at=now)
     return _settled(transaction, row)
+
+
+def describe_failure(error: ProviderError) -> str:
+    """Describe in one sentence, with the source's own words, why the call of a model failed."""
+    words = describe_test_failure(error.kind, error.http_status, error.message, was_sent=error.was_sent)
+    near = f". It serves {', '.join(error.suggestions)}" if error.suggestions else ""
+    return f"{words}{near}"
 
 
 def describe_no_answer(endpoint: dict[str, Any]) -> dict[str, Any]:
@@ -223,6 +277,11 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
     asked, kept = handoff["endpoint"]["base_url"], row["endpoint"]["base_url"]
     if not (same_source and same_scheme) or server_identity(kept) != server_identity(asked):
         raise make_validation_error(("handoff_intent_id", "Must be a handoff of the same source, scheme and address."))
+    return _give_key(transaction, row, handoff)
+
+
+def _give_key(transaction: Transaction, row: Row, handoff: Row, **more: object) -> tuple[Row, str | None]:
+    """Give a connection the key of a handoff; return the connection and the handle of its old secret."""
     binding_ref = new_id("bind", transaction.now)
     arms.follow_binding(transaction, row, binding_ref)
     _change(
@@ -235,6 +294,7 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
         test_state="untested",
         test_error=None,
         rotated_at=format_iso(transaction.now),
+        **more,
     )
     return _settled(transaction, row), row["secret_handle"]
 
@@ -288,10 +348,11 @@ def _was_usable_by_arm(transaction: Transaction, row: Row) -> bool:
 def connection_json(row: Row) -> dict[str, Any]:
     """Build the JSON of a connection.
 
-    Not in the specification: ``endpoint``, ``usable``, ``test_failure`` (the kind of call failure, also where
-    ``test_error`` has no value for it), and from the source's response to a failed test ``test_http_status``,
-    ``test_message``, ``test_models`` (the models whose calls failed), ``test_suggestions`` (names of models it serves
-    instead) and ``test_was_sent`` (whether it received the request).
+    Not in the specification: ``endpoint``, ``usable``, ``failed_models`` (the models that fail where others answer, and
+    why), ``test_failure`` (the kind of call failure, also where ``test_error`` has no value for it), and from the
+    source's response to a failed test ``test_http_status``, ``test_message``, ``test_models`` (the models whose calls
+    failed), ``test_suggestions`` (names of models it serves instead) and ``test_was_sent`` (whether it received the
+    request).
     """
     endpoint = row["endpoint"]
     answer = endpoint.get(_ANSWER, {})
@@ -314,6 +375,7 @@ def connection_json(row: Row) -> dict[str, Any]:
             "models": endpoint.get("models", []),
             "prices": endpoint.get("own_prices", {}),
         },
+        "failed_models": [{"model": name, "why": why} for name, why in endpoint.get(FAILED, {}).items()],
         "usable": is_usable(row),
     }
 

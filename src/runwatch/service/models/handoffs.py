@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
+from runwatch.records.source import SourceConnection
 from runwatch.service.access import private_entry
 from runwatch.service.access.authentication import Principal, is_active
 from runwatch.service.access.finder import finder
@@ -142,12 +143,18 @@ def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
     return row
 
 
-def handoff_json(row: Row) -> dict[str, Any]:
-    """Build the JSON of a handoff; ``endpoint`` is not in the specification."""
+def handoff_json(row: Row, connected: SourceConnection | None = None) -> dict[str, Any]:
+    """Build the JSON of a handoff; ``endpoint`` and ``connected_as`` are not in the specification.
+
+    Args:
+        connected: The open connection to the same source and address, if there is one.
+    """
     form = pick(row, _SHOWN)
     form["endpoint"] = pick(row["endpoint"], "base_url protocol_profile")
     if row["source_scope"] is not None:
         form["source_scope"] = row["source_scope"]
+    if connected is not None:
+        form["connected_as"] = pick(connected.raw, "connection_id display_name")
     return form
 
 

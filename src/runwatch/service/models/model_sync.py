@@ -4,6 +4,7 @@ deployments").
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from runwatch.base.clock import format_iso
@@ -11,9 +12,10 @@ from runwatch.records.requests.source import PRICED_MODELS
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, connections
-from runwatch.service.models.availability import is_usable
+from runwatch.service.models.availability import FAILED, is_usable
 from runwatch.service.models.catalog import variant_id
 from runwatch.service.models.providers import ServedModel, ServedModels
+from runwatch.service.models.providers.model_list import find_name
 from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED, PriceTable, find_price
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.tables.models import deployments
@@ -23,7 +25,14 @@ NAME_CHARACTERS: Final = 255
 """Longest model name accepted from a source's list."""
 
 
-def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: PriceTable | None = None) -> list[Row]:
+def sync(
+    transaction: Transaction,
+    asked: Row,
+    found: ServedModels,
+    prices: PriceTable | None = None,
+    *,
+    tested: Collection[str] = (),
+) -> list[Row]:
     """Apply a source's list: add new models, update known ones, and disable those gone or retired.
 
     A model keeps its id for the life of the connection. Models whose name no call could carry are left out.
@@ -31,6 +40,7 @@ def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: Pric
     Args:
         asked: The connection as it was when the source was asked.
         prices: Prices to add to the connection's own.
+        tested: Models that have just passed a test.
 
     Raises:
         RefusalError: ``invalid_state`` when the connection has changed since it was read or is not usable;
@@ -43,7 +53,8 @@ def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: Pric
     if prices and len(own_prices) > PRICED_MODELS:
         raise make_validation_error(("prices", f"A connection has at most {PRICED_MODELS} prices."))
     listed = {model.upstream_ref: model for model in found.models if _is_nameable(model)}
-    endpoint = {**row["endpoint"], "models": list(found.named), "own_prices": own_prices}
+    failed = {name: why for name, why in row["endpoint"].get(FAILED, {}).items() if name not in tested}
+    endpoint = {**row["endpoint"], "models": list(found.named), FAILED: failed, "own_prices": own_prices}
     told = {name: dict(model.prices) for name, model in listed.items() if model.prices is not None}
     where = {"connection_id": row["connection_id"]}
     transaction.change(connections_table, where, endpoint={**endpoint, "prices": told | own_prices})
@@ -57,6 +68,35 @@ def sync(transaction: Transaction, asked: Row, found: ServedModels, prices: Pric
             gone = {"model_deployment_id": deployment["model_deployment_id"]}
             transaction.change(deployments, gone, status="disabled", updated_at=format_iso(transaction.now))
     arms.update_binding(transaction, row)
+    return list(transaction.newest(deployments, where))
+
+
+def remove(transaction: Transaction, row: Row, names: Sequence[str]) -> list[Row]:
+    """Take models that a user named off a connection. One that the source lists comes back with its next list.
+
+    Raises:
+        RefusalError: ``validation_failed`` when a name is not one of the connection's named models.
+    """
+    endpoint = row["endpoint"]
+    named, failed = endpoint.get("models", []), endpoint.get(FAILED, {})
+    found = {name: find_name(name, [*named, *failed]) for name in names}
+    unknown = [name for name, known in found.items() if known is None]
+    if unknown:
+        known = f"it has {', '.join(named)}" if named else "it has none"
+        message = f"The connection has no model with the name {', '.join(unknown)} that a user gave it; {known}."
+        raise make_validation_error(("remove", message))
+    gone = set(found.values())
+    kept = {
+        "models": [name for name in named if name not in gone],
+        FAILED: {name: why for name, why in failed.items() if name not in gone},
+    }
+    now = format_iso(transaction.now)
+    where = {"connection_id": row["connection_id"]}
+    transaction.change(connections_table, where, endpoint={**endpoint, **kept}, updated_at=now)
+    for served in transaction.list_all(deployments, {**where, "upstream_ref": tuple(gone)}):
+        which = {"model_deployment_id": served["model_deployment_id"]}
+        transaction.change(deployments, which, status="disabled", updated_at=now)
+    arms.update_binding(transaction, connections.find(transaction, row["tenant_id"], row["connection_id"]))
     return list(transaction.newest(deployments, where))
 
 

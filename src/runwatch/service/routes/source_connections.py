@@ -11,9 +11,10 @@ from typing import Any, Final
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
 from runwatch.records.source import describe_test_failure
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows, takes
+from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import catalog, connections, model_sync, sources
+from runwatch.service.models.availability import FAILED
 from runwatch.service.models.providers import ProviderError
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.transaction import Row, Transaction
@@ -35,18 +36,21 @@ def read_connection(transaction: Transaction, call: AuthenticatedRequest) -> dic
     return connections.connection_json(connections.find(transaction, call.tenant_id, call.ids["connection_id"]))
 
 
-def connect(transaction: Transaction, call: AuthenticatedRequest, request: ConnectionRequest) -> dict[str, Any]:
+async def connect(call: AuthenticatedRequest) -> ServiceResponse:
     """Connect a source with the credential of a completed handoff."""
-    row = connections.add(
-        transaction,
-        call.tenant_id,
-        display_name=request.display_name,
-        source_id=request.source_id,
-        auth_scheme=request.auth_scheme,
-        handoff_id=request.handoff_intent_id,
-        source_scope=request.source_scope,
-    )
-    return connections.connection_json(row)
+    request = parse_body(ConnectionRequest, call.content)
+
+    def effect(transaction: Transaction) -> tuple[dict[str, Any], str | None]:
+        row, handle = connections.connect(
+            transaction,
+            call.tenant_id,
+            request.handoff_intent_id,
+            request.display_name,
+            request.model_dump(include={"source_id", "auth_scheme", "source_scope"}),
+        )
+        return connections.connection_json(row), handle
+
+    return await _write(call, effect)
 
 
 async def test(call: AuthenticatedRequest) -> ServiceResponse:
@@ -68,18 +72,23 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
     """Apply the source's list and the models named in the request; return every model the connection ever had.
 
     Prices in the request are added to those of the connection, and replace those of the same models. A newly named
-    model is called once. If that fails for any reason, the request is refused with the cause and nothing changes,
-    because the failure says nothing about the other models. Without new names, a source that refuses the credential
+    model, or one that failed its last test, is called once. If that fails for any reason, the request is refused with
+    the cause and nothing changes, because the failure says nothing about the other models. Models to remove are taken
+    off without a call. Without new names, a source that refuses the credential
     fails the connection's test, because no run could use it.
     """
     request = parse_body(SyncRequest, call.content)
+    if request.remove:
+        return await call.write(lambda transaction: _remove(transaction, call, request))
     row = await call.read(lambda transaction: _find_open(transaction, call))
     if not connections.is_usable(row):
         raise RefusalError("invalid_state", "The connection has to pass a test first.")
-    known = row["endpoint"].get("models", [])
+    known = [name for name in row["endpoint"].get("models", []) if name not in row["endpoint"].get(FAILED, {})]
     new = [name for name in request.models or () if name not in known]
     try:
         found = await connections.ask(call.context.vault, call.context.providers, row, to_test=new)
+        if found.failed:
+            raise next(iter(found.failed.values()))
     except ProviderError as error:
         if new:
             raise make_validation_error(("models", _failed_test(error)), cause=error.kind) from None
@@ -91,10 +100,17 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
         raise RefusalError("invalid_state", f"The source refused: {error.kind}{status}. Test the connection.") from None
 
     def effect(transaction: Transaction) -> dict[str, Any]:
-        served = model_sync.sync(transaction, row, found, sources.price_table(request.prices))
+        served = model_sync.sync(transaction, row, found, sources.price_table(request.prices), tested=new)
         return {"deployments": [catalog.deployment_json(deployment) for deployment in served]}
 
     return await call.write(effect)
+
+
+def _remove(transaction: Transaction, call: AuthenticatedRequest, request: SyncRequest) -> dict[str, Any]:
+    if request.models or request.prices:
+        raise make_validation_error(("remove", "Must be alone: a request either adds or removes."))
+    served = model_sync.remove(transaction, _find_open(transaction, call), request.remove or ())
+    return {"deployments": [catalog.deployment_json(deployment) for deployment in served]}
 
 
 async def rotate(call: AuthenticatedRequest) -> ServiceResponse:
@@ -129,9 +145,9 @@ async def _write(
 
 def _failed_test(error: ProviderError) -> str:
     """Describe in one sentence, with the source's own words, which newly named models failed the test, and why."""
-    words = describe_test_failure(error.kind, error.http_status, error.message, was_sent=error.was_sent)
-    near = f" It serves {', '.join(error.suggestions)}." if error.suggestions else ""
-    return f"The test of {' and '.join(error.models)} failed: {words}. Nothing was changed.{near}"
+    return (
+        f"The test of {' and '.join(error.models)} failed: {connections.describe_failure(error)}. Nothing was changed."
+    )
 
 
 def _failed_list(named: Sequence[str], error: ProviderError) -> str:
@@ -154,7 +170,7 @@ _CONNECTION: Final = f"{_CONNECTIONS}/{{connection_id}}"
 
 ENDPOINTS: Final = (
     Endpoint("GET", _CONNECTIONS, shows(list_connections)),
-    Endpoint("POST", _CONNECTIONS, takes(ConnectionRequest, connect), takes_body=True),
+    Endpoint("POST", _CONNECTIONS, connect, takes_body=True),
     Endpoint("GET", _CONNECTION, shows(read_connection)),
     Endpoint("POST", f"{_CONNECTION}/test", test),
     Endpoint("POST", f"{_CONNECTION}/deployments/sync", sync),

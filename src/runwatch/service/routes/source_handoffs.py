@@ -16,7 +16,7 @@ from runwatch.service.errors import make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
 from runwatch.service.http.html_pages import PageInput
 from runwatch.service.http.responses import ServiceResponse, make_continue_response, make_json_response
-from runwatch.service.models import handoffs, sources
+from runwatch.service.models import connections, handoffs, sources
 from runwatch.service.routes.private_pages import EntryPage, read_secret
 from runwatch.service.transaction import Row, Transaction, pick
 
@@ -42,7 +42,7 @@ async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
         row, address = handoffs.begin(
             transaction, call.principal, profile, request.auth_scheme, endpoint, origin=call.context.origin
         )
-        return replace(make_continue_response(handoffs.handoff_json(row), address), status=_CREATED), over
+        return replace(make_continue_response(_handoff_json(transaction, row), address), status=_CREATED), over
 
     answer, over = await call.write_with(effect)
     await call.context.vault.remove_all(over)
@@ -52,16 +52,20 @@ async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
 async def read_handoff(call: AuthenticatedRequest) -> ServiceResponse:
     """Return one handoff, without the address of its page."""
 
-    def look(transaction: Transaction) -> tuple[Row, bool]:
+    def look(transaction: Transaction) -> tuple[dict[str, Any], bool]:
         row = handoffs.find(transaction, call.tenant_id, call.ids["handoff_intent_id"])
-        return row, handoffs.is_overdue(transaction, row)
+        return _handoff_json(transaction, row), handoffs.is_overdue(transaction, row)
 
-    row, is_overdue = await call.read(look)
+    form, is_overdue = await call.read(look)
     if is_overdue:
         over = await call.context.database.write(lambda transaction: handoffs.expire(transaction, call.tenant_id))
         await call.context.vault.remove_all(over)
-        row, _ = await call.read(look)
-    return make_json_response(handoffs.handoff_json(row))
+        form, _ = await call.read(look)
+    return make_json_response(form)
+
+
+def _handoff_json(transaction: Transaction, row: Row) -> dict[str, Any]:
+    return handoffs.handoff_json(row, connections.find_same(transaction, row["tenant_id"], row))
 
 
 async def _complete(

@@ -48,15 +48,7 @@ async def connect(tools: Tools, who: Organization, source_id: str, name: str, ke
     """Connect a source, with a key if given, without testing it."""
     handoff = await _handoff(tools, who, source_id, key)
     return await tools.database.write(
-        lambda transaction: connections.add(
-            transaction,
-            who.tenant_id,
-            display_name=name,
-            source_id=source_id,
-            auth_scheme=handoff["auth_scheme"],
-            handoff_id=handoff["handoff_intent_id"],
-            source_scope=handoff["source_scope"],
-        )
+        lambda transaction: connections.add(transaction, who.tenant_id, handoff["handoff_intent_id"], name)
     )
 
 

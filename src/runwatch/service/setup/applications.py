@@ -194,15 +194,7 @@ def _look_at_consent(transaction: Transaction, row: Row) -> None:
     """Connect the source once its credential was entered; ask again when that has expired."""
     handoff = handoffs.find(transaction, row["tenant_id"], row["consent"]["handoff_intent_id"])
     if handoff["state"] == "completed" and not handoffs.is_overdue(transaction, handoff):
-        connection = connections.add(
-            transaction,
-            row["tenant_id"],
-            display_name=handoff["source_id"],
-            source_id=handoff["source_id"],
-            auth_scheme=handoff["auth_scheme"],
-            handoff_id=handoff["handoff_intent_id"],
-            source_scope=handoff["source_scope"],
-        )
+        connection = connections.add(transaction, row["tenant_id"], handoff["handoff_intent_id"], handoff["source_id"])
         change(transaction, row, state="applying", source_connection_id=connection["connection_id"])
     elif handoff["state"] != "pending" or handoffs.is_overdue(transaction, handoff):
         change(transaction, row, state="action_required", failure_code="consent_expired")

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment
-from runwatch.records.source import SourceConnection, SourceProfile
+from runwatch.records.source import ANY_ADDRESS, SourceConnection, SourceProfile
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.spec.action import FormField, Mutation, PageResult, PrivatePageSpec, ResourceAction, Suggestions
@@ -32,6 +33,30 @@ def _of_handoff(entered: PageResult) -> Mapping[str, Any]:
     state = entered.state
     body = {name: state.get(name) for name in ("source_id", "auth_scheme", "source_scope")}
     return {**body, "handoff_intent_id": state.get("handoff_intent_id")}
+
+
+def _connecting_to(entered: PageResult) -> str:
+    """Say which connection results; the service keeps one that has the same source, address and name."""
+    known = entered.state.get("connected_as")
+    if not isinstance(known, Mapping):
+        return f"Connects {entered.state.get('source_id')}"
+    return (
+        f"This server is connected already as {known.get('connection_id')}. Under its name that connection is kept,"
+        " with the models and prices of both, and only another name makes a second one. It is used"
+    )
+
+
+def _usual_name(entered: PageResult) -> str:
+    """Return the name of the connection to the same server, else host and port, else the source."""
+    known, endpoint = entered.state.get("connected_as"), entered.state.get("endpoint")
+    if isinstance(known, Mapping):
+        return str(known.get("display_name") or "")
+    source_id = str(entered.state.get("source_id") or "")
+    url = endpoint.get("base_url") if source_id in ANY_ADDRESS and isinstance(endpoint, Mapping) else None
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2] or source_id if isinstance(url, str) else source_id
+    except ValueError:
+        return source_id
 
 
 def _with_key(entered: PageResult) -> str:
@@ -98,14 +123,14 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
     mutation=Mutation(
         operation="postSourceConnections",
         sentence=lambda it: (
-            f"Connects {it.state.get('source_id')}{_with_key(it)}. No model is called; test the connection next."
+            f"{_connecting_to(it)}{_with_key(it)}. No model is called; test the connection next."
         ),
         cancel_label="Do not connect it",
         members=_of_handoff,
         fields=(
             FormField(
                 path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
-                start=lambda it: str(it.state.get("source_id") or ""),
+                start=_usual_name,
             ),
         ),
         request="source.ConnectionRequest",

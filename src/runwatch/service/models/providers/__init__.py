@@ -77,10 +77,11 @@ class Providers:
         """Call each named model once with a minimal message, and find out what else the provider serves.
 
         The base URL is tried as in :meth:`find_models`. A model that responds is accepted even if it is not listed,
-        because gateways have aliases. ``known`` models were tested before and are not called again.
+        because gateways have aliases. ``known`` models were tested before and are not called again. If some models
+        answer and others do not, the result names those that failed.
 
         Raises:
-            ProviderError: no usable response; ``suggestions`` names listed models if the name may be wrong.
+            ProviderError: no usable response from any; ``suggestions`` names listed models if the name may be wrong.
         """
         if is_sample(address.base_url):
             return self._fixture.models(address)

@@ -142,20 +142,24 @@ class ProviderHttpClient:
     ) -> ServedModels:
         """Call models once each; see :meth:`runwatch.service.models.providers.Providers.test_models`."""
         try:
-            base_url, _ = await _found_below(address, lambda at: self._call_each(protocol, at, names))
+            base_url, failed = await _found_below(address, lambda at: self._call_each(protocol, at, names))
         except ProviderError as error:
             if error.kind in _SUGGESTED:
                 with contextlib.suppress(ProviderError):
-                    listed = [model.upstream_ref for model in (await self.models(protocol, address)).models]
-                    wrong = next((asked for asked in error.models if find_name(asked, listed) is None), None)
-                    error.suggestions = () if wrong is None else suggest_names(wrong, listed)
+                    _suggest(error, (await self.models(protocol, address)).models)
             raise
         listed_models: list[ServedModel] = []
         with contextlib.suppress(ProviderError):
             listed_models = await self._listed(protocol, replace(address, base_url=base_url))
-        return _with_named(protocol, base_url, listed_models, [*known, *names])
+        for failure in failed.values():
+            _suggest(failure, listed_models)
+        answered = [name for name in names if name not in failed]
+        return replace(_with_named(protocol, base_url, listed_models, [*known, *answered]), failed=failed)
 
-    async def _call_each(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> None:
+    async def _call_each(
+        self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]
+    ) -> dict[str, ProviderError]:
+        """Call models once each; return the failures if any model answers, and raise the first one if none does."""
         calls = (
             self.generate(
                 protocol,
@@ -165,11 +169,16 @@ class ProviderHttpClient:
             for name in names
         )
         answers = dict(zip(names, await asyncio.gather(*calls, return_exceptions=True), strict=True))
-        first = next((answer for answer in answers.values() if isinstance(answer, BaseException)), None)
-        if isinstance(first, ProviderError):
-            first.models = tuple(name for name, answer in answers.items() if _is_same_failure(first, answer))
-        if first is not None:
-            raise first
+        failed: dict[str, ProviderError] = {}
+        for model, answer in answers.items():
+            if isinstance(answer, ProviderError):
+                answer.models = tuple(other for other, one in answers.items() if _is_same_failure(answer, one))
+                failed[model] = answer
+            elif isinstance(answer, BaseException):
+                raise answer
+        if len(failed) == len(answers):
+            raise next(iter(failed.values()))
+        return failed
 
     async def generate(self, protocol: WireFormat, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`."""
@@ -259,6 +268,14 @@ async def _found_below(address: ProviderAddress, ask: Callable[[ProviderAddress]
             raise
     base_url = f"{base_url}/v1"
     return base_url, await ask(replace(address, base_url=base_url))
+
+
+def _suggest(error: ProviderError, listed: Sequence[ServedModel]) -> None:
+    """Add listed names to a failure that the first unlisted name may have caused."""
+    known = [model.upstream_ref for model in listed]
+    wrong = next((asked for asked in error.models if find_name(asked, known) is None), None)
+    if error.kind in _SUGGESTED and wrong is not None:
+        error.suggestions = suggest_names(wrong, known)
 
 
 def _is_same_failure(failure: ProviderError, answer: object) -> bool:

@@ -18,12 +18,6 @@ AUTH_SCHEMES: Final = ("api_key", KEYLESS)
 SOURCE_KINDS: Final = ("publisher_direct", "gateway", "cloud", "self_hosted", "fixture")
 """Kinds of source; only ``publisher_direct`` is in the specification."""
 
-
-OPENAI_COMPATIBLE: Final = "openai_compatible"
-ANTHROPIC_COMPATIBLE: Final = "anthropic_compatible"
-ANY_ADDRESS: Final = frozenset({OPENAI_COMPATIBLE, ANTHROPIC_COMPATIBLE})
-"""Sources that accept the address of any server with their interface."""
-
 _SCHEME_VERSION: Final = "1"
 
 

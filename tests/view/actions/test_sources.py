@@ -1,0 +1,28 @@
+"""The step of the console that connects a source after its key was entered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from runwatch.view.actions.sources import CONNECT_WITH_KEY
+from runwatch.view.spec.action import PageResult
+
+SERVER = {"source_id": "openai_compatible", "auth_scheme": "none", "endpoint": {"base_url": "http://127.0.0.1:1234/v1"}}
+KNOWN = {"connected_as": {"connection_id": "conn_1", "display_name": "Box"}}
+
+
+@pytest.mark.parametrize(
+    ("state", "name", "said"),
+    [
+        (SERVER, "127.0.0.1:1234", "Connects openai_compatible, which takes no key."),
+        ({**SERVER, **KNOWN}, "Box", "This server is connected already as conn_1. "),
+        ({**SERVER, "source_id": "openrouter"}, "openrouter", "Connects openrouter, "),
+    ],
+)
+def test_a_connected_server_is_told_and_named_as_it_is(state: dict[str, Any], name: str, said: str) -> None:
+    mutation, entered = CONNECT_WITH_KEY.mutation, PageResult("", None, {}, state)
+    assert mutation is not None
+    assert mutation.fields[0].start(entered) == name
+    assert mutation.sentence(entered).startswith(said)
