@@ -239,15 +239,22 @@ def test_the_result_of_a_test_run_is_never_asked_for(runwatch: Here, service: Sc
     assert service.requests("GET", ".*/result") == []
 
 
-@pytest.mark.parametrize(("reason", "is_cut"), [("length", True), ("stop", False)])
-def test_a_result_that_was_cut_says_so_beside_the_text(
-    runwatch: Here, service: ScriptedService, reason: str, is_cut: bool
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("length", "the output was cut at the limit of output tokens"),
+        ("empty", "the output was empty"),
+        ("stop", ""),
+    ],
+)
+def test_a_result_that_is_no_whole_answer_says_so_beside_the_text(
+    runwatch: Here, service: ScriptedService, reason: str, said: str
 ) -> None:
     run = {"execution_id": LIVE, "status": "completed", "mode": "live", "slices": [{"finish_reason": reason}]}
     service.say("GET", f"/v1/executions/{LIVE}", Said(200, run))
     outcome = runwatch("runs", "result", LIVE)
     assert outcome.text == "- First point\n- Second point\n"
-    assert ("the output was cut at the limit of output tokens" in outcome.errors) is is_cut
+    assert [text for text in outcome.errors.splitlines() if "output" in text] == [said] * bool(said)
 
 
 def test_a_result_that_the_service_refuses_is_a_refusal(runwatch: Here, service: ScriptedService) -> None:

@@ -148,14 +148,32 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
 
 
 def test_a_server_without_a_list_is_connected_by_the_name_of_a_model(cli: Cli) -> None:
-    with running_model_server(ModelServer(has_list=False)) as running:
+    with running_model_server(ModelServer(models=("tiny-1", "tiny-2", "tiny-3"), has_list=False)) as running:
         words = ("sources", "connect", "--openai-compatible", running.base_url, "--name", "Listless")
         unnamed = cli(*words)
         assert unnamed.code == 1
         assert "--model NAME" in unnamed.errors
-        named = cli(*words, "--model", "tiny-1", "--json")
+        named = cli(*words, "--model", "tiny-2", "--model", "tiny-1", "--json")
         assert named.code == 0, named.errors
-        assert cli("sources", "disconnect", named.json["connection"]["connection_id"], "--yes").code == 0
+        assert [arm["model_id"] for arm in named.json["arms"]] == ["tiny-2", "tiny-1"]
+        assert named.errors.count("--data-class") == 1
+        connection_id = named.json["connection"]["connection_id"]
+
+        # A bad model is called alone and changes nothing; a good one is in the record that is printed.
+        called = len(running.bodies)
+        elsewhere = (*words[:3], running.base_url.replace("127.0.0.1", "localhost"), "--json")
+        bad = cli(*elsewhere, "--model", "nope")
+        assert (bad.code, bad.json["connection"]["endpoint"]["models"]) == (1, ["tiny-2", "tiny-1"])
+        assert "The test of nope failed" in bad.errors
+        assert not any(word in bad.errors for word in ("passed", "not valid", "fields"))
+        added = cli(*elsewhere, "--model", "tiny-3")
+        assert added.json["connection"]["endpoint"]["models"] == ["tiny-2", "tiny-1", "tiny-3"]
+        assert [call["model"] for call in running.bodies[called:]] == ["nope", "tiny-3"]
+
+        assert cli("sources", "sync", connection_id, "--remove", "tiny-3", "--json").code == 0
+        (left,) = [one for one in cli("sources", "list", "--json").json if one["connection_id"] == connection_id]
+        assert left["endpoint"]["models"] == ["tiny-2", "tiny-1"]
+        assert cli("sources", "disconnect", connection_id, "--yes").code == 0
 
 
 def test_a_template_is_applied_to_its_echo_proof(cli: Cli) -> None:

@@ -83,7 +83,7 @@ async def test_a_key_that_may_not_call_a_new_model_keeps_the_connection_usable(l
     ("answer", "cause"),
     [
         (Said(400, {"error": {"message": "bad size"}}), 'the source refused the request (HTTP 400): "bad size"'),
-        (Said(401, {}), "the source refused the key (HTTP 401)"),
+        (Said(401, {}), "the server asks for a key (HTTP 401)"),
         (Said(429, {}), "the source's rate limit is reached (HTTP 429)"),
         (Said(500, {"detail": "boom"}), 'the source failed (HTTP 500): "boom"'),
         (Said(200, {}), "the answer does not have the form of the protocol"),

@@ -232,14 +232,21 @@ async def test_the_text_of_all_parts_is_joined(providers: Providers) -> None:
         ("openai_chat", {"choices": [{"message": {"content": "a"}, "finish_reason": "length"}]}, "length"),
         ("openai_chat", {"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]}, "stop"),
         ("openai_chat", {"choices": [{"message": {"content": "a"}, "finish_reason": 7}]}, None),
-        ("openai_responses", {"output": [], "status": "completed"}, None),
+        ("openai_chat", {"choices": [{"message": {"content": " "}, "finish_reason": "stop"}]}, "empty"),
+        ("openai_chat", {"choices": [{"message": {"content": None}, "finish_reason": "content_filter"}]},
+         "content_filter"),
+        ("openai_chat", {"choices": [{"message": {"content": None}, "finish_reason": "function_call"}]}, "tool_calls"),
+        ("openai_responses", {"output": [], "status": "completed"}, "empty"),
+        ("openai_responses", {"output": [{"type": "function_call"}], "status": "completed"}, "tool_calls"),
         ("openai_responses",
          {"output": [], "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "length"),
         ("anthropic_messages", {"content": [], "stop_reason": "max_tokens"}, "length"),
-        ("anthropic_messages", {"content": [], "stop_reason": "end_turn"}, "end_turn"),
+        ("anthropic_messages", {"content": [], "stop_reason": "end_turn"}, "empty"),
+        ("anthropic_messages", {"content": [], "stop_reason": "tool_use"}, "tool_calls"),
+        ("anthropic_messages", {"content": [{"type": "text", "text": "a"}], "stop_reason": "end_turn"}, "end_turn"),
     ],
 )  # fmt: skip
-async def test_an_output_that_was_cut_says_so_in_every_protocol(
+async def test_an_output_that_is_no_whole_answer_says_so_in_every_protocol(
     providers: Providers, form: str, answer: Any, reason: str | None
 ) -> None:
     async with ModelServer() as server:

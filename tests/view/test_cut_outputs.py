@@ -1,4 +1,4 @@
-"""An output that was cut at a limit of tokens says so on its run and its receipt, and can be filtered for."""
+"""An output that is no whole answer says so on its run and its receipt; one that was cut can be filtered for."""
 
 from __future__ import annotations
 
@@ -15,10 +15,19 @@ from tests.view.strategies import NOW
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
-def test_a_cut_output_is_a_warning(glyphs: Glyphs) -> None:
-    shown = output_end(None, Slice({"finish_reason": "length"}), RenderContext(NOW, glyphs=glyphs))
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("length", "cut at the limit of output tokens, length"),
+        ("content_filter", "stopped by the provider's content filter, content_filter"),
+        ("tool_calls", "ended by a call of tools, which no run has, tool_calls"),
+        ("empty", "empty"),
+    ],
+)
+def test_an_output_that_is_no_whole_answer_is_a_warning(glyphs: Glyphs, reason: str, said: str) -> None:
+    shown = output_end(None, Slice({"finish_reason": reason}), RenderContext(NOW, glyphs=glyphs))
     assert isinstance(shown, StyledText)
-    assert (shown.role, shown.text) == (Role.WARN, f"{glyphs.warn} cut at the limit of output tokens, length")
+    assert (shown.role, shown.text) == (Role.WARN, f"{glyphs.warn} {said}")
 
 
 def test_every_other_reason_is_shown_as_it_came_and_none_not_at_all() -> None:

@@ -33,10 +33,10 @@ from runwatch.commands.shared.writes import merge_options, require_write_access,
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.record import Record
-from runwatch.records.source import NAMED_MODELS, Handoff, SourceConnection, SourceProfile, find_connected
+from runwatch.records.source import KEYLESS, NAMED_MODELS, Handoff, SourceConnection, SourceProfile, find_connected
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.actions.sources import first_scheme
-from runwatch.view.problems.source_failures import KEYLESS, explain_failure
+from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.resources.sources import SOURCES
 from runwatch.view.text.safe_text import line
 
@@ -250,18 +250,24 @@ async def test_connection(session: CommandSession, connection_id: str) -> Source
 
 
 async def sync_models(
-    session: CommandSession, connection_id: str, names: Sequence[str] = (), prices: Mapping[str, Any] | None = None
+    session: CommandSession,
+    connection_id: str,
+    names: Sequence[str] = (),
+    prices: Mapping[str, Any] | None = None,
+    *,
+    remove: Sequence[str] = (),
 ) -> list[Deployment]:
     """Read the models that a connection serves.
 
     Args:
         names: Models to call once each; the source need not list them.
+        remove: Models added so before, to take off instead; the source is not called.
         prices: Prices to add to the connection.
 
     Raises:
         ApiError: The connection is not usable, or the source does not list its models.
     """
-    body = merge_options({}, {"models": list(names) or None, "prices": prices})
+    body = merge_options({}, {"models": list(names) or None, "remove": list(remove) or None, "prices": prices})
     value = await send_write(session, SYNC, f"models of {connection_id}", record_id=connection_id, body=body)
     listed = value.get("deployments") if isinstance(value, dict) else None
     return [Deployment(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
@@ -280,6 +286,8 @@ class _Connecting:
         self._connection: SourceConnection | None = None
         self._is_new = False
         self._is_saving = False
+        self._is_tested = False
+        self._is_stale = False
         self._arms: list[Any] = []
 
     async def go(self) -> int:
@@ -292,8 +300,10 @@ class _Connecting:
             code = report_error(error, self._session.call.output)
             if self._is_new and self._is_saving and not self._arms and code in _REFUSALS:
                 await self._remove(self._connection)
-            elif isinstance(error, ApiError):
-                await self._read_again(self._connection.id)
+            else:
+                self._is_stale = True
+        if self._connection is not None and self._is_stale:
+            await self._read_again(self._connection.id)
         self._print()
         return code
 
@@ -309,7 +319,19 @@ class _Connecting:
             return code
         assert self._connection is not None
         prices = None if known is None else _new_prices(self._order.endpoint or {}, known.endpoint or {})
-        served = [one for one in await self._sync(self._connection, prices) if one.status == "listed"]
+        try:
+            found = await self._sync(self._connection, prices)
+        except ApiProblem as error:
+            why = next((entry.message for entry in error.problem.errors or () if entry.field == "models"), None)
+            if why is None:
+                raise
+            self._note(f"4 of 5  {line(why)}")
+            self._note(
+                f"        {self._connection.id} and its models stay as they were; connect again with another --model"
+            )
+            return REFUSED
+        self._is_stale = True
+        served = [one for one in found if one.status == "listed"]
         self._note(f"4 of 5  {self._describe_served(served)}")
         unpriced = [one for one in served if one.pricing_basis == ESTIMATED]
         if prices is not None:
@@ -319,7 +341,6 @@ class _Connecting:
                     detail=f"{unpriced[0].upstream_ref or unpriced[0].id} has no price",
                     hint=f"{self._session.call.command('sources disconnect', self._connection.id)}, and connect again",
                 )
-            await self._read_again(self._connection.id)
             self._note("        it has the new prices")
         elif unpriced:
             counted = "counted as 0 USD (estimated)" if self._connection.auth_scheme == KEYLESS else "unknown"
@@ -330,16 +351,17 @@ class _Connecting:
         return await self._save(served)
 
     def _describe_served(self, served: list[Deployment]) -> str:
-        """Describe how many models answered by their names and how many others the source lists, if it has a list."""
+        """Describe how many models answered by their names in this call and how many others the connection serves."""
         assert self._connection is not None
-        named = list((self._connection.endpoint or {}).get("models") or ())
-        if self._order.base_url is not None:
-            named += self._session.call.options.model or ()
-        by_name = len(_named(named, served))
+        called = self._untested(self._connection)
+        if self._is_tested:
+            failed = {one.model for one in self._connection.failed_models or ()}
+            called += [name for name in (self._connection.endpoint or {}).get("models") or () if name not in failed]
+        by_name = len(_named(called, served))
         others = len(served) - by_name
-        listed = f"{others or 'no'} {'other' if by_name else 'model'}{'s' * (others != 1)}"
-        called = f"{by_name} model{'s' * (by_name != 1)} answered by name, and " if by_name else ""
-        return f"{called}it lists {listed}"
+        kept = f"{others or 'no'} {'other' if by_name else 'model'}{'s' * (others != 1)}"
+        answered = f"{by_name} model{'s' * (by_name != 1)} answered by name, and " if by_name else ""
+        return f"{answered}it has {kept}"
 
     def _note(self, text: str) -> None:
         self._session.call.output.note(text)
@@ -418,6 +440,9 @@ class _Connecting:
             self._note(
                 "        it has the key of this call" if scheme != KEYLESS else "        it is called without a key"
             )
+        elif known.is_usable and (names := self._untested(known)):
+            self._note(f"3 of 5  tested before; now only {' and '.join(map(line, names))} will be called")
+            return SUCCESS
         code = await (self._test_new if is_unfinished else self._test)(known)
         if is_unfinished and code != SUCCESS:
             await self._remove(known)
@@ -425,8 +450,12 @@ class _Connecting:
 
     async def _test(self, connection: SourceConnection, *, is_new: bool = False) -> int:
         self._connection = await test_connection(self._session, connection.id)
+        self._is_tested = True
         if self._connection.is_usable:
-            self._note("3 of 5  the test passed")
+            failed = self._connection.failed_models or ()
+            self._note("3 of 5  the test passed" + (f", but not for {len(failed)} of its models" if failed else ""))
+            for one in failed:
+                self._note(f"        {one.model}: {line(one.why)}")
             return SUCCESS
         self._tell_failure(is_kept=not is_new)
         return REFUSED
@@ -444,21 +473,25 @@ class _Connecting:
 
         If such a call fails, the prices are not changed either.
         """
-        served = await sync_models(self._session, connection.id)
-        listed = [one for one in served if one.status == "listed"]
-        tested = (connection.endpoint or {}).get("models") or ()
-        untested: dict[str, None] = {}
-        for name in (self._session.call.options.model or ()) if self._order.base_url is not None else ():
-            meant = [one.upstream_ref or name for one in _named([name], listed)] or [name]
-            untested.update((each, None) for each in meant if each not in tested)
-        if not untested and prices is None:
-            return served
-        return await sync_models(self._session, connection.id, list(untested), prices)
+        return await sync_models(self._session, connection.id, self._untested(connection), prices)
+
+    def _untested(self, connection: SourceConnection) -> list[str]:
+        """Return the models of this call that still have to be called: new ones, and ones that failed an older test."""
+        if self._order.base_url is None:
+            return []
+        failed = [one.model for one in connection.failed_models or ()]
+        named = (connection.endpoint or {}).get("models") or ()
+        known = [*named, *failed] if self._is_tested else [name for name in named if name not in failed]
+        asked = dict.fromkeys(self._session.call.options.model or ())
+        return [name for name in asked if not {name, f"{name}:latest"} & set(known)]
 
     async def _save(self, served: list[Deployment]) -> int:
         options, note = self._session.call.options, self._note
         wanted = _named(options.model, served) if options.model else served
-        if options.model and not wanted:
+        failed = {one.model for one in self._connection.failed_models or ()} if self._connection else set()
+        missed = [name for name in dict.fromkeys(options.model or ()) if name in failed] if self._is_tested else []
+        wanted = [one for one in wanted if one.upstream_ref not in missed]
+        if options.model and not wanted and not missed:
             names = [one.upstream_ref or one.id for one in served]
             near = closest_words(options.model[0], names, NAMED) or names[:NAMED]
             raise RunwatchError(
@@ -484,7 +517,9 @@ class _Connecting:
                 self._arms.append(await self._granted(arm))
                 continue
             await self._save_one(one, entries.get(one.id))
-        return SUCCESS
+        for name in missed:
+            note(f"5 of 5  {line(name)} is not saved, because its test failed")
+        return REFUSED if missed else SUCCESS
 
     async def _granted(self, arm: Arm) -> Any:
         granted = [str(name) for name in arm.data_class_grants or ()]
@@ -499,7 +534,7 @@ class _Connecting:
     async def _save_one(self, one: Deployment, entry: CatalogEntry | None) -> None:
         if entry is None:
             raise RunwatchError("The catalog does not list the model", detail=one.id)
-        body = with_data_classes(self._session.call, entry, self._data_classes)
+        body = with_data_classes(self._session.call, entry, self._data_classes, is_told=bool(self._arms))
         arm = await send_write(self._session, SAVE, f"save {one.id}", body=body)
         self._arms.append(arm)
         saved = arm.get("arm_id") if isinstance(arm, dict) else None
@@ -550,6 +585,10 @@ def _is_unreachable(error: ApiError) -> bool:
 
 
 def _named(names: Sequence[str], served: list[Deployment]) -> list[Deployment]:
-    """Return the models with these names; a name without a tag also matches the tag ``latest``."""
-    wanted = {*names, *(f"{name}:latest" for name in names)}
-    return [one for one in served if {one.upstream_ref, one.model_key} & wanted]
+    """Return the models with these names, in their order; a name without a tag also matches the tag ``latest``."""
+    found: dict[str, Deployment] = {}
+    for name in names:
+        for one in served:
+            if {one.upstream_ref, one.model_key} & {name, f"{name}:latest"}:
+                found.setdefault(one.id, one)
+    return list(found.values())

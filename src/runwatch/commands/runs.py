@@ -191,8 +191,8 @@ async def result(session: CommandSession) -> int:
         raise RunwatchError("The result has no final_text", hint="--json shows what the service sent.")
     else:
         output.clean_block(found.final_text)
-    if run.is_cut:
-        output.note("the output was cut at the limit of output tokens")
+    if run.incomplete_output:
+        output.note(run.incomplete_output)
     return 0
 
 

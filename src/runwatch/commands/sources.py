@@ -4,6 +4,7 @@ credential handoffs").
 
 from __future__ import annotations
 
+from runwatch.base.errors import UsageError
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.connect_source import READ, ROTATE, SYNC, TEST, replace_key, sync_models, test_connection
@@ -12,8 +13,8 @@ from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.secret_entry import read_secret
 from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.commands.shared.writes import require_write_access, writes
-from runwatch.records.source import SourceConnection
-from runwatch.view.problems.source_failures import KEYLESS, explain_failure
+from runwatch.records.source import KEYLESS, SourceConnection
+from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.resources.models import DEPLOYMENTS
 from runwatch.view.resources.sources import PROFILES, SOURCES
 
@@ -32,6 +33,8 @@ async def test(session: CommandSession) -> int:
 async def _test(session: CommandSession, connection_id: str) -> int:
     connection = await test_connection(session, connection_id)
     print_record(session, SOURCES, connection)
+    for one in connection.failed_models or ():
+        session.call.output.warn(f"the model {one.model} cannot be used: {one.why}")
     if connection.is_usable:
         return SUCCESS
     why, advice = explain_failure(connection)
@@ -42,9 +45,11 @@ async def _test(session: CommandSession, connection_id: str) -> int:
 
 @writes(SYNC)
 async def sync(session: CommandSession) -> int:
-    """``sources sync``: read which models the connection serves."""
+    """``sources sync``: read which models the connection serves, or add or remove some by name."""
     options = session.call.options
-    served = await sync_models(session, options.id, options.model or ())
+    if options.model and options.remove:
+        raise UsageError("--model and --remove cannot be used together")
+    served = await sync_models(session, options.id, options.model or (), remove=options.remove or ())
     RecordPrinter(session.call, session.settings, DEPLOYMENTS).records([dict(one.raw) for one in served])
     return SUCCESS
 

@@ -162,8 +162,8 @@ async def _summary(session: CommandSession, run_id: str, status: str | None) -> 
     if receipt.reason and receipt.reason != receipt.status:
         failure = last_failure_text(receipt)
         parts.append(line(receipt.reason if failure is None else f"{receipt.reason} ({failure})"))
-    if receipt.is_cut:
-        parts.append("the output was cut at the limit of output tokens")
+    if receipt.incomplete_output:
+        parts.append(receipt.incomplete_output)
     parts.append(_spend(receipt))
     if receipt.totals is not None and receipt.totals.runtime_s is not None:
         parts.append(duration(receipt.totals.runtime_s))

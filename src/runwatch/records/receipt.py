@@ -9,7 +9,7 @@ from decimal import Decimal
 from runwatch.records.check import RecordedCheck, VerificationCheck
 from runwatch.records.record import Record, Wire, amount, anything, flag, integer, many, mapping, moment, one, text
 from runwatch.records.spend import estimated_calls, sum_amounts, unknown_calls
-from runwatch.records.states import CUT
+from runwatch.records.states import CUT, describe_incomplete
 
 
 class Declaration(Record):
@@ -168,6 +168,11 @@ class Receipt(Record):
     def is_cut(self) -> bool:
         """Whether an output was cut at a token limit."""
         return any(part.finish_reason == CUT for part in self.slices or ())
+
+    @property
+    def incomplete_output(self) -> str | None:
+        """A sentence about an output that is not a whole answer; ``None`` if there is none."""
+        return describe_incomplete(part.finish_reason for part in self.slices or ())
 
     @property
     def spend_usd(self) -> Decimal | None:

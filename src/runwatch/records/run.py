@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runwatch.records.record import Record, Wire, amount, anything, integer, many, mapping, moment, one, text, texts
-from runwatch.records.states import CUT, is_final
+from runwatch.records.states import CUT, describe_incomplete, is_final
 
 
 class Slice(Record):
@@ -95,6 +95,11 @@ class Run(Record):
     def is_cut(self) -> bool:
         """Whether an output was cut at a token limit."""
         return any(part.finish_reason == CUT for part in self.slices or ())
+
+    @property
+    def incomplete_output(self) -> str | None:
+        """A sentence about an output that is not a whole answer; ``None`` if there is none."""
+        return describe_incomplete(part.finish_reason for part in self.slices or ())
 
 
 class RunResult(Record):

@@ -22,10 +22,17 @@ ANTHROPIC_COMPATIBLE: Final = "anthropic_compatible"
 ANY_ADDRESS: Final = frozenset({OPENAI_COMPATIBLE, ANTHROPIC_COMPATIBLE})
 """Sources that accept the address of any server with their interface. Not in the specification."""
 
+KEYLESS: Final = "none"
+"""Auth scheme of a server that is called without a key. Not in the specification."""
+
+NO_KEY: Final = "no_key"
+"""Failure of a call without a key that the source refused for that; a refused key is ``authentication``."""
+
 DROPPED: Final = "dropped"
 """Failure of a call that the source accepted without a response; ``network`` is one that it did not accept."""
 
 FAILURE_WORDS: Final[Mapping[str, str]] = {
+    NO_KEY: "the server asks for a key",
     "authentication": "the source refused the key",
     "permission": "the source does not allow this key the call",
     "model_not_found": "the source has no such model, or nothing at this path",
@@ -45,19 +52,24 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
 """Why a test of a source failed, by the kind of the failed call."""
 
 
-def describe_test_failure(kind: str, http_status: int | None, message: str | None, *, was_sent: bool) -> str:
+def describe_test_failure(
+    kind: str, http_status: int | None, message: str | None, *, was_sent: bool, auth_scheme: str | None
+) -> str:
     """Describe why a test failed, with the exact status and the source's message if it responded.
 
     Args:
         was_sent: Whether the source accepted the call.
+        auth_scheme: How the call was authorised.
     """
-    words = FAILURE_WORDS.get(find_failure_kind(kind, was_sent=was_sent), kind)
+    words = FAILURE_WORDS.get(find_failure_kind(kind, was_sent=was_sent, auth_scheme=auth_scheme), kind)
     status = "" if http_status is None else f" (HTTP {http_status})"
     return f"{words}{status}" + ("" if message is None else f': "{message}"')
 
 
-def find_failure_kind(kind: str, *, was_sent: bool) -> str:
-    """Return the kind of a failed call, with :data:`DROPPED` distinguished from ``network``."""
+def find_failure_kind(kind: str, *, was_sent: bool, auth_scheme: str | None) -> str:
+    """Return the kind of a failed call, with :data:`DROPPED` and :data:`NO_KEY` distinguished."""
+    if auth_scheme == KEYLESS and kind in {"authentication", "permission"}:
+        return NO_KEY
     return DROPPED if kind == "network" and was_sent else kind
 
 

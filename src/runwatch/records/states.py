@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 FINAL_STATES: Final = frozenset({"completed", "failed", "cancelled", "expired"})
@@ -18,3 +19,21 @@ def is_final(state: object) -> bool:
 
 CUT: Final = "length"
 """Finish reason of an output that was cut at a token limit."""
+
+FILTERED: Final = "content_filter"
+TOOLS: Final = "tool_calls"
+EMPTY: Final = "empty"
+
+INCOMPLETE: Final[Mapping[str, str]] = {
+    CUT: "cut at the limit of output tokens",
+    FILTERED: "stopped by the provider's content filter",
+    TOOLS: "ended by a call of tools, which no run has",
+    EMPTY: "empty",
+}
+"""What became of an output that is not a whole answer, by its finish reason."""
+
+
+def describe_incomplete(finish_reasons: Iterable[str | None]) -> str | None:
+    """Return a sentence about the first output that is not a whole answer, or ``None`` if every one is."""
+    found = next((INCOMPLETE[reason] for reason in finish_reasons if reason is not None and reason in INCOMPLETE), None)
+    return None if found is None else f"the output was {found}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from runwatch.records.source import FAILURE_WORDS, SourceConnection
+from runwatch.records.source import FAILURE_WORDS, NO_KEY, SourceConnection
 from runwatch.view.problems.source_failures import explain_failure
 
 
-@pytest.mark.parametrize("kind", [*FAILURE_WORDS, None, "another"])
+@pytest.mark.parametrize("kind", [*(kind for kind in FAILURE_WORDS if kind != NO_KEY), None, "another"])
 def test_a_removed_connection_is_not_to_be_tested_again(kind: str | None) -> None:
     failed = SourceConnection({"connection_id": "conn_1", "test_failure": kind, "test_was_sent": True})
     kept, removed = explain_failure(failed), explain_failure(failed, is_kept=False)
@@ -39,3 +39,12 @@ def test_of_several_named_models_those_that_failed_are_named() -> None:
     )
     assert several == "the source refused the request, when nope was called (HTTP 400)"
     assert single == "the source refused the request (HTTP 400)"
+
+
+def test_a_server_that_asks_for_a_key_is_told_how_to_get_one() -> None:
+    failed = SourceConnection({"connection_id": "conn_1", "auth_scheme": "none", "test_error": "authentication"})
+    assert explain_failure(failed) == (
+        "the server asks for a key",
+        "Give it one: runwatch sources rotate --key-stdin conn_1",
+    )
+    assert "--key-stdin" in explain_failure(failed, is_kept=False).advice

@@ -210,10 +210,11 @@ RESOURCE_COMMANDS = (
         (
             OptionSpec(
                 "--model",
-                f"add this model, which the source does not list; may be repeated, {NAMED_MODELS} times at most",
+                f"call this model once and add it; may be repeated, {NAMED_MODELS} times at most",
                 "MODEL",
                 "texts",
             ),
+            OptionSpec("--remove", "take off a model that was added by its name; may be repeated", "MODEL", "texts"),
             FIELDS,
             *TARGET,
             *FORMAT,

@@ -31,7 +31,7 @@ class SliceState:
         capability: What an arm must be able to do.
         recorded_check: Latest RecordedCheck (manual: interface, "Receipt fields").
         work: ``provider``, ``model`` and ``phase`` of the last provider call started, for live runs.
-        finish_reason: Why the output of the last call ends; ``length`` if it was cut at a token limit.
+        finish_reason: Why the output of the last call ends; see :data:`.states.INCOMPLETE`.
         estimated_calls: Number of provider calls with an estimated cost.
     """
 

@@ -199,7 +199,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
         **describe_no_answer(row["endpoint"]),
         "base_url": found.base_url,
         "models": [*found.named, *kept],
-        FAILED: {name: describe_failure(error) for name, error in found.failed.items()},
+        FAILED: {name: describe_failure(row, error) for name, error in found.failed.items()},
     }
     _change(
         transaction,
@@ -219,9 +219,15 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
     return _settled(transaction, row)
 
 
-def describe_failure(error: ProviderError) -> str:
-    """Describe in one sentence, with the source's own words, why the call of a model failed."""
-    words = describe_test_failure(error.kind, error.http_status, error.message, was_sent=error.was_sent)
+def describe_failure(connection: Row, error: ProviderError) -> str:
+    """Describe in one sentence, with the source's own words, why a call of a connection failed."""
+    words = describe_test_failure(
+        error.kind,
+        error.http_status,
+        error.message,
+        was_sent=error.was_sent,
+        auth_scheme=connection["auth_scheme"],
+    )
     near = f". It serves {', '.join(error.suggestions)}" if error.suggestions else ""
     return f"{words}{near}"
 

@@ -12,13 +12,13 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
-from runwatch.records.source import SourceConnection
+from runwatch.records.source import KEYLESS, SourceConnection
 from runwatch.service.access import private_entry
 from runwatch.service.access.authentication import Principal, is_active
 from runwatch.service.access.finder import finder
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
-from runwatch.service.models.providers.source_definition import KEYLESS, SourceDefinition
+from runwatch.service.models.providers.source_definition import SourceDefinition
 from runwatch.service.tables.models import handoffs
 from runwatch.service.transaction import Row, Transaction, pick
 

@@ -53,7 +53,8 @@ def sync(
     if prices and len(own_prices) > PRICED_MODELS:
         raise make_validation_error(("prices", f"A connection has at most {PRICED_MODELS} prices."))
     listed = {model.upstream_ref: model for model in found.models if _is_nameable(model)}
-    failed = {name: why for name, why in row["endpoint"].get(FAILED, {}).items() if name not in tested}
+    still_failed = {*found.named} - {*tested}
+    failed = {name: why for name, why in row["endpoint"].get(FAILED, {}).items() if name in still_failed}
     endpoint = {**row["endpoint"], "models": list(found.named), FAILED: failed, "own_prices": own_prices}
     told = {name: dict(model.prices) for name, model in listed.items() if model.prices is not None}
     where = {"connection_id": row["connection_id"]}

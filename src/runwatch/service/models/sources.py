@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 from runwatch.base.network.service_target import may_be_loopback
 from runwatch.records.requests.run import KNOWN_DATA_CLASSES
 from runwatch.records.requests.source import EndpointRequest, PriceRequest, is_private_host
-from runwatch.records.source import ANTHROPIC_COMPATIBLE, OPENAI_COMPATIBLE
+from runwatch.records.source import ANTHROPIC_COMPATIBLE, KEYLESS, OPENAI_COMPATIBLE
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.models.providers.source_definition import (
-    KEYLESS,
     PROTOCOLS,
     SourceDefinition,
 )

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Final
 
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
-from runwatch.records.source import describe_test_failure
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
 from runwatch.service.http.responses import ServiceResponse
@@ -91,9 +90,9 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
             raise next(iter(found.failed.values()))
     except ProviderError as error:
         if new:
-            raise make_validation_error(("models", _failed_test(error)), cause=error.kind) from None
+            raise make_validation_error(("models", _failed_test(row, error)), cause=error.kind) from None
         if not _has_answered(error):
-            raise RefusalError("upstream_unavailable", _failed_list(known, error), cause=error.kind) from None
+            raise RefusalError("upstream_unavailable", _failed_list(row, known, error), cause=error.kind) from None
         if error.kind in REFUSALS:
             await call.context.database.write(partial(connections.record_failure, tested=row, error=error))
         status = "" if error.http_status is None else f" (HTTP {error.http_status})"
@@ -143,16 +142,15 @@ async def _write(
     return answer
 
 
-def _failed_test(error: ProviderError) -> str:
+def _failed_test(connection: Row, error: ProviderError) -> str:
     """Describe in one sentence, with the source's own words, which newly named models failed the test, and why."""
-    return (
-        f"The test of {' and '.join(error.models)} failed: {connections.describe_failure(error)}. Nothing was changed."
-    )
+    words = connections.describe_failure(connection, error)
+    return f"The test of {' and '.join(error.models)} failed: {words}. Nothing was changed."
 
 
-def _failed_list(named: Sequence[str], error: ProviderError) -> str:
+def _failed_list(connection: Row, named: Sequence[str], error: ProviderError) -> str:
     """Describe why the list of models could not be read, and what works without it."""
-    words = describe_test_failure(error.kind, error.http_status, error.message, was_sent=error.was_sent)
+    words = connections.describe_failure(connection, error)
     others = f" The models named for the connection ({', '.join(named)}) work without that list." if named else ""
     return f"The source did not give its list of models: {words}. Nothing was changed.{others}"
 

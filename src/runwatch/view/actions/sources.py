@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment
-from runwatch.records.source import ANY_ADDRESS, SourceConnection, SourceProfile
+from runwatch.records.source import ANY_ADDRESS, KEYLESS, SourceConnection, SourceProfile
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.spec.action import FormField, Mutation, PageResult, PrivatePageSpec, ResourceAction, Suggestions
@@ -68,7 +68,10 @@ def _keyed(connection: SourceConnection) -> str:
 
 
 def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
-    body: dict[str, Any] = {"source_id": connection.source_id, "auth_scheme": connection.auth_scheme}
+    """Return the body of a handoff for another key; a server that a user connected can get its first one."""
+    is_new = connection.auth_scheme == KEYLESS and connection.source_id in ANY_ADDRESS
+    scheme = "api_key" if is_new else connection.auth_scheme
+    body: dict[str, Any] = {"source_id": connection.source_id, "auth_scheme": scheme}
     return {**body, "endpoint": dict(connection.endpoint)} if connection.endpoint is not None else body
 
 
@@ -96,7 +99,9 @@ def _named_models(connection: SourceConnection) -> int:
 def _usable(answer: Any) -> list[tuple[str, str]]:
     connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
     if connection.is_usable:
-        return [("test", "passed; its models can be read and run"), ("next", "read which models it serves")]
+        failed = [("failed", f"{one.model}: {one.why}") for one in connection.failed_models or ()]
+        what = "its models can be read and run" + (", except those that failed" if failed else "")
+        return [("test", f"passed; {what}"), *failed, ("next", "read which models it serves")]
     if not (connection.test_error or connection.test_failure or connection.test_state):
         return []
     why, advice = explain_failure(connection)
@@ -223,6 +228,25 @@ SYNC: Final = ResourceAction[SourceConnection](
     ),
 )  # fmt: skip
 
+NAME_MODELS: Final = ResourceAction[SourceConnection](
+    "models", "Add or remove models by name", "sources sync", enabled_when=_is_on,
+    off_because="It is disconnected.",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdDeploymentsSync",
+        sentence=lambda it: f"Each model to add is called once over {it.display_name or it.id}, with the smallest"
+        " message; if one fails, nothing changes. A model to remove is taken off without a call.",
+        confirm_label="Change them",
+        fields=(
+            FormField(path="models", label="add", kind="list",
+                hint="names at the source, separated by commas; it need not list them"),
+            FormField(path="remove", label="or remove", kind="list", hint="names that were added so"),
+        ),
+        request="source.SyncRequest",
+        invalidates=(SourceConnection, Deployment, CatalogEntry),
+        summarize=_served,
+    ),
+)  # fmt: skip
+
 ROTATE: Final = ResourceAction[SourceConnection](
     "rotate", "Give it another key", "sources rotate", enabled_when=_is_on,
     off_because="It is disconnected.",
@@ -252,7 +276,7 @@ DISCONNECT: Final = ResourceAction[SourceConnection](
     ),
 )  # fmt: skip
 
-ACTIONS: Final = (TEST, SYNC, ROTATE, DISCONNECT)
+ACTIONS: Final = (TEST, SYNC, NAME_MODELS, ROTATE, DISCONNECT)
 
 MAKES: Final = (CONNECT,)
 PROFILE_ACTIONS: Final = (CONNECT_PROFILE,)

@@ -175,7 +175,7 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 """Sentence and next step by the ``reason`` of an ended run or slice."""
 
 FAILURE_WORDS: Final[Mapping[str, str]] = {
-    "authentication": "the API key of the source was refused or is gone",
+    "authentication": "the provider refused the API key, or asks for one that the connection has not",
     "permission": "the provider does not permit the call",
     "model_not_found": "the provider does not know the model",
     "rate_limited": "the provider's rate limit was reached",

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from runwatch.records.source import DROPPED, FAILURE_WORDS, SourceConnection, find_failure_kind
+from runwatch.base.shell_words import runwatch_command
+from runwatch.records.source import DROPPED, FAILURE_WORDS, NO_KEY, SourceConnection, find_failure_kind
 from runwatch.view.text.safe_text import line
-
-KEYLESS: Final = "none"
-"""The auth scheme of a server without a key. Not in the specification."""
 
 
 class SourceTestFailure(NamedTuple):
@@ -36,7 +34,6 @@ _ADVICE: Final[Mapping[str, str]] = {
     "response_incomplete": "Look into the log of the server, or of a proxy in between.",
     "invalid_response": "Check the address and the protocol.",
 }
-_NO_KEY: Final = SourceTestFailure("the server asks for a key", "Connect it with a key.")
 _NAME_ONE: Final = "A server that lists no models needs the name of one: runwatch sources connect takes --model NAME."
 _NO_LIST: Final = SourceTestFailure("nothing at this path lists models", f"Check the address. {_NAME_ONE}")
 _LIST_REFUSED: Final = ("model_not_found", "request_refused")
@@ -54,10 +51,14 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
         is_kept: Whether the connection can be tested again; else it has to be made again.
     """
     kind = connection.test_error or connection.test_failure
-    kind = kind and find_failure_kind(kind, was_sent=connection.test_was_sent is True)
+    kind = kind and find_failure_kind(
+        kind, was_sent=connection.test_was_sent is True, auth_scheme=connection.auth_scheme
+    )
     is_unnamed = (connection.endpoint or {}).get("models") == []
-    if kind in {"authentication", "permission"} and connection.auth_scheme == KEYLESS:
-        why, advice = _NO_KEY
+    if kind == NO_KEY:
+        rotate = runwatch_command("sources rotate", connection.id, key_stdin=True)
+        give = f"Give it one: {rotate}" if is_kept else "Connect again with --key-stdin, and type the key."
+        why, advice = FAILURE_WORDS[kind], give
     elif kind in _LIST_REFUSED and is_unnamed:
         why, advice = _NO_LIST
     elif kind:

@@ -37,6 +37,9 @@ def _is_on(connection: SourceConnection) -> bool:
 
 def _means(connection: SourceConnection, _: object, __: RenderContext) -> CellText | None:
     if connection.is_usable:
+        failed = [f"{one.model} ({one.why})" for one in connection.failed_models or ()]
+        if failed:
+            return StyledText(line(f"Its models can be run, except {', '.join(failed)}."), Role.WARN)
         return StyledText(line("Its models can be run."), Role.GOOD)
     if not _is_on(connection):
         return StyledText(line("It is permanently disconnected."), Role.OFF)

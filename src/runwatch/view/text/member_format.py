@@ -10,7 +10,7 @@ from typing import Final
 from runwatch.records.receipt import ReceiptSlice
 from runwatch.records.run import Slice
 from runwatch.records.spend import is_guess, is_partial
-from runwatch.records.states import CUT
+from runwatch.records.states import INCOMPLETE
 from runwatch.view.text.format import (
     UNKNOWN,
     RenderContext,
@@ -46,10 +46,12 @@ def _no_value(context: RenderContext) -> CellText:
 
 
 def output_end(_: object, part: Slice | ReceiptSlice, context: RenderContext) -> CellText | None:
-    """Format why the output of a slice ended, with a warning if it was cut."""
+    """Format why the output of a slice ended, with a warning if it is not a whole answer."""
     reason = part.finish_reason
-    if reason == CUT:
-        return StyledText(line(f"{context.glyphs.warn} cut at the limit of output tokens, {CUT}"), Role.WARN)
+    if reason is not None and reason in INCOMPLETE:
+        said = INCOMPLETE[reason]
+        words = said if said == reason else f"{said}, {reason}"
+        return StyledText(line(f"{context.glyphs.warn} {words}"), Role.WARN)
     return None if reason is None else line(reason)
 
 

@@ -202,7 +202,7 @@ class ProviderHttpClient:
         except ProviderError as failure:
             failure.spent = protocol.spent(answer)
             raise
-        ended = finish(protocol.finish(answer))
+        ended = finish(protocol.finish(answer), text)
         return replace(protocol.spent(answer), text=text, input_characters=len(message), finish_reason=ended)
 
     async def _listed(self, protocol: WireFormat, address: ProviderAddress) -> list[ServedModel]:

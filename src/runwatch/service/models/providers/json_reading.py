@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from runwatch.records.states import CUT, EMPTY, FILTERED, INCOMPLETE, TOOLS
 from runwatch.service.amounts import amount_of
 from runwatch.service.models.providers.prices import amount, is_amount
 from runwatch.service.models.providers.types import ProviderError
@@ -13,10 +14,15 @@ from runwatch.service.models.providers.types import ProviderError
 NAME_CHARACTERS: Final = 512
 """Longest name or id accepted from a response."""
 
-CUT: Final = "length"
-"""Finish reason of an output cut at a token limit."""
-
-_CUT_WORDS: Final = (CUT, "max_tokens", "max_output_tokens", "model_context_window_exceeded")
+_WORDS: Final[Mapping[str, str]] = {
+    "max_tokens": CUT,
+    "max_output_tokens": CUT,
+    "model_context_window_exceeded": CUT,
+    "refusal": FILTERED,
+    "tool_use": TOOLS,
+    "function_call": TOOLS,
+}
+"""One finish reason for the words of all protocols."""
 _COUNT_LIMIT: Final = 10**12
 
 
@@ -42,9 +48,14 @@ def name(value: Any) -> str | None:
     return value if storable_text(value) == value else None
 
 
-def finish(value: Any) -> str | None:
-    """Return why an output ends, with ``length`` for every protocol's word for a token limit."""
-    return CUT if value in _CUT_WORDS else name(value)
+def finish(value: Any, text: str) -> str | None:
+    """Return why an output ends, with one word for all protocols where it is not a whole answer.
+
+    An output without text is ``empty`` unless the provider says why.
+    """
+    reason = name(value)
+    reason = None if reason is None else _WORDS.get(reason, reason)
+    return reason if text.strip() or reason in INCOMPLETE else EMPTY
 
 
 def storable_text(text: str) -> str:

@@ -8,6 +8,8 @@ from typing import Any, Final
 from runwatch.service.models.providers.http_client import WireFormat, bearer
 from runwatch.service.models.providers.json_reading import joined, member, objects, unusable
 
+TOOL_CALL: Final = "function_call"
+
 
 def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, Any]:
     # By default the provider would store prompt and output, which this service never reads back.
@@ -26,6 +28,12 @@ def _text(answer: Mapping[str, Any]) -> str:
     return joined(part.get("refusal" if part.get("type") == "refusal" else "text") for part in parts)
 
 
+def _finish(answer: Mapping[str, Any]) -> object:
+    reason = member(answer.get("incomplete_details"), "reason")
+    is_call = any(item.get("type") == TOOL_CALL for item in objects(answer.get("output")))
+    return TOOL_CALL if reason is None and is_call else reason
+
+
 PROTOCOL: Final = WireFormat(
     path="responses",
     headers=bearer,
@@ -33,5 +41,5 @@ PROTOCOL: Final = WireFormat(
     text=_text,
     input_member="input_tokens",
     output_member="output_tokens",
-    finish=lambda answer: member(answer.get("incomplete_details"), "reason"),
+    finish=_finish,
 )

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from runwatch.records.source import KEYLESS
 from runwatch.service.models.providers.prices import PriceTable
 
 PROTOCOLS: Final = ("openai_chat", "openai_responses", "anthropic_messages")
-
-KEYLESS: Final = "none"
-"""Authentication scheme of a server that needs no key. Not in the specification."""
 
 AUTH_SCHEMES: Final = ("api_key", KEYLESS)
 """Authentication schemes that a configured source may have."""
