@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from runwatch.base.clock import Clock
+from runwatch.base.network.service_file import SAMPLE_KEYS
 from runwatch.service.access.authentication import new_key
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.options import SAMPLE_KEYS, ServeOptions
+from runwatch.service.options import ServeOptions
 from runwatch.service.sample import history
 from runwatch.service.sample.run_kinds import HISTORY
 from runwatch.service.tables import metadata

@@ -15,9 +15,9 @@ import pytest_asyncio
 
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError
+from runwatch.base.network.service_file import SAMPLE_KEYS
 from runwatch.records.states import is_final
 from runwatch.service.execution import live_steps
-from runwatch.service.options import SAMPLE_KEYS
 from runwatch.service.sample import history
 from runwatch.service.sample.run_kinds import HISTORY, REPAIR
 from tests.service.conftest import Json, Local, Serving, echo_body, serve_in_process

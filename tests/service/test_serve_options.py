@@ -8,7 +8,8 @@ from pathlib import Path
 
 import httpx
 
-from runwatch.service.options import SAMPLE_KEYS, ServeOptions
+from runwatch.base.network.service_file import SAMPLE_KEYS
+from runwatch.service.options import ServeOptions
 from runwatch.service.process import sample_note
 from tests.service.http.test_problem_responder import check
 from tests.support.master_keys import master_keys

@@ -13,9 +13,6 @@ from runwatch.base.secrets.sealing import MasterKeys
 SAMPLE_RUNS: Final = 200
 """Default number of finished runs in the sample organization."""
 
-SAMPLE_KEYS: Final = "sample-keys.json"
-"""File in the data directory with the keys of the sample organizations, for trying out roles and organizations."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:

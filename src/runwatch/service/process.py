@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import RunwatchError
-from runwatch.base.network.service_file import service_line
+from runwatch.base.network.service_file import SAMPLE_KEYS, service_line
 from runwatch.base.text import clean_block
-from runwatch.service.options import SAMPLE_KEYS, SAMPLE_RUNS, ServeOptions
+from runwatch.service.options import SAMPLE_RUNS, ServeOptions
 
 if TYPE_CHECKING:
     from runwatch.service.server import RunningServer

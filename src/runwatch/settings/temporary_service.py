@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import sys
@@ -12,11 +13,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
+from runwatch.base.network.service_file import SAMPLE_KEYS, SAMPLE_LABS
 from runwatch.base.paths import Paths
+from runwatch.base.secrets.secret import Secret
 from runwatch.settings import local_service
+from runwatch.settings.declarations import PROFILES
 
 IDLE_EXIT_S: Final = 60.0
 """Idle time after which the service ends by itself, if its starter is killed before it can stop it."""
+
+SAMPLE_PROFILE: Final = "sample-labs"
+"""The profile of the second sample organization."""
 
 _ENDINGS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 
@@ -44,6 +51,26 @@ def temporary_paths() -> Iterator[Paths]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def add_sample_profile(paths: Paths, base_url: str) -> None:
+    """Add the profile of the second sample organization to the temporary settings, with its key in the key file.
+
+    Args:
+        base_url: The address of the running service.
+
+    Raises:
+        SettingsError: A file cannot be written.
+        OSError: The service's file of sample keys cannot be read.
+    """
+    from runwatch.settings.key_store import KeyFile, StoredKey
+    from runwatch.settings.settings_file import write_setting
+
+    keys = json.loads((paths.local_service_dir / SAMPLE_KEYS).read_text("ascii"))["keys"]
+    key = next(Secret(each["api_key"]) for each in keys if each["organization"] == SAMPLE_LABS)
+    # Not in the system's keyring, which outlives the demo.
+    KeyFile(paths.key_file).put(SAMPLE_PROFILE, StoredKey(base_url, key))
+    write_setting(paths.settings_file, f"{PROFILES}.{SAMPLE_PROFILE}.base_url", base_url)
 
 
 def remove_temporary(paths: Paths) -> None:

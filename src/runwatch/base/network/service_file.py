@@ -18,6 +18,12 @@ from runwatch.base.files import FileLock, read_private, write_atomic
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 
+SAMPLE_KEYS: Final = "sample-keys.json"
+"""File in the data directory with the keys of the sample organizations, for trying out roles and organizations."""
+
+SAMPLE_LABS: Final = "Sample Labs"
+"""The second of the sample organizations."""
+
 _HANDLE: Final = "owner"
 """Handle under which the owner's key is sealed."""
 

@@ -14,7 +14,7 @@ from runwatch.service.execution import runs, submission
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.sample.models import arm_ids
 from runwatch.service.sample.reviews import check_ids
-from runwatch.service.sample.run_kinds import BACKGROUND, RunKind, build_request
+from runwatch.service.sample.run_kinds import BACKGROUND, STEADY, RunKind, build_request
 from runwatch.service.service_context import ServiceContext
 from runwatch.service.tables import api_keys
 from runwatch.service.tables import runs as runs_table
@@ -26,6 +26,9 @@ PAUSE_S: Final = (2.0, 6.0)
 
 AT_ONCE: Final = 6
 """Most live runs of the organization when another one is added."""
+
+STEADY_EVERY_S: Final = 30.0
+"""Seconds between two long runs; each lasts longer than this and one pause, so that one run is always live."""
 
 WATCHED_S: Final = 60.0
 """Seconds after the last request during which the service counts as in use."""
@@ -44,12 +47,17 @@ class BackgroundRuns:
         self._context = context
         self._chance = chance
         self._works: list[RunKind] = []
+        self._steady_at = 0.0
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         try:
             while True:
                 await self._until_watched()
+                now = self._context.clock.monotonic()
+                if now >= self._steady_at:
+                    self._steady_at = now + STEADY_EVERY_S
+                    await self._start(STEADY, at_once=AT_ONCE + 1)
                 await self._context.clock.sleep(self._chance.uniform(*PAUSE_S))
                 if self._is_watched():
                     await self.add()
@@ -69,9 +77,11 @@ class BackgroundRuns:
 
     async def add(self) -> None:
         """Submit one run, unless there are enough or the organization may not."""
-        work = self._next()
+        await self._start(self._next(), at_once=AT_ONCE)
+
+    async def _start(self, work: RunKind, *, at_once: int) -> None:
         try:
-            run = await self._context.database.write(partial(_submit, work, self._chance))
+            run = await self._context.database.write(partial(_submit, work, self._chance, at_once))
         except RefusalError as refusal:
             # A user may have spent the balance, used up the quota, or changed the setup.
             _log.info("a sample run was not accepted: %s", refusal.code)
@@ -103,7 +113,7 @@ class BackgroundRuns:
         self._context.engine.let_go(run.execution_id)
 
 
-def _submit(work: RunKind, chance: Random, transaction: Transaction) -> RunState | None:
+def _submit(work: RunKind, chance: Random, at_once: int, transaction: Transaction) -> RunState | None:
     """Accept a run; return ``None`` without a sample organization, or when it has enough runs or lacks what this one
     needs.
     """
@@ -113,7 +123,7 @@ def _submit(work: RunKind, chance: Random, transaction: Transaction) -> RunState
     tenant_id = sample["tenant_id"]
     unfinished = transaction.count(runs_table, {"tenant_id": tenant_id, **runs.UNFINISHED})
     arms, checks = arm_ids(transaction, tenant_id), check_ids(transaction, tenant_id)
-    if unfinished >= AT_ONCE or (work.check is not None and work.check not in checks):
+    if unfinished >= at_once or (work.check is not None and work.check not in checks):
         return None
     content: dict[str, Any] = build_request(work, chance, arms, checks)
     request = RunRequest.model_validate(content)

@@ -20,6 +20,7 @@ from runwatch.base.errors import DataError
 from runwatch.base.files import write_atomic
 from runwatch.base.json import dumps
 from runwatch.base.log import keep_secret
+from runwatch.base.network.service_file import SAMPLE_KEYS, SAMPLE_LABS
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests import RunRequest
@@ -37,7 +38,7 @@ from runwatch.service.ids import seeded_ids
 from runwatch.service.models import arm_json, arms
 from runwatch.service.models.providers import Providers
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
-from runwatch.service.options import SAMPLE_KEYS, ServeOptions
+from runwatch.service.options import ServeOptions
 from runwatch.service.organization import proposals
 from runwatch.service.sample import models, reviews
 from runwatch.service.sample.check_calls import SampleCheckClient
@@ -105,7 +106,7 @@ SEED: Final = 20_261
 """Seed of every choice in the sample organization."""
 
 OWNER_NAME: Final = "Sample Organization"
-LABS_NAME: Final = "Sample Labs"
+LABS_NAME: Final = SAMPLE_LABS
 NEWCOMERS_NAME: Final = "Sample Newcomers"
 
 LABS_RUNS: Final = 6

@@ -181,6 +181,9 @@ HISTORY: Final = (
 )  # fmt: skip
 """Runs of the past."""
 
+_NORTH_DOWN: Final = " ".join(
+    f"[[fail network on {model}]]" for model in ("ember-small", "ember-large", "ember-classic")
+)
 _NORTH_FAILS: Final = _failing("dispatch_network_error", " [[fail network]]", arm="ember-small")
 _NORTH_WORKS: Final = RunKind(name="plain", arm="ember-small")
 _ELSEWHERE: Final = RunKind(name="plain", arm="river-pro")
@@ -196,18 +199,30 @@ has something to find.
 
 BACKGROUND: Final = (
     _echo("echo", weight=2),
-    RunKind(name="plain", end=" [[slow 4]]", weight=4),
-    RunKind(name="plain_slow", end=" [[slow 9]]", data_classes=("tenant_internal",), weight=2),
-    RunKind(name="checked", end=f"{BULLETS} [[slow 3]]", check="five-bullets", cost_coefficient=CAREFUL, weight=3),
+    RunKind(name="plain", end=" [[slow 4]]", arm="river-mini", weight=4),
+    RunKind(name="plain_slow", end=" [[slow 9]]", arm="cedar-standard", data_classes=("tenant_internal",), weight=2),
+    RunKind(name="checked", end=f"{BULLETS} [[slow 3]]", check="five-bullets", arm="river-pro", weight=3),
     RunKind(name="gate_passed", end=f"{OBJECT} [[slow 3]]", check="json-object", on_eval=("gate",), weight=2,
-         cost_coefficient=CAREFUL),
-    RunKind(name="fell_back", end=f"{OBJECT} [[slow 2]]", check="json-object", on_eval=("fallback",), weight=3,
-         cost_coefficient=1.0),
+         arm="cedar-deep"),
+    RunKind(name="fell_back", end=f"{OBJECT} [[slow 2]] {_NORTH_DOWN}", check="json-object", on_eval=("fallback",),
+         weight=3, cost_coefficient=1.0),
+    _failing("dispatch_network_error", f" [[slow 2]] {_NORTH_DOWN}", arm="ember-small", weight=4),
     RunKind(name="rejected", status="failed", reason="rejected_by_check", end=f"{INVALID} [[slow 3]]",
-         check="five-bullets", on_eval=("gate",)),
-    _failing("dispatch_internal_error", " [[slow 2]] [[fail source_5xx]]"),
-    RunKind(name="check_invalid", end=" [[slow 2]]", check="invalid"),
-    RunKind(name="expired", status="expired", reason="runtime_exceeded", end=" [[slow 30]]", max_runtime_s=6),
-    RunKind(name="cancelled", status="cancelled", reason="cancelled", end=" [[slow 20]]", cancel_after_s=5),
+         check="five-bullets", on_eval=("gate",), arm="river-pro"),
+    RunKind(name="check_invalid", end=" [[slow 2]]", check="invalid", arm="river-mini"),
+    RunKind(name="expired", status="expired", reason="runtime_exceeded", end=" [[slow 30]]", max_runtime_s=6,
+         arm="cedar-deep"),
+    RunKind(name="cancelled", status="cancelled", reason="cancelled", end=" [[slow 20]]", cancel_after_s=5,
+         arm="river-mini"),
 )  # fmt: skip
-"""Runs submitted in the background; each takes a few seconds."""
+"""Runs submitted in the background; each takes a few seconds. The provider of :data:`INCIDENT` goes on failing."""
+
+STEADY: Final = RunKind(
+    name="repair_accepted",
+    end=" [[slow 15]]",
+    check="five-bullets",
+    on_eval=("repair_retry",),
+    data_classes=("tenant_internal",),
+    arm="cedar-standard",
+)
+"""A run that is live for three calls of its model: rejected, repaired, accepted."""

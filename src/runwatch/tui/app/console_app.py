@@ -376,6 +376,9 @@ class ConsoleApp(NavigatingApp):
             from runwatch.tui.app.session_opening import CACHED_KINDS, open_service_session, resolve_startup_target
 
             target = await resolve_startup_target(self, self.notices.welcome)
+            if self.launch.demo:
+                # The profiles are there since its service runs.
+                self.apply_settings(await asyncio.to_thread(load_settings_file, self.launch.paths.settings_file))
             self.profile_name = target.profile
             session = await open_service_session(self, target)
             if self.session is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -109,6 +109,30 @@ def write_export(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], wha
         path: The file; must not exist.
         what: Name of the content.
     """
+    choose_place(screen, path, lambda chosen: _start(screen, chosen, pieces, what))
+
+
+def choose_place(screen: ConsoleScreen, path: Path, write: Callable[[Path], object]) -> None:
+    """Write to a path; in the demo, ask first where to, because its folder goes when it ends.
+
+    Args:
+        path: The file as chosen by default or named by the user.
+        write: Writes to the chosen path.
+    """
+    launch = screen.console.launch
+    if not launch.demo or path.parent != launch.paths.exports_dir:
+        write(path)
+        return
+    here = free_name(Path.cwd() / path.name)
+    items = [
+        MenuItem(line("keep it"), partial(write, here), line(here, None)),
+        MenuItem(line("in the demo's folder"), partial(write, path), line("deleted when the demo ends")),
+    ]
+    title = (label_span("Export to   ", Role.PLAIN), label_span("`:export FILE` takes a path of your own"))
+    screen.open_overlay(Menu(title, items, id="export-place"))
+
+
+def _start(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], what: str) -> None:
 
     async def write() -> None:
         # A long table creates thousands of objects that stay alive until the end.

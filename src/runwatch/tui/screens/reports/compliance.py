@@ -84,7 +84,7 @@ class ComplianceScreen(ReportScreen):
 
     def action_export(self) -> None:
         """Write the export to a file atomically, readable only by this user, and show its path."""
-        from runwatch.tui.flows.exports import free_name
+        from runwatch.tui.flows.exports import choose_place, free_name
 
         (report,) = self.reports_for(self.period)
         exported = self.reports.record(report.kind)
@@ -93,7 +93,11 @@ class ComplianceScreen(ReportScreen):
             return
         name = f"compliance-{self.period.first}-{self.period.last}.json"
         path = free_name(self.console.launch.paths.exports_dir / name)
-        start_worker(self, self._write(path, exported), "writing the export", group="export")
+
+        def write(chosen: Path) -> None:
+            start_worker(self, self._write(chosen, exported), "writing the export", group="export")
+
+        choose_place(self, path, write)
 
     async def _write(self, path: Path, exported: ComplianceExport) -> None:
         import asyncio
