@@ -25,6 +25,7 @@ from runwatch.settings.view_state import ViewState, save_view_state
 from runwatch.store.state.collection import CollectionDelta
 from runwatch.store.state.store import Store
 from runwatch.tui.app.header_info import build_header_info
+from runwatch.tui.app.left_runs import find_left_runs
 from runwatch.tui.app.navigation import NavigatingApp
 from runwatch.tui.app.notifications import RunNotifier
 from runwatch.tui.app.startup_notices import StartupNotices, demo_text, welcome_text
@@ -82,6 +83,7 @@ class ConsoleApp(NavigatingApp):
     Attributes:
         unconfirmed_writes: Writes with unknown outcome.
         notices: Temporary notices above the hints.
+        left_runs: After the end, the runs that go on, as lines; empty for none.
     """
 
     BINDINGS = make_bindings("app")
@@ -115,6 +117,7 @@ class ConsoleApp(NavigatingApp):
         self._changed: set[str] = set()
         self._gather: Timer | None = None
         self._seconds = 0
+        self.left_runs = ""
         self.run_draft = None
         self.notices: Final = StartupNotices(self)
         self._bell = RunNotifier(self)
@@ -359,6 +362,10 @@ class ConsoleApp(NavigatingApp):
             except RunwatchError as error:
                 # Nothing is drawn any more, so the warning goes to the log.
                 _log.warning("%s", error)
+        others = self.profiles.others if "profiles" in self.__dict__ else ()
+        if not self.launch.demo:
+            # The demo's service ends with it, and its runs too.
+            self.left_runs = await find_left_runs([*([self.session] if self.session else []), *others])
         if "profiles" in self.__dict__:
             await self.profiles.close()
         if self.session is not None:

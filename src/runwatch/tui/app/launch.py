@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -27,7 +29,7 @@ _FOREIGN: Final = ("RUNWATCH_BASE_URL", "RUNWATCH_API_KEY", "RUNWATCH_PROFILE")
 
 
 def run_console(paths: Paths, environment: Mapping[str, str], options: SettingOptions, *, open_at: str = "") -> int:
-    """Run the console on this terminal and return the exit code.
+    """Run the console on this terminal, name the runs that go on afterwards, and return the exit code.
 
     Args:
         paths: Paths of settings and data.
@@ -39,7 +41,13 @@ def run_console(paths: Paths, environment: Mapping[str, str], options: SettingOp
         DataError: other users own the data directory or may write to it.
     """
     check_data_dir(paths.data_dir)
-    return run_app(ConsoleApp(LaunchOptions(paths, environment, options, open_at)), log_file=paths.log_file)
+    app = ConsoleApp(LaunchOptions(paths, environment, options, open_at))
+    code = run_app(app, log_file=paths.log_file)
+    # Standard error is gone when the terminal is.
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(app.left_runs)
+        sys.stderr.flush()
+    return code
 
 
 def run_console_on_file(paths: Paths, environment: Mapping[str, str], file: Path) -> int:

@@ -57,6 +57,11 @@ class ProfileManager:
         console = self._console
         return console.session if name == console.profile_name else self._sessions.get(name)
 
+    @property
+    def others(self) -> tuple[ServiceSession, ...]:
+        """The open sessions besides the console's current one."""
+        return tuple(self._sessions.values())
+
     async def open(self, name: str) -> None:
         if self.session(name) is not None or name in self._opening or name == self._console.profile_name:
             return

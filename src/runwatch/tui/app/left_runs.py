@@ -1,0 +1,54 @@
+"""The runs that go on when the console is quit, told on the terminal afterwards."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from runwatch.base.errors import RunwatchError
+from runwatch.base.shell_words import runwatch_command
+from runwatch.records.run import Run
+from runwatch.settings.declarations import ENVIRONMENT, LOCAL
+from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.store.session import ServiceSession
+
+MAX_NAMED_RUNS: Final = 10
+"""How many runs are named; the others are counted."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+async def find_left_runs(sessions: Iterable[ServiceSession]) -> str:
+    """Return which runs on the watch lists of these services are live, and how to follow them; empty for none."""
+    told: list[str] = []
+    for session in sessions:
+        try:
+            watched = await session.watch_list.list(session.scope)
+        except RunwatchError as error:
+            # Nothing is drawn any more, so the error goes to the log.
+            _log.warning("%s", error)
+            continue
+        known = session.store.collection(session.scope.profile, Run.KIND).by_id
+        ids = [each.run_id for each in watched]
+        live = [run_id for run_id in ids if run_id in known and not _is_final(known[run_id].record)]
+        if live:
+            told += _lines(session, live)
+    return "".join(f"{text}\n" for text in told)
+
+
+def _is_final(record: object) -> bool:
+    return not isinstance(record, Run) or record.is_final
+
+
+def _lines(session: ServiceSession, live: list[str]) -> list[str]:
+    profile, count = session.target.profile, len(live)
+    named = live[:MAX_NAMED_RUNS]
+    follow = runwatch_command(
+        "runs watch", *named, local=profile == LOCAL, profile=None if profile in {LOCAL, ENVIRONMENT} else profile
+    )
+    head = f"{count} run{'s' * (count != 1)} of yours {'go' if count != 1 else 'goes'} on at {session.target.origin}:"
+    more = [f"  and {count - len(named)} more"] if count > len(named) else []
+    return [str(line(head, None)), *(f"  {line(run_id, None)}" for run_id in named), *more, f"Follow: {follow}"]
