@@ -1,22 +1,64 @@
-"""A list that is longer than its polled part goes on at its end."""
+"""A list that is longer than its polled part goes on at its end, and for a filter."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.tui.sources.list_model import AGE_REFRESH_S
 from tests.support.builders import account, run
-from tests.support.scripted import ScriptedService
+from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import console
 from tests.tui.noon import at
 
 
-async def test_the_end_of_the_list_reads_the_next_page_until_nothing_follows(tmp_path: Path) -> None:
-    runs = [run(f"ex_{number:04}", "completed", created_at=at(60 + number)) for number in range(250)]
-    async with console(ScriptedService(runs=runs, account=account()), tmp_path, open_at="runs") as driven:
-        await driven.shows("100+")
+def many(failed: int) -> ScriptedService:
+    """A service with 450 runs, of which one has failed."""
+    return ScriptedService(
+        runs=[
+            run(f"ex_{number:04}", "failed" if number == failed else "completed", created_at=at(60 + number))
+            for number in range(450)
+        ],
+        account=account(),
+    )
+
+
+async def test_the_last_row_reads_one_page_and_the_end_key_all(tmp_path: Path) -> None:
+    async with console(many(failed=0), tmp_path, open_at="runs") as driven:
+        await driven.shows("100 so far")
+        await driven.press("pagedown", "pagedown", "pagedown", "pagedown", "pagedown", "pagedown", "pagedown")
+        await driven.comes("200 so far")
         await driven.press("G")
-        await driven.comes("200+")
-        await driven.press("G")
-        await driven.comes("executions   250 ")
-        await driven.press("G")
-        await driven.shows("▸ ✓ completed  ex_0249")
+        await driven.comes("executions   450 ")
+        await driven.comes("▸ ✓ completed  ex_0449")
+
+
+async def test_a_filter_looks_in_the_rest_of_the_list(tmp_path: Path) -> None:
+    async with console(many(failed=420), tmp_path, open_at="runs") as driven:
+        await driven.shows("100 so far")
+        await driven.press("/", *"status:failed")
+        await driven.comes("0 of 100 read · the service has more")
+        await driven.press("enter")
+        await driven.comes("1 of 450 ")
+        await driven.comes("▸ ✗ failed")
+        screen = driven.app.screen
+        assert isinstance(screen, ListScreen)
+        listing, sort = screen.listing, screen.spec.sort
+        await driven.until(lambda: not listing.is_under_way, "the search to end")
+        ages_since = driven.clock.monotonic() // AGE_REFRESH_S * AGE_REFRESH_S
+        listing.update_rows(screen._query, sort, ages_since + 0.9 * AGE_REFRESH_S)
+        assert not listing.is_under_way, "a long list is not searched again every second"
+
+
+async def test_esc_stops_reading_on_before_it_clears_the_filter(tmp_path: Path) -> None:
+    service = many(failed=0)
+    async with console(service, tmp_path, open_at="runs") as driven:
+        await driven.shows("100 so far")
+        service.say("GET", "/v1/executions", Said(502, b"<html>gone</html>", content_type="text/html"))
+        await driven.press("/", *"status:failed", "enter")
+        await driven.shows("reading on, esc stops")
+        await driven.press("escape")
+        await driven.hides("reading on")
+        await driven.shows("1 of 100 read")
+        await driven.press("escape")
+        await driven.shows("100 so far")

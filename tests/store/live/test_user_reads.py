@@ -14,7 +14,7 @@ from runwatch.store.state.failure_kind import ReadInterruption
 from tests.store.live_service import LimitedService, watching
 from tests.support.builders import account, echo_receipt, problem, run
 from tests.support.clock import FakeClock
-from tests.support.scripted import Said
+from tests.support.scripted import Heard, Said
 
 MANY = 450
 
@@ -25,6 +25,19 @@ def many(clock: FakeClock, limit: int | None = None) -> LimitedService:
     return LimitedService(
         clock, limit, runs=[run("ex_0000"), *ended], receipts=[echo_receipt("ex_0001")], account=account(quota=None)
     )
+
+
+class Cut(LimitedService):
+    """A service that answers every page after the first with an error."""
+
+    beyond = Said(502, b"<html>gone</html>", content_type="text/html")
+    asked = 0
+
+    def _operation(self, heard: Heard) -> Said:
+        if "cursor=" not in heard.head.start[1]:
+            return super()._operation(heard)
+        self.asked += 1
+        return self.beyond
 
 
 def test_sweeps_leave_half_of_a_very_low_limit_to_others() -> None:
@@ -85,6 +98,22 @@ async def test_a_service_that_is_gone_is_noticed_and_its_return_is_seen_within_f
         assert collection.failure is None
 
 
+async def test_a_list_behind_error_pages_is_asked_less_and_less_often(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    service.say("GET", "/v1/receipts", Said(502, b"<html>gone</html>", content_type="text/html"))
+    async with watching(service, clock, tmp_path) as watch:
+        live = watch.session.live
+        live.start_list(Receipt)
+        lost = []
+        await watch.let_pass(240, lambda: lost.append(live.connection.lost_since))
+        assert not any(lost), "other lists get responses"
+        asked = len(service.requests("GET", "/v1/receipts"))
+        await watch.let_pass(60)
+        # Every 30 s, three attempts each.
+        assert 6 <= len(service.requests("GET", "/v1/receipts")) - asked <= 9
+
+
 async def test_a_problem_with_a_5xx_is_a_response(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     service = many(clock)
@@ -104,12 +133,28 @@ async def test_a_list_goes_on_page_by_page_and_to_its_end(tmp_path: Path) -> Non
         rest.go_on()
         await watch.let_pass(1)
         assert len(store.collection("work", "run").by_id) == 200
-        rest.go_on(MANY)
+        rest.go_to_end()
         await watch.let_pass(20)
         collection = store.collection("work", "run")
         assert [record.id for record in collection.records] == [f"ex_{number:04}" for number in range(MANY)]
         assert collection.end_is_proven, "a sweep that joins what is known keeps the end"
         assert not rest.has_more
+
+
+async def test_reading_on_waits_longer_after_each_error_page_and_ends_at_a_refused_cursor(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = Cut(clock, runs=[run(f"ex_{number:04}", "completed") for number in range(MANY)])
+    async with watching(service, clock, tmp_path) as watch:
+        rest = watch.session.live.runs.rest
+        await watch.let_pass(3)
+        rest.go_to_end()
+        await watch.let_pass(120)
+        assert rest.is_reading
+        assert watch.session.live.connection.lost_since is None, "other requests get responses"
+        assert 3 < service.asked < 40
+        service.beyond = Said(400, problem("invalid_cursor"))
+        await watch.let_pass(60)
+        assert (rest.is_reading, rest.has_more) == (False, True)
 
 
 async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ class ConnectionState:
     """Whether the service responds.
 
     A request that is repeated counts only when its last attempt has failed. A Problem is a response of the service,
-    whatever its status; an error page of a proxy is not.
+    whatever its status; an error page of a proxy is not. One operation that gets error pages while others get responses
+    says nothing of the service, so the pages count once a second operation gets one.
 
     Args:
         retries: How many more times a request is sent.
-        on_lost: Called when a request has failed for good.
+        on_doubt: Called when a request has failed for good, and the service may be lost.
         on_return: Called when the service responds again.
 
     Attributes:
@@ -29,11 +30,12 @@ class ConnectionState:
         lost_since: When the first request failed since the last response; ``None`` while the service responds.
     """
 
-    def __init__(self, retries: int, on_lost: Callable[[], None], on_return: Callable[[], None]) -> None:
+    def __init__(self, retries: int, on_doubt: Callable[[], None], on_return: Callable[[], None]) -> None:
         self._retries = retries
-        self._on_lost = on_lost
+        self._on_doubt = on_doubt
         self._on_return = on_return
         self._failed_at: datetime | None = None
+        self._with_error_pages: set[str] = set()
         self.has_responded = False
         self.lost_since: datetime | None = None
 
@@ -43,15 +45,20 @@ class ConnectionState:
             return
         if _is_response(attempt):
             self.has_responded, self._failed_at = True, None
+            self._with_error_pages.clear()
             if self.lost_since is not None:
                 self.lost_since = None
                 self._on_return()
             return
         self._failed_at = self._failed_at or attempt.at
         is_last = attempt.attempt > self._retries or (attempt.method not in {"GET", "HEAD"} and attempt.key is None)
-        if is_last and self.lost_since is None:
+        if not is_last or self.lost_since is not None:
+            return
+        if attempt.status is not None:
+            self._with_error_pages.add(attempt.operation)
+        if attempt.status is None or len(self._with_error_pages) > 1:
             self.lost_since = self._failed_at
-            self._on_lost()
+        self._on_doubt()
 
 
 def _is_response(attempt: RequestAttempt) -> bool:

@@ -66,9 +66,13 @@ class ListWriter:
             )
         )
 
-    def continue_list(self, kind: str, records: Iterable[Record], *, end_is_proven: bool) -> None:
-        """Write a further page of a list."""
-        self._backoffs[kind].reset()
+    def continue_list(self, kind: str, records: Iterable[Record], *, job: str, end_is_proven: bool) -> None:
+        """Write a further page of a list.
+
+        Args:
+            job: Names the reads that have waits of their own after a failure.
+        """
+        self._backoffs[job].reset()
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(
             ListContinued(self._scope.profile, kind, now, monotonic, tuple(records), end_is_proven=end_is_proven)
@@ -78,7 +82,11 @@ class ListWriter:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(RecordRead(self._scope.profile, record.KIND, now, monotonic, record))
 
-    def fail(self, kind: str, failure: ReadFailure) -> float | None:
-        """Write a failure and return the seconds until the next read; ``None`` if only the user repeats it."""
+    def fail(self, kind: str, failure: ReadFailure, *, job: str = "") -> float | None:
+        """Write a failure and return the seconds until the next read; ``None`` if only the user repeats it.
+
+        Args:
+            job: As in :meth:`continue_list`; empty for reads of the beginning.
+        """
         self._store.apply(ReadFailed(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), failure))
-        return self._backoffs[kind].next_s() if failure.trouble in PASSING_FAILURES else None
+        return self._backoffs[job or kind].next_s() if failure.trouble in PASSING_FAILURES else None

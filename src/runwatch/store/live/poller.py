@@ -170,19 +170,23 @@ class Poller:
 
     def stop_list(self, kind: type[Record]) -> None:
         """Stop to poll the list of a kind, and to read on in it."""
-        if (rest := self.rest(kind)) is not None:
+        if (rest := self.rest(kind.KIND)) is not None:
             rest.stop()
         if kind is Run:
             self.receipts.stop()
         else:
             self.scheduler.remove(f"list {kind.KIND}")
 
-    def rest(self, kind: type[Record]) -> ListContinuation | None:
-        """Return what reads on in a list whose beginning alone is polled; ``None`` for a list that is read whole."""
-        return self._rests.get(kind.KIND)
+    def rest(self, name: str) -> ListContinuation | None:
+        """Return what reads on in a list whose beginning alone is polled; ``None`` for a list that is read whole.
 
-    def _make_rest(self, kind: type[Record]) -> ListContinuation:
-        return ListContinuation(kind, self._client, self._writer, self.scheduler)
+        Args:
+            name: The kind under which the store keeps the records.
+        """
+        return self._rests.get(name)
+
+    def _make_rest(self, kind: type[Record], name: str = "") -> ListContinuation:
+        return ListContinuation(kind, self._client, self._writer, self.scheduler, name=name)
 
     def start_filtered_list(self, kind: type[Record], name: str, query: Callable[[], Mapping[str, str]]) -> None:
         """Start to poll a list with server filters, separately from the unfiltered list.
@@ -191,10 +195,14 @@ class Poller:
             name: The kind under which the store keeps the records, so that no other list is mixed with it.
             query: Returns the filters as query parameters, for each read, because time ranges move.
         """
+        if name not in self._rests:
+            self._rests[name] = self._make_rest(kind, name)
         self.scheduler.add(f"list {name}", JobPriority.SCREEN, lambda: self._list(kind, name, query()), is_asked=True)
         self.scheduler.run_soon(f"list {name}", is_asked=True)
 
     def stop_filtered_list(self, name: str) -> None:
+        if (rest := self._rests.pop(name, None)) is not None:
+            rest.stop()
         self.scheduler.remove(f"list {name}")
 
     def refresh(self, kind: type[Record]) -> None:
@@ -291,7 +299,7 @@ class Poller:
                 self.runs.read_watched_receipts()
             return self._writer.fail(name, failure)
         if page is not None:
-            is_joined = rest is not None and rest.note_beginning(page.records, page)
+            is_joined = rest is not None and rest.note_beginning(page.records, page, query)
             is_whole = rest is None or page.next_cursor is None
             await self._writer.take(name, page.records, page, is_whole=is_whole, is_joined=is_joined)
             if rest is not None and len(self._writer.collection(name).by_id) < AUTOMATIC_ROWS:

@@ -122,7 +122,9 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("list.page_up", "pageup ctrl+u", "page up", "Go up one page.", "move_page(-1)"),
     _action("list.page_down", "pagedown ctrl+d", "page down", "Go down one page.", "move_page(1)"),
     _action("list.top", "g home", "top", "Go to the first row.", "move_to(0)"),
-    _action("list.bottom", "G end", "bottom", "Go to the last row.", "move_to(-1)"),
+    _action(
+        "list.bottom", "G end", "bottom", "Go to the last row; a list that goes on is read to its end.", "move_to(-1)"
+    ),
     _action("list.left", "left h", "left", "Show the columns to the left.", "move_sideways(-1)"),
     _action("list.right", "right l", "right", "Show the columns to the right.", "move_sideways(1)"),
     _action("list.mark", "space", "mark", "Mark or unmark this row."),

@@ -160,7 +160,7 @@ class ListModel:
         self._update_order(_Order(self.every, sort))
         moment = 0.0
         if query is not None and query.is_timed:
-            moment = now if len(self._ordered) <= MAX_SYNC_ROWS else now // AGE_REFRESH_S
+            moment = now if len(self._ordered) <= MAX_SYNC_SEARCH_ROWS else now // AGE_REFRESH_S
         self._update_search(_Search(self._ordered, query, moment, []), near)
 
     def free(self) -> None:

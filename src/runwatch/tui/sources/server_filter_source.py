@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
+    from runwatch.store.live.list_continuation import ListContinuation
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.collection import Collection
     from runwatch.store.state.freshness import PaneState
@@ -78,6 +79,11 @@ class ServerFilterSource:
         """Stop polling and remove the list from the store."""
         self._session.live.stop_filtered_list(self._name)
         self._session.store.forget(self._session.scope.profile, self._name)
+
+    def rests(self) -> Sequence[ListContinuation]:
+        """Return what reads on in the filtered list."""
+        rest = self._session.live.rest(self._name)
+        return () if rest is None else (rest,)
 
     def items(self) -> Sequence[Any]:
         """Return the service's filtered list; the full list until it arrives."""

@@ -231,7 +231,7 @@ async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(
         for number in range(520):
             met(driven, problem("not_found"), minutes=800 - number, path=MISSING)
         await driven.press("0")
-        await driven.shows("Problems   500+")
+        await driven.shows("Problems   500 so far")
         await driven.press("C")
         await driven.shows("quota_exceeded")
         await driven.press("G", "enter")

@@ -21,12 +21,14 @@ from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines
 from runwatch.view.spec.resource import ResourceSpec, SortKey
+from runwatch.view.table.list_count import list_count_text
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
+    from runwatch.store.live.list_continuation import ListContinuation
     from runwatch.view.export.file_formats import FileFormat
     from runwatch.view.query.expressions import Query
 
@@ -63,6 +65,7 @@ class ListScreen(RowScreen):
         self._soon: Timer | None = None
         self._is_paused = False
         self._total = 0
+        self._goes_to_end = False
         self.compared = None
 
     # Widgets and content.
@@ -104,6 +107,7 @@ class ListScreen(RowScreen):
         """Switch to another row source."""
         self._source = source
         self.read_source()
+        self.look_further()
 
     def on_mount(self) -> None:
         """Show the known rows."""
@@ -127,6 +131,40 @@ class ListScreen(RowScreen):
         """
         if not self._is_paused and (kinds != {Run.KIND} or self.spec.record is Run):
             self.show_rows()
+
+    def rests(self) -> Sequence[ListContinuation]:
+        """Return what reads on in the list; empty for a list that is read whole."""
+        session = self.console.session
+        rest = None if session is None else session.live.rest(self.spec.kind)
+        return () if rest is None else (rest,)
+
+    @property
+    def is_going_to_end(self) -> bool:
+        """Whether the list is read on to its end, for the user."""
+        return self._goes_to_end and any(rest.is_reading for rest in self.rests())
+
+    def go_to_end(self) -> None:
+        """Read the list on to its end, within the request budget."""
+        for rest in self.rests():
+            rest.go_to_end()
+        self._goes_to_end = True
+        self._show_edge()
+
+    def stop_going(self) -> None:
+        """Stop to read on; what was read stays."""
+        for rest in self.rests() if self._goes_to_end else ():
+            rest.stop()
+        self._goes_to_end = False
+        self._show_edge()
+
+    def look_further(self) -> None:
+        """Look for matches of the filter in the rest of the list, once it is typed; without a filter, stop that."""
+        if self.has_class("-filtering"):
+            return
+        if self._query is not None and not self._filter_is_off:
+            self.go_to_end()
+        elif self._goes_to_end:
+            self.stop_going()
 
     def filter_by(self, text: str) -> None:
         """Filter as if the user had typed it; keep an invalid filter in the filter bar with its error."""
@@ -216,6 +254,7 @@ class ListScreen(RowScreen):
         self._filter_is_off = not self._filter_is_off
         self.show_crumbs(self._filter_words())
         self.show_rows()
+        self.look_further()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         """Filter while typing."""
@@ -305,16 +344,31 @@ class ListScreen(RowScreen):
 
     def _show_edge(self) -> None:
         state = self._source.state()
-        shown = len(self.listing.shown)
-        of = f"{shown} of {self._total}" if shown != self._total else f"{self._total}"
-        more = "" if self._source.end_is_proven() else "+"
         # Before the first response the number is unknown, not 0.
-        number = line(f"   {of}{more}") if self._total or state.age_s is not None else line("")
+        number = line(f"   {self._count_text()}") if self._total or state.age_s is not None else line("")
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number)
         pane = self.query_one("#list", Pane)
         paused: tuple[StyledSpan, ...] = (label_span("PAUSED  ", Role.WARN),) if self._is_paused else ()
-        age_pieces = (*paused, self.age_span(state), *self.server_filter_text())
+        age_pieces = (*paused, *self._going_words(), self.age_span(state), *self.server_filter_text())
         pane.set_border_text(title=title, state=self._order_words(), age=age_pieces, counters=self.counters())
+
+    def _count_text(self) -> SafeText:
+        rests = self.rests()
+        totals = [rest.total for rest in rests]
+        return list_count_text(
+            len(self.listing.shown),
+            self._total,
+            self.console.glyphs,
+            is_whole=self._source.end_is_proven(),
+            goes_on=any(rest.has_more for rest in rests),
+            total=sum(filter(None, totals)) if totals and None not in totals else None,
+        )
+
+    def _going_words(self) -> tuple[StyledSpan, ...]:
+        """Say that the list is read on, and which key stops that."""
+        if not self.is_going_to_end:
+            return ()
+        return (label_span(f"reading on, {self.console.keys.shown('screen.back')} stops  ", Role.LIVE),)
 
     def _order(self) -> SortKey | None:
         """Return the first sort column that the header can show."""
@@ -359,6 +413,7 @@ class ListScreen(RowScreen):
         self._filter_is_off = self._filter_is_off and self._is_unreadable
         self.show_crumbs(self._filter_words())
         self.show_rows()
+        self.look_further()
         return not self._is_unreadable
 
     def _count_matches(self) -> None:
@@ -370,6 +425,7 @@ class ListScreen(RowScreen):
     def _close_filter(self) -> None:
         self.remove_class("-filtering")
         self.table.focus()
+        self.look_further()
 
     def _filter_words(self) -> StyledSpans | None:
         if self._query is None:

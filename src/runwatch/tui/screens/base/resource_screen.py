@@ -117,6 +117,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._rest: Timer | None = None
         self._is_raw = False
         self._wanted: str | None = None
+        self._left_at: str | None = None
         self._opens_wanted = False
         self._lacks_notes = False
 
@@ -262,6 +263,7 @@ class ResourceScreen(ListScreen, RecordScreen):
             self._wanted = None
             if self._opens_wanted:
                 self.open_detail()
+        self._arrive()
         is_kept = self._keeps_detail and self.row is not None and self.row.id == self._shown
         if self._rest is None and not is_kept:
             self.show_detail()
@@ -310,11 +312,25 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def _read_on(self) -> None:
         """Read the next page of the list if the cursor is on its last row."""
-        session = self.console.session
         is_at_end = self.table.line_count() > 0 and self.table.cursor == self.table.line_count() - 1
-        rest = session.live.rest(self.spec.record) if session is not None and is_at_end else None
-        if rest is not None:
-            rest.go_on()
+        if is_at_end and not self.is_going_to_end:
+            for rest in self.rests():
+                rest.go_on()
+
+    def on_record_table_end_requested(self, message: RecordTable.EndRequested) -> None:
+        """Go to the real end of the list: the cursor follows once the list is read."""
+        message.stop()
+        if any(rest.has_more for rest in self.rests()):
+            self._left_at = self.table.cursor_key
+            self.go_to_end()
+
+    def _arrive(self) -> None:
+        """Move the cursor to the end of the list once that is read, unless the user has moved it meanwhile."""
+        if self._left_at is None or self.is_going_to_end or self.is_arranging:
+            return
+        left_at, self._left_at = self._left_at, None
+        if self._goes_to_end and self.table.cursor_key == left_at:
+            self.table.move_cursor(self.table.line_count() - 1)
 
     def _rested(self) -> None:
         self._rest = None
@@ -439,6 +455,8 @@ class ResourceScreen(ListScreen, RecordScreen):
             self.table.focus()
         elif self.query_one("#detail").has_focus_within:
             self.table.focus()
+        elif self.is_going_to_end:
+            self.stop_going()
         elif self.compared is not None:
             from runwatch.tui.flows.comparison import cancel_comparison
 
@@ -452,7 +470,7 @@ class ResourceScreen(ListScreen, RecordScreen):
     @property
     def is_at_root(self) -> bool:
         is_open = self.has_class("-opened") or self.has_class("-full-detail")
-        is_begun = self.compared is not None or self.is_filtered
+        is_begun = self.compared is not None or self.is_filtered or self.is_going_to_end
         return not is_open and not self.query_one("#detail").has_focus_within and not is_begun
 
     # Internals.

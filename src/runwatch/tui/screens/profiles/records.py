@@ -39,6 +39,7 @@ from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import StyledText
 
 if TYPE_CHECKING:
+    from runwatch.store.live.list_continuation import ListContinuation
     from runwatch.store.session import ServiceSession
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.text.format import RenderContext
@@ -89,6 +90,7 @@ class MultiProfileBase(ResourceScreen):
     def action_back(self) -> None:
         """Leave detail and filter, then return to the current profile's screen."""
         if super().is_at_root:
+            self.stop_going()
             self.app.pop_screen()
         else:
             super().action_back()
@@ -113,6 +115,11 @@ class MultiProfileListScreen(MultiProfileBase):
         bare = replace(own, actions=(), create_actions=(), links=())
         merged = MergedSource(lambda: self._parts, self._owners, self._is_unreached)
         super().__init__(self._owners.add_column(bare), merged)
+
+    def rests(self) -> Sequence[ListContinuation]:
+        sessions = map(self.console.profiles.session, self._parts)
+        found = (session.live.rest(self.spec.kind) for session in sessions if session is not None)
+        return [rest for rest in found if rest is not None]
 
     def _is_unreached(self) -> bool:
         return any(name in self.console.profiles.failures for name in self._parts)

@@ -30,6 +30,7 @@ from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
+    from runwatch.store.live.list_continuation import ListContinuation
     from runwatch.view.query.expressions import Query
     from runwatch.view.text.format import RenderContext
 
@@ -57,6 +58,7 @@ class ReceiptsScreen(ResourceScreen):
         self._all_sums: Final = ReceiptTotalsModel(self, "adding all", self._added)
         self._reconciling: UsageReconciler | None = None
         self._shows_spend = False
+        self._looks_here = False
 
     # Layout.
 
@@ -176,6 +178,10 @@ class ReceiptsScreen(ResourceScreen):
     def _narrowed(self) -> ServerFilterSource | None:
         return self._source if isinstance(self._source, ServerFilterSource) else None
 
+    def rests(self) -> Sequence[ListContinuation]:
+        narrowed = self._narrowed
+        return super().rests() if narrowed is None or narrowed.is_refused else narrowed.rests()
+
     def use(self, source: RowSource) -> None:
         """Use another source of rows, with the same server filter."""
         self._widen()
@@ -189,6 +195,9 @@ class ReceiptsScreen(ResourceScreen):
         if narrowed is not None and narrowed.is_refused and session is not None:
             session.live.start_list(Receipt)
             self.show_crumbs(self._filter_words())
+            if not self._looks_here:
+                self._looks_here = True
+                self.look_further()
         super().data_changed(kinds)
 
     def action_filters(self) -> None:
@@ -240,9 +249,11 @@ class ReceiptsScreen(ResourceScreen):
         self._widen()
         if query is not None and _asked(query, session.clock.now()):
             self._source = ServerFilterSource(self._whole, Receipt, session, query, _asked)
+            self._looks_here = False
             session.live.stop_list(Receipt)
         self.show_crumbs(self._filter_words())
         self.show_rows()
+        self.look_further()
 
     def _widen(self) -> None:
         narrowed, session = self._narrowed, self.console.session

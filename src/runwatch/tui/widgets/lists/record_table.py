@@ -108,6 +108,10 @@ class RecordTable(LineList, inherit_bindings=False):
         row_id: str
 
     @dataclass(eq=False, repr=False)
+    class EndRequested(Message):
+        """The user went to the last row."""
+
+    @dataclass(eq=False, repr=False)
     class SortRequested(Message):
         """The user requested another sort order with a column head or a key.
 
@@ -291,6 +295,12 @@ class RecordTable(LineList, inherit_bindings=False):
         """Post :class:`RowOpened`."""
         if self.cursor_key is not None:
             self.post_message(self.RowOpened(self.cursor_key))
+
+    def action_move_to(self, index: int) -> None:
+        """Move the cursor to a row; a negative index counts from the end of the list, which may go on."""
+        super().action_move_to(index)
+        if index < 0:
+            self.post_message(self.EndRequested())
 
     def on_mount(self) -> None:
         self._lay_out()
