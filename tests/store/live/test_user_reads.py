@@ -163,9 +163,11 @@ async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_
     service.say("GET", "/v1/receipts", Said(404, problem("not_found")))
     async with watching(service, clock, tmp_path) as watch:
         session = watch.session
-        await session.watch_list.add(session.scope, ["ex_0001", "ex_0000"])
+        await session.watch_list.add(session.scope, ["ex_0001", "ex_0000", "ex_gone"])
         session.live.start_list(Receipt)
-        await watch.let_pass(15)
+        await watch.let_pass(60)
+        assert len(service.requests("GET", "/v1/receipts/ex_gone")) == 1, "one that is not there is asked for once"
+        assert service.requests("GET", "/v1/receipts/ex_0000") == [], "a live run has none yet"
         collection = session.store.collection("work", "receipt")
         assert [record.id for record in collection.records] == ["ex_0001"]
         assert collection.failure is not None

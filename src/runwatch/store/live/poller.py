@@ -119,7 +119,7 @@ class Poller:
         )
         self._writer = ListWriter(scope, store, clock)
         self.runs: Final = RunList(client, scope, watch, self._writer, self.scheduler, lambda: self.sweep_s)
-        self.receipts: Final = RunReceipts(client, scope, store, self.scheduler, clock=clock)
+        self.receipts: Final = RunReceipts(client, scope, watch, store, self.scheduler, clock=clock)
         self._rests = {Run.KIND: self.runs.rest, Receipt.KIND: self._make_rest(Receipt)}
 
     @property
@@ -176,6 +176,8 @@ class Poller:
             self.receipts.stop()
         else:
             self.scheduler.remove(f"list {kind.KIND}")
+        if kind is Receipt:
+            self.receipts.stop_watched()
 
     def rest(self, name: str) -> ListContinuation | None:
         """Return what reads on in a list whose beginning alone is polled; ``None`` for a list that is read whole.
@@ -218,8 +220,9 @@ class Poller:
 
     def _read_again(self, kind: type[Record], *, is_asked: bool) -> None:
         self.runs.ask_again()
-        if kind is Run:
+        if kind in {Run, Receipt}:
             self.receipts.retry()
+        if kind is Run:
             self.runs.start(is_asked=is_asked)
         elif kind is not Account and is_listable(kind):
             self._start_list(kind, is_asked=is_asked)
@@ -296,7 +299,7 @@ class Poller:
         except ApiError as error:
             failure = read_failure_from_error(error, collection=True)
             if kind is Receipt and failure.trouble is ReadInterruption.NOT_OFFERED:
-                self.runs.read_watched_receipts()
+                self.receipts.start_watched()
             return self._writer.fail(name, failure)
         if page is not None:
             is_joined = rest is not None and rest.note_beginning(page.records, page, query)

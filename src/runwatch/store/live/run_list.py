@@ -7,7 +7,6 @@ from typing import Final
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
-from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page
 from runwatch.records.run import Run
 from runwatch.store.live.list_continuation import ListContinuation
@@ -32,7 +31,7 @@ _PASSING: Final = frozenset({ReadInterruption.OFFLINE, ReadInterruption.RATE_LIM
 
 
 class RunList:
-    """Reads the list of runs, and single runs and receipts where there is no list.
+    """Reads the list of runs, and single runs where there is no list.
 
     Args:
         sweep_s: Returns the seconds between two sweeps.
@@ -59,7 +58,7 @@ class RunList:
         self._scheduler = scheduler
         self._sweep_s = sweep_s
         self._swept: set[str] = set()
-        # Runs and receipts that the service refused to return; read again only when the user asks.
+        # Runs that the service refused to return; read again only when the user asks.
         self._unknown: set[str] = set()
         self.rest: Final = ListContinuation(Run, client, writer, scheduler)
 
@@ -68,12 +67,8 @@ class RunList:
         self._scheduler.add(self.JOB, JobPriority.SWEEP, self._sweep, is_asked=is_asked)
 
     def ask_again(self) -> None:
-        """Read single runs and receipts again that the service refused."""
+        """Read single runs again that the service refused."""
         self._unknown.clear()
-
-    def read_watched_receipts(self) -> None:
-        """Read the receipts of runs on the watch list one by one, for a service without a list of receipts."""
-        self._scheduler.add("watched receipts", JobPriority.SCREEN, self._read_watched_receipts)
 
     async def _sweep(self) -> float | None:
         """Read the newest runs, as long as the last run of a page is live: older ones not known here may be live too.
@@ -140,20 +135,3 @@ class RunList:
                 return False
             self._unknown.add(run_id)
         return True
-
-    async def _read_watched_receipts(self) -> float:
-        runs = self._writer.collection(Run.KIND).by_id
-        receipts = self._writer.collection(Receipt.KIND).by_id
-        for watched in await self._watch.list(self._scope):
-            known = runs.get(watched.run_id)
-            # A run that is not known may have ended long ago; a live one has no receipt yet.
-            is_live = known is not None and isinstance(known.record, Run) and not known.record.is_final
-            if is_live or watched.run_id in receipts or f"receipt {watched.run_id}" in self._unknown:
-                continue
-            try:
-                self._writer.take_record(await self._client.get_receipt(watched.run_id))
-            except ApiError as error:
-                if read_failure_from_error(error, collection=False).trouble in _PASSING:
-                    break
-                self._unknown.add(f"receipt {watched.run_id}")
-        return WATCHED_S

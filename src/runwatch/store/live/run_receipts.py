@@ -1,7 +1,8 @@
-"""Receipts of the listed runs, read unasked: a list of runs names neither model nor cost.
+"""Receipts of single runs: of listed ones, because a list of runs names neither model nor cost, and of watched ones.
 
-One read of the list of receipts, from the oldest run without one, answers for all runs. A service without that list is
-asked for each receipt, once. These reads have the lowest priority of the request budget.
+One read of the list of receipts, from the oldest run without one, answers for all listed runs. A service without that
+list is asked for each receipt, once, and so is every service for the runs on the watch list while the receipts are on
+screen. Unasked reads have the lowest priority of the request budget.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from runwatch.store.live.backoff import Backoff
 from runwatch.store.live.list_writer import PASSING_FAILURES
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.scope import Scope
+from runwatch.store.repositories.watch_list import WatchList
 from runwatch.store.state.changes import ListRead, RecordRead, read_failure_from_error
 from runwatch.store.state.collection import CollectionDelta
+from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.store.state.store import Store
 
 JOB: Final = "receipts of runs"
@@ -35,13 +38,22 @@ MAX_SEARCHES: Final = 3
 SEARCH_S: Final = 10.0
 """Seconds between two searches for the same receipts: a service may write them a little after the run has ended."""
 
+WATCHED_S: Final = 10.0
+"""How often the watch list is read for runs whose receipt is missing."""
+
+_PASSING: Final = frozenset({ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED})
+"""Failures after which a single receipt is read again."""
+
 
 class RunReceipts:
-    """Reads the receipts of ended runs while a screen lists the runs."""
+    """Reads the receipts of ended runs while a screen lists the runs, and of watched runs while it lists receipts."""
 
-    def __init__(self, client: Client, scope: Scope, store: Store, scheduler: Scheduler, *, clock: Clock) -> None:
+    def __init__(
+        self, client: Client, scope: Scope, watch: WatchList, store: Store, scheduler: Scheduler, *, clock: Clock
+    ) -> None:
         self._client = client
         self._scope = scope
+        self._watch = watch
         self._store = store
         self._scheduler = scheduler
         self._clock = clock
@@ -49,9 +61,10 @@ class RunReceipts:
         self._leave: Callable[[], None] | None = None
         self._searches: Counter[str] = Counter()
         self._has_list = True
+        self._reads_watched = False
 
     def start(self) -> None:
-        """Read missing receipts now and whenever a run has ended."""
+        """Read missing receipts of listed runs now and whenever a run has ended."""
         if self._leave is None:
             self._leave = self._store.listen(self._note_delta)
         self._read_missing()
@@ -60,7 +73,18 @@ class RunReceipts:
         if self._leave is not None:
             self._leave()
             self._leave = None
-        self._scheduler.remove(JOB)
+        if not self._reads_watched:
+            self._scheduler.remove(JOB)
+
+    def start_watched(self) -> None:
+        """Read missing receipts of the runs on the watch list, now and whenever one is added."""
+        self._reads_watched = True
+        self._scheduler.add(JOB, JobPriority.SCREEN, self._read)
+
+    def stop_watched(self) -> None:
+        self._reads_watched = False
+        if self._leave is None:
+            self._scheduler.remove(JOB)
 
     def retry(self) -> None:
         """Look again for receipts that were not found."""
@@ -68,6 +92,7 @@ class RunReceipts:
         self._has_list = True
         if self._leave is not None:
             self._read_missing()
+        self._scheduler.run_soon(JOB)
 
     def _note_delta(self, delta: CollectionDelta) -> None:
         if delta.profile == self._scope.profile and delta.kind == Run.KIND and (delta.added or delta.changed):
@@ -78,7 +103,9 @@ class RunReceipts:
             self._scheduler.add(JOB, JobPriority.TAIL, self._read)
 
     def _missing(self) -> list[Run]:
-        """Return the ended runs without a receipt, the newest first."""
+        """Return the listed runs that have ended without a receipt, the newest first."""
+        if self._leave is None:
+            return []
         profile = self._scope.profile
         known = self._store.collection(profile, Receipt.KIND).by_id
         runs = islice(self._store.collection(profile, Run.KIND).by_id.values(), MAX_RUNS)
@@ -90,21 +117,45 @@ class RunReceipts:
 
     async def _read(self) -> float | None:
         missing = self._missing()
-        if not missing:
-            return None
+        is_list = bool(missing) and self._has_list
+        single = missing[0].id if missing else await self._next_watched()
+        if not single:
+            return self._idle_s
         try:
-            again = await (self._read_list(missing) if self._has_list else self._read_one(missing[0].id))
+            again = await (self._read_list(missing) if is_list else self._read_one(single))
         except ApiError as error:
-            trouble = read_failure_from_error(error, collection=self._has_list).trouble
-            if trouble in PASSING_FAILURES:
+            trouble = read_failure_from_error(error, collection=is_list).trouble
+            if trouble in (PASSING_FAILURES if is_list else _PASSING):
                 return self._backoff.next_s()
-            if self._has_list:
+            if is_list:
                 self._has_list = False
             else:
-                self._searches[missing[0].id] = MAX_SEARCHES
+                self._searches[single] = MAX_SEARCHES
             return 0.0
         self._backoff.reset()
         return again
+
+    @property
+    def _idle_s(self) -> float | None:
+        """Seconds until the next read if no receipt is missing."""
+        return WATCHED_S if self._reads_watched else None
+
+    async def _next_watched(self) -> str:
+        """Return a run of the watch list whose receipt is missing, or an empty text.
+
+        A run that is not known may have ended long ago; a live one has no receipt yet.
+        """
+        if not self._reads_watched:
+            return ""
+        profile = self._scope.profile
+        runs = self._store.collection(profile, Run.KIND).by_id
+        receipts = self._store.collection(profile, Receipt.KIND).by_id
+        for watched in await self._watch.list(self._scope):
+            known = runs.get(watched.run_id)
+            is_live = known is not None and isinstance(known.record, Run) and not known.record.is_final
+            if not is_live and watched.run_id not in receipts and self._searches[watched.run_id] < MAX_SEARCHES:
+                return watched.run_id
+        return ""
 
     async def _read_list(self, missing: Sequence[Run]) -> float | None:
         """Read the list from the oldest of these runs on, and count what was not found."""
@@ -125,9 +176,8 @@ class RunReceipts:
                 misfits=page.misfits,
             )
         )
-        left = self._missing()
-        self._searches.update(run.id for run in left)
-        return SEARCH_S if self._missing() else None
+        self._searches.update(run.id for run in self._missing())
+        return SEARCH_S if self._missing() else self._idle_s
 
     async def _read_one(self, run_id: str) -> float:
         receipt = await self._client.get_receipt(run_id)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
+from runwatch.records.receipt import Receipt
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.registry import OVERVIEW, has_screen, resource_for_kind, unknown_screen_text
@@ -117,6 +118,9 @@ class NavigatingApp(Console):
 
     def show_run(self, run_id: str) -> None:
         for screen in self.screen_stack:
+            if isinstance(screen, ResourceScreen) and screen.spec.record is Receipt and self.session is not None:
+                self.session.live.receipts.start_watched()
+                screen.select_record(run_id)
             if isinstance(screen, RunsScreen):
                 screen.select_record(run_id)
                 # The run's submitted request is on the watch list by now.

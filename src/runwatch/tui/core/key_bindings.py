@@ -100,7 +100,12 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.label", "i", "label", "Edit this run's label and note; they stay on this machine."),
     _action("screen.tail_all", "L", "tail all", "Follow the marked runs, or all live ones, in one list."),
     _action("screen.open_run", "u", "its run", "Open the run of this event."),
-    _action("screen.add", "a", "add id", "Add run ids to the watch list."),
+    _action(
+        "screen.add",
+        "a",
+        "add id",
+        "Add run ids to the watch list; without a list, these runs and receipts are read one by one.",
+    ),
     _action("screen.destroy", "X", "destroy", "Cancel, disable or retire…", "destroy"),
     _action("screen.actions", ".", "actions", "List the actions of this record, and why some are off.", "show_actions"),
     _action("screen.refresh", "r", "refresh", "Refresh this view."),
@@ -159,7 +164,8 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("detail.fold_all", "Z", "fold all", "Fold or unfold all sections."),
     _action("text.editor", "ctrl+e", "editor", "Edit this text in the editor that $VISUAL or $EDITOR names."),
     _action("sheet.leave", "escape", "cancel", "Close without sending anything."),
-    _action("sheet.copy", "y", "copy", "Copy the key or the secret that is shown only once."),
+    _action("sheet.copy", "y", "copy", "Copy the id, or the secret that is shown only once."),
+    _action("sheet.copy_menu", "Y", "copy more", "Copy the support block of a problem, or the key of the request."),
     _action("sheet.ask_again", "r", "retry", "Retry the same request with the same key."),
 )
 """All actions; within a scope, in the order of the help screen."""

@@ -85,6 +85,7 @@ def build_action_dialog(
         typed=make_typed_confirmation(session, record_id) if record_id else None,
         age=list_age(session, facts.record) if record_id else None,
         off=read_only_text(session),
+        record_id=record_id,
     )
 
     return WriteDialog(

@@ -45,7 +45,7 @@ def open_copy_menu(screen: RecordScreen) -> None:
     offered = list_copy_options(screen.spec, row.subject, is_foreign=console.has_file, socket=console.local_socket)
     found = [*offered, *screen.copies_in_focus()]
     items = [MenuItem(copy.what, copy, _first_line(copy.text)) for copy in found]
-    screen.open_overlay(Menu(_title(screen, row, "Copy"), items, id="copy-menu"))
+    screen.open_overlay(Menu(_title(screen, row, "Copy"), items, id="copy-menu", is_about_record=True))
 
 
 def open_action_menu(screen: RecordScreen) -> None:
@@ -61,7 +61,7 @@ def open_action_menu(screen: RecordScreen) -> None:
         screen.notify_user("No row is selected.", Role.WARN)
         return
     items = [*_actions(screen, row), *_key_items(screen, row)]
-    screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu"))
+    screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu", is_about_record=True))
 
 
 def open_create_menu(screen: RecordScreen) -> None:
@@ -89,7 +89,7 @@ async def open_destroy(screen: RecordScreen) -> None:
     usable = [action for action in found if action.enabled_when(row.subject)]
     if len(usable) > 1:
         items = [_item(screen, action, (row.key, action), row) for action in usable]
-        screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu"))
+        screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu", is_about_record=True))
     elif usable:
         await screen.run_record_action(row, usable[0])
     else:

@@ -85,6 +85,7 @@ def _build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: S
         typed=typed,
         age=list_age(session, Run),
         off=read_only_text(session),
+        record_id="" if many else runs[0].id,
     )
 
     def done(run_id: str, answer: Any) -> None:

@@ -65,10 +65,15 @@ def describe_created_record(answer: Any, id_name: str) -> StyledSpans:
     """
     if not isinstance(answer, dict):
         return line("")
-    names = (id_name, *(name for name in answer if name.endswith("_id") and name != "tenant_id"))
-    record_id = next((answer[name] for name in names if isinstance(answer.get(name), str) and answer[name]), None)
+    record_id = find_record_id(answer, id_name) or None
     status = next((answer[name] for name in ("status", "state") if isinstance(answer.get(name), str)), None)
     return tuple(label_span(f"   {line(text)}", Role.PLAIN) for text in (record_id, status) if text is not None)
+
+
+def find_record_id(answer: Any, id_name: str) -> str:
+    """Return the id of the record in a response, or an empty text; ``id_name`` as above."""
+    names = (id_name, *(name for name in answer if name.endswith("_id") and name != "tenant_id"))
+    return next((answer[name] for name in names if isinstance(answer.get(name), str) and answer[name]), "")
 
 
 class WriteDialog:
@@ -145,6 +150,9 @@ class WriteDialog:
         (error,) = outcomes
         if error is None:
             self.dialog.finish((label_span("done", Role.GOOD), *to_spans(told)))
+            if isinstance(self._answer, dict):
+                operation = OPERATIONS[self._items[0].write.operation]
+                self.dialog.offer_id(find_record_id(self._answer, find_id_member(operation)))
             self._offer_secret()
         elif isinstance(error, ApiError) and not error.outcome_known:
             self.dialog.show_unknown_outcome(line(error.title))

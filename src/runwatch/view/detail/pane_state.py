@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runwatch.records.problem import NOT_A_PROBLEM
+from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.problems.explanations import explain_code
@@ -111,10 +112,14 @@ def empty_state_lines(
                 line(f"Nothing is read until you press {refresh}."),
             )
         case LoadState.NOT_OFFERED:
-            rest = f"Runs submitted or added here are shown instead; {key_of('screen.add')} adds ids."
+            shown = {Run: "Runs", Receipt: "Receipts of runs"}.get(spec.record)
             return (
                 line(f"This service offers no list of {spec.name}."),
-                line(rest if spec.record is Run else f"Other screens keep working; {refresh} retries."),
+                line(
+                    f"Other screens keep working; {refresh} retries."
+                    if shown is None
+                    else f"{shown} submitted or added here are shown instead; {key_of('screen.add')} adds ids."
+                ),
             )
         case LoadState.ERROR:
             told_next = failure.hint if failure and failure.hint else f"{refresh} reads again."

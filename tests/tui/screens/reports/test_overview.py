@@ -139,7 +139,9 @@ async def test_enter_on_what_stands_out_lists_its_runs_and_esc_leads_back_to_the
 async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, open_at="overview") as driven:
         await opened(driven, until="last test failed")
-        await driven.press("down", "enter")
+        await driven.press("down", "y")
+        await driven.shows("copied conn_01HX5")
+        await driven.press("enter")
         await driven.shows("connection conn_01HX5")
         screen = driven.app.screen
         assert isinstance(screen, ResourceScreen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.builders import problem, run
+from tests.support.builders import echo_receipt, problem, run
 from tests.support.hostile import ALL_AT_ONCE
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import NARROW, Driven, console
@@ -106,3 +106,16 @@ async def test_without_a_service_there_is_nothing_to_add_to(tmp_path: Path) -> N
         driven.app.open_add_runs()
         await driven.pilot.pause()
         assert not isinstance(driven.app.screen, AddRunsDialog)
+
+
+async def test_receipts_of_added_runs_are_listed_by_a_service_without_a_list_of_them(tmp_path: Path) -> None:
+    service = ScriptedService(runs=[run("ex_done05", "completed")], receipts=[echo_receipt("ex_done05")])
+    service.say("GET", "/v1/receipts", Said(404, problem("not_found")))
+    async with console(service, tmp_path, open_at="receipts") as driven:
+        await driven.shows("a adds ids")
+        await driven.press("a")
+        await driven.type("ex_done05")
+        await driven.press("tab", "tab", "enter")
+        await driven.shows("1 of 1 found")
+        await driven.press("enter")
+        await driven.comes("▸ ✓ completed  ex_done05")

@@ -49,7 +49,7 @@ async def test_the_whole_sheet() -> None:
         assert rows[10].startswith("production profile: type the number of runs")
         assert rows[11] == "[ Keep them running ]    Cancel 6 runs"
         assert rows[12].startswith("┗━ data is 2s old ━")
-        assert rows[12].endswith("━ tab moves  esc cancels ━┛")
+        assert rows[12].endswith("━ tab moves  y copies  esc cancels ━┛")
 
 
 async def test_the_records_take_as_many_rows_as_there_are() -> None:
@@ -189,15 +189,37 @@ async def test_a_refusal_shows_the_problem_and_its_instance_can_be_copied() -> N
         assert "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11" in text_of(app)
         assert "Correct the fields." in text_of(app)
         assert "[ Close ]" in text_of(app)
-        await pilot.press("tab", "y")
+        # From the button that has the focus, and from the problem.
+        await pilot.press("y", "tab", "y", "shift+tab", "Y")
         await pilot.pause()
-        assert [message.text for message in app.told_of(CopyRequested)] == ["0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"]
+        instance, again, support = (message.text for message in app.told_of(CopyRequested))
+        assert instance == again == "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
+        assert instance in support
         dialog.tell(line("copied by tmux"))
         await pilot.pause()
         assert "━ copied by tmux ━" in text_of(app)
         await pilot.press("escape")
         await pilot.pause()
         assert not isinstance(app.screen, ConfirmDialog)
+
+
+@pytest.mark.parametrize(
+    ("order", "made", "copied"),
+    [
+        (samples.start_one(), "", "7c1e9f30-0000-4000-8000-000000000000"),
+        (samples.start_one(), "ex_new", "ex_new"),
+        (replace(samples.start_one(), record_id="ex_1"), "", "ex_1"),
+        (replace(samples.cancel_six(), typed=None), "", "'8f21…9b7e'"),
+    ],
+)
+async def test_the_id_that_matters_most_can_be_copied(order: DialogText, made: str, copied: str) -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        dialog = await opened(app, pilot, order)
+        dialog.offer_id(made)
+        await pilot.press("y")
+        await pilot.pause()
+        assert [message.text for message in app.told_of(CopyRequested)] == [copied]
 
 
 @pytest.mark.parametrize("way", ["key", "button"])

@@ -39,6 +39,7 @@ from runwatch.view.overview.run_counts import HOUR, RunCounts, count_runs
 from runwatch.view.overview.run_lines import compact_lines, ended_lines, ended_note, live_lines
 from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.resources.runs import RUNS
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -61,7 +62,7 @@ class OverviewScreen(ConsoleScreen):
 
     AUTO_FOCUS = "#standing-lines"
     NARROW_BELOW = 112
-    BINDINGS = make_bindings("screen.new")
+    BINDINGS = make_bindings("screen.new", "screen.copy")
     HINTS = (
         "list.open", "app.runs", "app.receipts", "app.templates", "app.problems", ("screen.new", "new run"),
         "screen.refresh", "app.quit",
@@ -181,6 +182,15 @@ class OverviewScreen(ConsoleScreen):
 
     def action_new(self) -> None:
         self.console.open_run_form()
+
+    async def action_copy(self) -> None:
+        """Copy the id of the record that the line under the cursor names."""
+        focused = self.focused
+        way = focused.way if isinstance(focused, LinkLines) else None
+        if way is None or not way.record:
+            self.notify_user("This line names no single record.", Role.WARN)
+        else:
+            await self.console.copy_text(copied_word(way.record), line("id"))
 
     # Internal.
 

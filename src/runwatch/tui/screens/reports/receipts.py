@@ -45,10 +45,10 @@ class ReceiptsScreen(ResourceScreen):
         source: Supplies the unfiltered list.
     """
 
-    BINDINGS = make_bindings("screen.spend")
+    BINDINGS = make_bindings("screen.spend", "screen.add")
     HINTS = (
         "list.open", "screen.filter", "screen.spend", "screen.compare", "list.mark", "screen.export",
-        "screen.copy", "screen.raw", "screen.refresh", "screen.time", "app.quit",
+        "screen.copy", "screen.add", "screen.raw", "screen.refresh", "screen.time", "app.quit",
     )  # fmt: skip
 
     def __init__(self, source: RowSource) -> None:
@@ -90,6 +90,10 @@ class ReceiptsScreen(ResourceScreen):
         """Return the totals instead of a receipt while they are shown."""
         title, *record = super().breadcrumbs()
         return (title, *(["Spend"] if record and self._shows_spend else record))
+
+    def action_add(self) -> None:
+        """Add run ids to the watch list; their receipts are read one by one."""
+        self.console.open_add_runs()
 
     def action_spend(self) -> None:
         self._shows_spend = not self._shows_spend

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -35,8 +35,9 @@ from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.panes.dialog import BUTTONS, Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
+from runwatch.view.problems.explanations import support_block
 from runwatch.view.problems.journal_entries import ProblemEntry
-from runwatch.view.text.copied_text import copied_unchanged
+from runwatch.view.text.copied_text import copied_unchanged, copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, line, truncate
 
@@ -93,6 +94,7 @@ class DialogText:
         typed: Text to type first.
         age: Age of the data shown.
         off: Why the mutation is unavailable, such as read-only mode; ``None`` if it is available.
+        record_id: The id of the record, to copy it; empty for a new one, or for several.
     """
 
     title: SafeText
@@ -107,6 +109,7 @@ class DialogText:
     typed: TypedConfirmation | None = None
     age: SafeText | None = None
     off: SafeText | None = None
+    record_id: str = ""
 
 
 class ConfirmDialog(Dialog[None]):
@@ -187,6 +190,8 @@ class ConfirmDialog(Dialog[None]):
         self._is_held = False
         self._secret: Secret | None = None
         self._secret_name = line("")
+        self._record_id = order.record_id
+        self._problem: ProblemEntry | None = None
 
     def compose(self) -> ComposeResult:
         """Create sentence, request, records, typed confirmation, outcome and buttons."""
@@ -257,6 +262,10 @@ class ConfirmDialog(Dialog[None]):
         """Show that the mutation is done."""
         self._end("done", *to_spans(outcome))
 
+    def offer_id(self, record_id: str) -> None:
+        """Let the user copy the id of the record in the response, if it has one."""
+        self._record_id = record_id or self._record_id
+
     def offer_secret(self, name: SafeText, secret: Secret) -> None:
         """Let the user copy a secret that the service returns only once.
 
@@ -269,6 +278,7 @@ class ConfirmDialog(Dialog[None]):
 
     def show_refusal(self, entry: ProblemEntry, *, next_step: SafeText | None = None) -> None:
         """Show the problem with which the service refused the request."""
+        self._problem = entry
         self._end("refused")
         for body in self.query("#sheet-body"):
             # The problem matters more, and 24 rows do not hold both.
@@ -340,18 +350,38 @@ class ConfirmDialog(Dialog[None]):
             self._send()
 
     def action_copy(self) -> None:
-        """Request a copy of the secret from the response."""
+        """Request a copy of the secret from the response, or of the id that matters most."""
         if self._secret is not None:
             wanted = CopyRequested(self._secret_name, copied_unchanged(self._secret.reveal()), is_secret=True)
             self._owner.post_message(wanted)
+            return
+        found = next(((what, text) for what, text in self._ids() if text), None)
+        if found is not None:
+            self._owner.post_message(CopyRequested(line(found[0]), copied_word(found[1])))
+
+    def action_copy_menu(self) -> None:
+        """Request a copy of a problem's support block, otherwise of the key of the request."""
+        if self._problem is not None:
+            self._owner.post_message(
+                CopyRequested(line("support block"), support_block(self._problem), several_lines=True)
+            )
+        elif self._order.key is not None:
+            self._owner.post_message(CopyRequested(line("idempotency key"), copied_word(self._order.key)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enable retry only if the outcome is unknown or a hold delays it, and copy only if there is a secret."""
-        if action == "copy":
-            return self._secret is not None
+        """Enable retry only if the outcome is unknown or a hold delays it."""
         return (self._is_held or self.state == "unknown") if action == "ask_again" else True
 
     # Internal.
+
+    def _ids(self) -> Iterator[tuple[str, str]]:
+        """Yield the ids on the dialog by what they are, the one that matters most first; some may be empty."""
+        if self._problem is not None:
+            yield "instance", self._problem.problem.instance or ""
+        for rows in self.query(_Outcomes):
+            yield "id", self._order.rows[rows.cursor].key
+        yield "id", self._record_id
+        yield "idempotency key", "" if self._order.key is None else self._order.key
 
     @property
     def _keep(self) -> TextButton:
@@ -436,4 +466,4 @@ class _Outcomes(LineList):
         self.set_size()
 
 
-_KEYS: Final = (label_span("tab moves  esc cancels"),)
+_KEYS: Final = (label_span("tab moves  y copies  esc cancels"),)

@@ -59,11 +59,13 @@ class Menu(Overlay):
         start: Index of the item under the cursor at first.
         again: Returns the items again after a choice, for items that are marked and unmarked. The menu then stays open
             and calls the item's target.
+        is_about_record: Whether the keys that copy from the record of the screen work here too; they close the menu.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "step(1)", "next", show=False),
         Binding("shift+tab", "step(-1)", "previous", show=False),
+        *make_bindings("screen.copy", "screen.copy_menu"),
     ]
 
     @dataclass
@@ -89,11 +91,13 @@ class Menu(Overlay):
         start: int = 0,
         id: str | None = None,
         again: Callable[[], Sequence[MenuItem]] | None = None,
+        is_about_record: bool = False,
     ) -> None:
         super().__init__(edge=BorderText(title=title, counters=_KEYS), id=id)
         self._items = tuple(items)
         self._start = start
         self._again = again
+        self._is_about_record = is_about_record
         self._is_chosen = False
         self._stood_on: Screen[Any] | None = None
 
@@ -131,6 +135,21 @@ class Menu(Overlay):
         binding = self.screen.active_bindings.get(event.key)
         if binding is None or self not in binding.node.ancestors_with_self:
             event.stop()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self._is_about_record if action in {"copy", "copy_menu"} else True
+
+    def action_copy(self) -> None:
+        self._copy("copy")
+
+    def action_copy_menu(self) -> None:
+        self._copy("copy_menu")
+
+    def _copy(self, action: str) -> None:
+        screen = self.screen
+        self.close()
+        # Later, because the menu is still closing.
+        screen.call_later(screen.run_action, action)
 
     def action_step(self, step: int) -> None:
         """Move to the next item, wrapping around."""

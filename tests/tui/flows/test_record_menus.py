@@ -1,0 +1,27 @@
+"""Keys that work while the menu of a record is open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.builders import account, run
+from tests.support.scripted import ScriptedService
+from tests.tui.console import console
+from tests.tui.noon import at
+
+
+@pytest.mark.parametrize(
+    ("menu", "key", "shown"), [(".", "y", "copied ex_0001"), (".", "Y", "Copy   run"), ("Y", "y", "copied ex_0001")]
+)
+async def test_the_id_of_a_menus_record_is_copied_from_the_menu(
+    tmp_path: Path, menu: str, key: str, shown: str
+) -> None:
+    service = ScriptedService(runs=[run("ex_0001", "completed", created_at=at(60))], account=account())
+    async with console(service, tmp_path, open_at="runs") as driven:
+        await driven.shows("▸ ✓ completed")
+        await driven.type(menu)
+        await driven.shows("enter selects")
+        await driven.type(key)
+        await driven.shows(shown)
