@@ -122,6 +122,12 @@ class Settings(SettingsGroup):
         " and when an error is shown.",
     )
     notice = bool_setting("notice", "Show a notice when a run that you follow, submitted or added ends.")
+    desktop_notice = choice_setting(
+        "desktop_notice",
+        ("auto", "osc9", "osc777", "osc99", "off"),
+        "Show a notice on the desktop, while the window has no focus, when a run that you follow, submitted or added"
+        " ends: as the terminal can, by one of its sequences, or not at all.",
+    )
     clipboard = choice_setting(
         "clipboard",
         ("auto", "native", "tmux", "osc52"),

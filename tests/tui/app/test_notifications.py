@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual import events
 
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.app.notifications import ended_runs_text
 from runwatch.tui.screens.settings.settings import SettingsScreen
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText
 from tests.support.builders import run
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
@@ -24,6 +27,14 @@ class Ringing(ConsoleApp):
     """A console that counts in place of ringing."""
 
     rung = 0
+
+    def __init__(self, *values: Any, **more: Any) -> None:
+        super().__init__(*values, **more)
+        self.told: list[str] = []
+
+    async def notify_desktop(self, text: SafeText) -> None:
+        if not self.app_focus:
+            self.told.append(text)
 
     def bell(self) -> None:
         self.rung += 1
@@ -132,6 +143,18 @@ async def test_nobody_is_told_of_the_runs_of_others(tmp_path: Path, said: list[s
         await follow(driven, noon.LIVE)
         await end(driven, service, noon.HOVERING, "failed")
         assert said == []
+
+
+async def test_the_desktop_is_told_while_the_window_has_no_focus(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, app_class=Ringing) as driven:
+        assert isinstance(driven.app, Ringing)
+        await follow(driven, noon.LIVE)
+        driven.app.post_message(events.AppBlur())
+        await driven.until(lambda: not driven.app.app_focus, "the window to lose the focus")
+        await end(driven, service, noon.LIVE, "completed")
+        assert driven.app.told == ["run 8f21…9b7e has ended: ✓ completed"]
+        assert rung(driven) == 0
 
 
 def test_several_ends_are_one_notice() -> None:

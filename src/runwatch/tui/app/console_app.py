@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from runwatch.tui.app.profiles import ProfileManager
     from runwatch.tui.flows.unconfirmed_writes import UnconfirmedWrites
     from runwatch.tui.terminal.clipboard import CopyRoute
+    from runwatch.tui.terminal.desktop_notice import NoticeRoute
     from runwatch.tui.widgets.panes.command_line import CommandLine
     from runwatch.view.spec.action import ResourceAction
 
@@ -169,6 +170,13 @@ class ConsoleApp(NavigatingApp):
             self._say_in_front(f"copied {shown} {self.glyphs.dot} {what} by {route}")
         else:
             self._say_in_front(f"copied {what} by {route}: {truncate(shown, 80, self.glyphs.ellipsis)}")
+
+    async def notify_desktop(self, text: SafeText) -> None:
+        from runwatch.tui.terminal.desktop_notice import DesktopNotices
+
+        notices = DesktopNotices(self.launch.environment, self._write_to_terminal)
+        route = cast("NoticeRoute", self.settings.desktop_notice)
+        await notices.notify(text, route, has_focus=self.app_focus)
 
     def _say_in_front(self, notice: str, role: str = Role.PLAIN) -> None:
         """Show a notice on the screen, and in a dialog that covers the status bar."""

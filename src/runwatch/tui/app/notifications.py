@@ -1,4 +1,4 @@
-"""Bell and notice, if enabled, for a run the user waits for and for displayed errors."""
+"""Bell and notices, if enabled, for a run the user waits for; the bell for displayed errors too."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ BAD_ENDS: Final = frozenset({"failed", "expired"})
 class RunNotifier:
     """Reports ends of runs that are followed, or that were submitted or added on this machine.
 
-    Runs that ended badly ring the bell; all of them show a notice. A run is reported once, and only if it was known as
-    live before, so that opening a list of old failures is quiet.
+    Runs that ended badly ring the bell; all of them show a notice, here and on the desktop. A run is reported once, and
+    only if it was known as live before, so that opening a list of old failures is quiet.
 
     Args:
         console: The app, whose settings enable bell and notice.
@@ -53,7 +53,8 @@ class RunNotifier:
                 self._live.discard(run_id)
                 ended.append(known.record)
         settings = self._console.settings
-        told = [run for run in ended if settings.notice or (settings.bell and run.status in BAD_ENDS)]
+        tells_all = settings.notice or settings.desktop_notice != "off"
+        told = [run for run in ended if tells_all or (settings.bell and run.status in BAD_ENDS)]
         if told:
             start_worker(self._console, self._tell(told), "telling of runs that ended", group="bell")
 
@@ -69,9 +70,10 @@ class RunNotifier:
         if not waited_for:
             return
         is_bad = any(run.status in BAD_ENDS for run in waited_for)
+        notice = ended_runs_text(waited_for, self._console.glyphs)
+        await self._console.notify_desktop(line(notice))
         if self._console.settings.notice:
             # A notice in the bad role rings the bell itself.
-            notice = ended_runs_text(waited_for, self._console.glyphs)
             self._console.notify_user(notice, Role.BAD if is_bad else Role.PLAIN)
         elif is_bad:
             self.ring()

@@ -227,6 +227,10 @@ class Console(WidgetApp):
         """Copy, and show the route and the text; a secret is not shown."""
         raise NotImplementedError
 
+    async def notify_desktop(self, text: SafeText) -> None:
+        """Show a notice on the desktop, if enabled in the settings and the window has no focus."""
+        raise NotImplementedError
+
     # Navigation.
 
     @property

@@ -1,0 +1,148 @@
+"""Notices on the desktop, by the sequence that the terminal understands, or through tmux (manual: decisions,
+"Terminal").
+
+Nothing is sent while the window has the focus: the console itself shows what happened there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from runwatch.base.environment import without_own_variables
+from runwatch.view.text.safe_text import SafeText
+
+NoticeRoute = Literal["auto", "osc9", "osc777", "osc99", "off"]
+"""Values of the ``desktop_notice`` setting."""
+
+TOOL_TIMEOUT_S: Final = 1.0
+TITLE: Final = "runwatch"
+BELL: Final = "\x07"
+
+_BY_TERMINAL: Final[tuple[tuple[str, NoticeRoute], ...]] = (
+    ("kitty", "osc99"),
+    ("ghostty", "osc9"),
+    ("iterm", "osc9"),
+    ("wezterm", "osc9"),
+    ("foot", "osc777"),
+    ("rxvt-unicode", "osc777"),
+)
+"""Part of a terminal's name, in lower case, and what it understands."""
+
+_ASKED: Final = (
+    "#{allow-passthrough}|#{focus-events}|#{pane_active}#{window_active}|#{session_attached}"
+    "|#{client_termname} #{client_termtype}"
+)
+
+
+def read_tool(command: Sequence[str]) -> str | None:
+    """Run a tool and return its output, or ``None`` if it failed or took too long."""
+    try:
+        done = subprocess.run(  # noqa: S603 - the command is made here
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=without_own_variables(os.environ),
+            timeout=TOOL_TIMEOUT_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode("utf-8", "replace").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class DesktopNotices:
+    """Sends notices to the desktop.
+
+    Attributes:
+        environment: The environment of the console.
+        send: Sends a control sequence to the terminal.
+        read: Runs a tool and returns its output, or ``None``.
+    """
+
+    environment: Mapping[str, str]
+    send: Callable[[str], None]
+    read: Callable[[Sequence[str]], str | None] = read_tool
+
+    async def notify(self, text: SafeText, route: NoticeRoute, *, has_focus: bool) -> None:
+        """Send a notice unless the window has the focus.
+
+        Args:
+            has_focus: Whether it has, as far as the terminal reports it.
+        """
+        if route == "off":
+            return
+        if not self.environment.get("TMUX"):
+            if not has_focus:
+                self._send(text, self._understood() if route == "auto" else route)
+            return
+        tmux = await asyncio.to_thread(self._ask_tmux)
+        if has_focus and (tmux is None or tmux.is_in_sight):
+            return
+        chosen = (None if tmux is None else tmux.route) if route == "auto" else route
+        if tmux is not None and tmux.passes and chosen is not None:
+            self._send(text, chosen, in_tmux=True)
+        else:
+            self.send(BELL)
+            await asyncio.to_thread(self.read, ("tmux", "display-message", "--", _plain(text)))
+
+    def _understood(self) -> NoticeRoute | None:
+        names = ("TERM", "TERM_PROGRAM", "LC_TERMINAL")
+        found = _route_of(" ".join(self.environment.get(name, "") for name in names))
+        return "osc99" if found is None and self.environment.get("KITTY_WINDOW_ID") else found
+
+    def _send(self, text: SafeText, route: NoticeRoute | None, *, in_tmux: bool = False) -> None:
+        match route:
+            case "osc9":
+                body = f"9;{TITLE}: {text}"
+            case "osc777":
+                body = f"777;notify;{TITLE};{text.replace(';', ',')}"
+            case "osc99":
+                body = f"99;;{TITLE}: {text}"
+            case _:
+                return
+        sequence = f"\x1b]{body}\x1b\\"
+        if in_tmux:
+            doubled = sequence.replace("\x1b", "\x1b\x1b")
+            sequence = f"\x1bPtmux;{doubled}\x1b\\"
+        self.send(sequence)
+
+    def _ask_tmux(self) -> _Tmux | None:
+        pane = self.environment.get("TMUX_PANE", "")
+        said = self.read(("tmux", "display-message", "-p", *(("-t", pane) if pane else ()), _ASKED))
+        parts = (said or "").split("|")
+        if len(parts) != _ASKED.count("|") + 1:
+            return None
+        passes, reports, active, attached, terminal = parts
+        # Without focus reports, a pane that is not shown is the only sign that the user is elsewhere.
+        is_in_sight = reports == "1" or (active == "11" and attached != "0")
+        return _Tmux(passes not in {"", "0", "off"}, is_in_sight, _route_of(terminal))
+
+
+class _Tmux(NamedTuple):
+    """What tmux says.
+
+    Attributes:
+        passes: Whether it passes sequences of programs to the terminal.
+        is_in_sight: Whether the pane is shown, or focus is reported by itself.
+        route: What the terminal of its client understands.
+    """
+
+    passes: bool
+    is_in_sight: bool
+    route: NoticeRoute | None
+
+
+def _route_of(name: str) -> NoticeRoute | None:
+    return next((route for part, route in _BY_TERMINAL if part in name.lower()), None)
+
+
+def _plain(text: str) -> str:
+    """Return a text that tmux shows as it is: it expands ``#`` and ``%``, and runs commands that ``#(`` names."""
+    return f"{TITLE}: {text}".replace("#", "").replace("%", "")

@@ -1,0 +1,92 @@
+"""A notice goes to the desktop by what the terminal understands, and only while its window has no focus."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from runwatch.tui.terminal.desktop_notice import DesktopNotices, NoticeRoute, read_tool
+from runwatch.view.text.safe_text import line
+
+TEXT = line("run ex_1; has #(touch x) ended 100%")
+OSC9 = f"\x1b]9;runwatch: {TEXT}\x1b\\"
+OSC777 = "\x1b]777;notify;runwatch;run ex_1, has #(touch x) ended 100%\x1b\\"
+OSC99 = f"\x1b]99;;runwatch: {TEXT}\x1b\\"
+SHOWN_BY_TMUX = "runwatch: run ex_1; has (touch x) ended 100"
+
+
+class Desk:
+    """A terminal, perhaps with tmux."""
+
+    def __init__(self, tmux: str | None = None, **environment: str) -> None:
+        self.sent: list[str] = []
+        self.ran: list[Sequence[str]] = []
+        self.tmux = tmux
+        self.notices = DesktopNotices(environment, self.sent.append, self.read)
+
+    def read(self, command: Sequence[str]) -> str | None:
+        if "-p" in command:
+            return self.tmux
+        self.ran.append(command)
+        return ""
+
+    async def notify(self, route: NoticeRoute = "auto", *, has_focus: bool = False) -> list[str]:
+        await self.notices.notify(TEXT, route, has_focus=has_focus)
+        return self.sent
+
+
+@pytest.mark.parametrize(
+    ("environment", "route", "sent"),
+    [
+        ({"TERM": "xterm-kitty"}, "auto", [OSC99]),
+        ({"TERM": "xterm-256color", "KITTY_WINDOW_ID": "1"}, "auto", [OSC99]),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, "auto", [OSC9]),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, "auto", [OSC9]),
+        ({"TERM": "foot"}, "auto", [OSC777]),
+        ({"TERM": "xterm-256color"}, "auto", []),
+        ({"TERM": "xterm-256color"}, "osc777", [OSC777]),
+        ({"TERM": "xterm-kitty"}, "off", []),
+    ],
+)
+async def test_the_terminal_gets_what_it_understands(
+    environment: dict[str, str], route: NoticeRoute, sent: list[str]
+) -> None:
+    assert await Desk(**environment).notify(route) == sent
+    assert await Desk(**environment).notify(route, has_focus=True) == []
+
+
+def wrapped(sequence: str) -> str:
+    return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+
+
+@pytest.mark.parametrize(
+    ("tmux", "has_focus", "sent"),
+    [
+        ("1|1|11|1|xterm-kitty ", False, [wrapped(OSC99)]),
+        ("1|1|11|1|xterm-256color WezTerm 2024", False, [wrapped(OSC9)]),
+        ("1|1|11|1|xterm-256color ", False, ["\x07"]),
+        ("0|1|11|1|xterm-kitty ", False, ["\x07"]),
+        (None, False, ["\x07"]),
+        ("1|1|11|1|xterm-kitty ", True, []),
+        ("1|0|11|1|xterm-kitty ", True, []),
+        (None, True, []),
+        ("1|0|10|1|xterm-kitty ", True, [wrapped(OSC99)]),
+        ("0|0|11|0|", True, ["\x07"]),
+    ],
+)
+async def test_inside_tmux_it_is_passed_through_or_shown_by_tmux(
+    tmux: str | None, has_focus: bool, sent: list[str]
+) -> None:
+    desk = Desk(tmux, TMUX="/tmp/x,1,0", TMUX_PANE="%3")
+    assert await desk.notify(has_focus=has_focus) == sent
+    shown = [("tmux", "display-message", "--", SHOWN_BY_TMUX)] if sent == ["\x07"] else []
+    assert desk.ran == shown
+
+
+def test_a_tool_that_fails_or_is_missing_says_nothing() -> None:
+    assert read_tool((sys.executable, "-c", "print(' said ')")) == "said"
+    assert read_tool((sys.executable, "-c", "raise SystemExit(1)")) is None
+    assert read_tool((shutil.which("no-such-tool") or "/nowhere/tool",)) is None
