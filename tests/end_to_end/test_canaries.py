@@ -114,7 +114,6 @@ REFERENCES: Final = (
     ("arms", "create", "--kind", "agent", "--name", "A", "--url", "https://a.test/", "--capability-tag", "x",
      "--data-class", "public", "--auth-ref"),
     ("arms", "edit", "arm_1", "--credential-ref"),
-    ("runs", "show"),
     (*SUBMIT, "--mode", "live", "--arm-id"),
     (*SUBMIT, "--mode", "echo", "--idempotency-key"),
 )  # fmt: skip

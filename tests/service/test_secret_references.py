@@ -65,6 +65,9 @@ async def test_a_refused_secret_is_nowhere_in_the_data_directory(
         keyed = await local.http.post("/v1/executions", json=echo_body(), headers={"Idempotency-Key": CANARY})
         assert fields(check(keyed, "validation_failed")) == ["Idempotency-Key"]
         check(await local.http.get(f"/v1/executions/{CANARY}/events"), "not_found")
+        check(await local.http.get(f"/v1/executions/https:%2F%2Fbob:{CANARY}@a.test"), "not_found")
+        assert (await local.http.get(f"/v1/executions?{CANARY}")).status_code == 200
+        check(await local.http.request(CANARY, "/v1/account"), "method_not_allowed")
         kept = [file for file in data_dir.rglob("*") if file.is_file()]
         assert any(file.name.endswith("-wal") for file in kept), "the newest part of the database is looked at"
         assert not [file for file in kept if CANARY.encode() in file.read_bytes()]

@@ -12,6 +12,7 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import REFUSED
 from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.cli.parser import refuse_keys
 from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, parse_limit, read_list
 from runwatch.commands.shared.record_printer import RecordPrinter, print_events, print_outcomes
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
@@ -239,6 +240,7 @@ def _ids(call: Invocation) -> list[str]:
             continue
         text = call.read_input("-").decode("utf-8", "replace")
         ids += [line.split()[0] for line in text.splitlines() if line.strip()]
+    refuse_keys("An id on standard input", ids)
     if not ids:
         raise UsageError("No id on standard input")
     return list(dict.fromkeys(ids))

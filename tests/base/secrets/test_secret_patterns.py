@@ -124,9 +124,20 @@ def test_a_long_text_costs_no_more_than_its_beginning(text: str) -> None:
     assert find_secret(text) == find_secret(text[:4096])
 
 
-@pytest.mark.parametrize("key", ["sk-ant-api03-AbCdEf123456", "sk-\u200bant-api03-AbCdEf123456", "ghp_" + "a1" * 18])
-def test_a_well_known_key_is_removed_with_the_rest_of_its_word(key: str) -> None:
-    assert remove_known_keys(f"/v1/executions/x.{key}x/events, no") == "/v1/executions/[removed]/events, no"
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("/v1/executions/sk-ant-api03-AbCdEf123456/events, no", "/v1/executions/[removed]/events, no"),
+        ("my key is https://bob:word@a.test/x.", "my key is [removed]a.test/x."),
+        ("https://a.test/https://bob:word@b.test/x", "https://a.test/[removed]b.test/x"),
+        ("https://a.test/?k=https%3A%2F%2Fbob%3Aword%40b.test", "[removed]"),
+        ("Bearer 0123456789abcdef and more", "[removed] and more"),
+        ("sk-\u200bant-api03-AbCdEf123456", "[removed]"),
+    ],
+)
+def test_a_well_known_key_is_found_in_any_text_and_removed(text: str, kept: str) -> None:
+    assert find_known_key(text) is not None
+    assert remove_known_keys(text) == kept
 
 
 @pytest.mark.parametrize(

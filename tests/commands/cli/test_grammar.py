@@ -139,6 +139,11 @@ def test_numbers_keep_the_digits_that_a_person_typed() -> None:
         ("runs show a b", "'b' is an extra argument", None),
         ("runs show a sk-ant-api03-AbCdEf123456", "'[removed]' is an extra argument", None),
         ("sk-ant-api03-AbCdEf123456", "There is no command '[removed]'", None),
+        (
+            "runs cancel a sk-ant-api03-AbCdEf123456",
+            "ID looks like a key of a model provider",
+            "Nothing was done. What is typed here is stored and shown, and other programs can read it.",
+        ),
         ("completion tcsh", "'tcsh' is not one of bash, zsh, fish", "did you mean 'zsh'?"),
         ("runs list --limit", "--limit: expected one argument", None),
         ("runs list --limit -3", "--limit: '-3' is not a whole number", None),

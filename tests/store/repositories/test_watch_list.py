@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from runwatch.api.errors import InvalidRequestError
 from runwatch.store.db.database import Database
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchedRun, WatchList
@@ -80,6 +81,12 @@ async def test_a_request_that_is_no_object_is_none(watchlist: WatchList, scope: 
 async def test_any_text_can_be_an_id(watchlist: WatchList) -> None:
     for hostile in CORPUS:
         scope = Scope(hostile.text, hostile.name, "key_1")
-        await watchlist.add(scope, [hostile.text])
+        await watchlist.add(scope, [hostile.text], source="submitted", request=REQUEST)
         [watched] = await watchlist.list(scope)
         assert watched.run_id == hostile.text, hostile.name
+
+
+async def test_a_key_is_not_added_as_an_id(watchlist: WatchList, scope: Scope) -> None:
+    with pytest.raises(InvalidRequestError, match="Looks like"):
+        await watchlist.add(scope, ["ex_1", "sk-ant-api03-canary-5f1e7c2b9d40"])
+    assert await watchlist.list(scope) == []

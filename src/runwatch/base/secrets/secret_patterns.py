@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 _KEYS: Final = (
     (r"-----BEGIN [A-Z0-9 ]{1,40}-----", "a PEM block"),
-    (r"(?i:bearer)[\s:]+(?=\S*[0-9])\S{16,}", "a bearer token"),
+    (r"(?i:bearer)[\s:]{1,8}(?=\S{0,200}[0-9])\S{16,}", "a bearer token"),
     (r"solverapi_(?:live|test)_[A-Za-z0-9_-]{8,}", "a key of this API"),
     (r"sk-(?:ant|proj|or|svcacct|admin|lf|live|test)-[A-Za-z0-9_-]{8,}", "a key of a model provider"),
     (r"(?i:sk)-(?=[A-Za-z]*[0-9])[A-Za-z0-9]{20,}", "a key of a model provider"),
@@ -35,6 +35,7 @@ _KEYS: Final = (
     (r"pypi-[A-Za-z0-9_-]{16,}", "an access token"),
     (r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", "a SendGrid key"),
     (r"AGE-SECRET-KEY-1[A-Z0-9]{16,}", "an age key"),
+    (r"[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#@:]*:[^\s/?#@]+@", "a URL with a password"),
 )
 """How well-known keys begin, with the words for an error; none matches inside a word."""
 
@@ -114,17 +115,20 @@ def find_known_key(text: str) -> str | None:
     """
     text = text[:_JUDGED_CHARACTERS]
     for spelling in dict.fromkeys((text, text if text.isprintable() else _visible(text), unquote(text))):
-        found = _match(_KEYS, spelling) or _password_in_url(spelling)
+        found = _match(_KEYS, spelling)
         if found is not None:
             return found
     return None
 
 
 def remove_known_keys(text: str) -> str:
-    """Return a text with every word that holds a well-known key replaced by ``[removed]``."""
+    """Return a text with ``[removed]`` in place of every well-known key; in place of all of it if one is written with
+    escapes or invisible characters.
+    """
     if find_known_key(text) is None:
         return text
-    return re.sub(r"[^\s/?&=]+", lambda match: REMOVED if find_known_key(match[0]) else match[0], text)
+    kept = _anywhere(_KEYS).sub(REMOVED, text)
+    return kept if find_known_key(kept) is None else REMOVED
 
 
 def _visible(text: str) -> str:
@@ -132,18 +136,16 @@ def _visible(text: str) -> str:
 
 
 @cache
-def _compiled(forms: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], str], ...]]:
-    """Return one pattern for all forms, which most texts do not match, and those of each form."""
-    # Compiled at first use, because the console's start does not need them.
-    anywhere = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(f'(?:{form})' for form, _ in forms)})")
-    return anywhere, tuple((re.compile(rf"(?<![A-Za-z0-9])(?:{form})"), words) for form, words in forms)
+def _anywhere(forms: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    """Return one pattern for all forms. It is compiled at first use, because the console's start does not need it."""
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(f'(?:{form})' for form, _ in forms)})")
 
 
 def _match(forms: tuple[tuple[str, str], ...], text: str) -> str | None:
-    anywhere, each = _compiled(forms)
-    if anywhere.search(text) is None:
+    found = _anywhere(forms).search(text)
+    if found is None:
         return None
-    return next((words for pattern, words in each if pattern.search(text)), None)
+    return next(words for form, words in forms if re.compile(form).match(text, found.start()))
 
 
 def _basic(text: str) -> str | None:
@@ -158,18 +160,7 @@ def _basic(text: str) -> str | None:
     return "a user name and password" if b":" in packed else None
 
 
-def _password_in_url(text: str) -> str | None:
-    if "@" not in text:
-        return None
-    try:
-        return "a URL with a password" if urlsplit(text.strip()).password else None
-    except ValueError:
-        return None
-
-
 def _in_url(text: str) -> str | None:
-    if (found := _password_in_url(text)) is not None:
-        return found
     if "?" not in text:
         return None
     try:

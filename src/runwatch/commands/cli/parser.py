@@ -187,9 +187,28 @@ def _take_arguments(
                     detail=did_you_mean(value, argument.choices),
                     hint=hint,
                 )
+        refuse_keys(argument.name, values)
         setattr(options, argument.name.lower(), values if argument.takes in "+*" else values[0] if values else None)
     if words:
         raise UsageError(f"{_quoted(words[0])} is an extra argument", hint=hint)
+
+
+def refuse_keys(name: str, values: Iterable[str]) -> None:
+    """Refuse words of the user that hold a well-known key, before anything is done.
+
+    Raises:
+        UsageError: One does.
+    """
+    from runwatch.base.secrets.secret_patterns import find_known_key
+
+    for value in values:
+        words = find_known_key(value)
+        if words is not None:
+            raise UsageError(
+                f"{name} looks like {words}",
+                detail="Nothing was done. What is typed here is stored and shown, and other programs can read it.",
+                hint="Keys are typed hidden or read from standard input: 'runwatch help security' says where.",
+            )
 
 
 def _unknown_flag(program: str, flags: Iterable[OptionSpec], name: str) -> NoReturn:

@@ -132,10 +132,12 @@ class ServiceApp:
         log = _strangers if visit.is_strangers else _access
         log.info(
             "%s %s%s %d %.1f ms %s",
-            request.method[:_METHOD_CHARACTERS],
+            remove_known_keys(request.method)[:_METHOD_CHARACTERS],
             remove_known_keys(scope["path"])[:_PATH_CHARACTERS],
             # Log only names: a value may be a misplaced secret.
-            f"?{'&'.join(request.query_params.keys())}"[:_PATH_CHARACTERS] if request.query_params else "",
+            remove_known_keys(f"?{'&'.join(request.query_params.keys())}")[:_PATH_CHARACTERS]
+            if request.query_params
+            else "",
             answer.status,
             (self.context.clock.monotonic() - began) * 1000,
             (visit.principal and visit.principal.key_id) or "-",

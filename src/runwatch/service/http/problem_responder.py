@@ -87,7 +87,7 @@ class ProblemResponder:
             "at": format_iso(self._clock.now()),
             "tenant_id": principal.tenant_id if principal else None,
             "principal_id": principal.key_id if principal else None,
-            "method": method[:_PATH_CHARACTERS],
+            "method": remove_known_keys(method)[:_PATH_CHARACTERS],
             "path": remove_known_keys(redact(path))[:_PATH_CHARACTERS],
             "code": refusal.code,
             "body": body,

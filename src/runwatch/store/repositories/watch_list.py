@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from runwatch.api.request_builder import refuse_secrets
 from runwatch.base.clock import Clock, SystemClock, format_iso
 from runwatch.base.json import loads
 from runwatch.store.db.database import Database
@@ -57,8 +58,15 @@ class WatchList:
         source: WatchSource = "added",
         request: bytes | None = None,
     ) -> None:
-        """Add runs. One already on the list keeps its time, its request, and that it was submitted."""
+        """Add runs. One already on the list keeps its time, its request, and that it was submitted.
+
+        Raises:
+            InvalidRequestError: An id that a user added is a well-known key; nothing was stored.
+        """
         watched, at = list(run_ids), self._clock.now()
+        if source == "added":
+            for run_id in watched:
+                refuse_secrets("getExecutionsByExecutionId", {"execution_id": run_id}, None, None)
 
         def work(connection: sqlite3.Connection) -> None:
             key = ensure_scope_row(connection, scope)
