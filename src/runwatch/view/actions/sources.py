@@ -37,13 +37,15 @@ def _of_handoff(entered: PageResult) -> Mapping[str, Any]:
 
 def _connecting_to(entered: PageResult) -> str:
     """Say which connection results; the service keeps one that has the same source, address and name."""
-    known = entered.state.get("connected_as")
-    if not isinstance(known, Mapping):
-        return f"Connects {entered.state.get('source_id')}"
-    return (
-        f"This server is connected already as {known.get('connection_id')}. Under its name that connection is kept,"
-        " with the models and prices of both, and only another name makes a second one. It is used"
-    )
+    known, is_keyless = entered.state.get("connected_as"), entered.state.get("auth_scheme") == KEYLESS
+    if isinstance(known, Mapping):
+        key = "" if is_keyless else "the key that was entered, "
+        return (
+            f"This server is connected already as {known.get('connection_id')}. Under its name that connection is kept"
+            f" and gets {key}the models and the prices of this form; only another name makes a second one."
+        )
+    key = ", which takes no key" if is_keyless else " with the key that was entered"
+    return f"Connects {entered.state.get('source_id')}{key}."
 
 
 def _usual_name(entered: PageResult) -> str:
@@ -59,12 +61,8 @@ def _usual_name(entered: PageResult) -> str:
         return source_id
 
 
-def _with_key(entered: PageResult) -> str:
-    return ", which takes no key" if entered.state.get("auth_scheme") == "none" else " with the key that was entered"
-
-
 def _keyed(connection: SourceConnection) -> str:
-    return ", which takes no key" if connection.auth_scheme == "none" else " with its key"
+    return ", which takes no key" if connection.auth_scheme == KEYLESS else " with its key"
 
 
 def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
@@ -128,7 +126,7 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
     mutation=Mutation(
         operation="postSourceConnections",
         sentence=lambda it: (
-            f"{_connecting_to(it)}{_with_key(it)}. No model is called; test the connection next."
+            f"{_connecting_to(it)} No model is called; test the connection next."
         ),
         cancel_label="Do not connect it",
         members=_of_handoff,
