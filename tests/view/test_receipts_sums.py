@@ -293,11 +293,12 @@ def test_dates_that_a_receipt_lacks_come_from_its_run_and_say_so() -> None:
     assert shown["completed_at"] == "5 m ago, from the run"
 
 
-def test_the_runtime_stands_beside_its_cap() -> None:
-    capped = run("ex_1", policy={"budget": {"max_runtime_s": 60}})
-    parsed = Receipt(loads('{"totals": {"runtime_s": 9.8}}'))
+def test_runtime_and_a_spend_over_its_limit_stand_beside_the_cap() -> None:
+    capped = run("ex_1", policy={"budget": {"max_runtime_s": 60, "max_cost_usd": 0.1}})
+    parsed = Receipt(loads('{"totals": {"runtime_s": 9.8, "usd": 3, "platform_fee_usd": 0}}'))
     shown = {
         str(entry.label): str(entry.text)
         for entry in run_context_section(parsed, capped, None, line("-"), CONTEXT).lines
     }
     assert shown["runtime"] == "9.8 s of 1 min, the cap from the run"
+    assert shown["spend"] == "3 USD, over its limit of 0.1 USD, the cap from the run"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
+from runwatch.api.errors import ApiError
 from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
 from runwatch.commands.cli.invocation import Invocation
@@ -19,6 +21,8 @@ from runwatch.view.detail.record_diff import Difference, diff_records
 from runwatch.view.export.file_formats import FILE_FORMATS, encode_for_file, format_from_name
 from runwatch.view.export.file_formats import export_records as exported
 from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.text.format import money_exact, over_limit
 
 
 def list_receipts(call: Invocation) -> int:
@@ -28,8 +32,17 @@ def list_receipts(call: Invocation) -> int:
 
 @in_session
 async def show(session: CommandSession) -> int:
-    """``receipts show``: print the receipt of one run."""
-    print_record(session, RECEIPTS, await session.client.get_receipt(session.call.options.id))
+    """``receipts show``: print the receipt of one run, with a note if it spent more than the run's limit."""
+    receipt = await session.client.get_receipt(session.call.options.id)
+    print_record(session, RECEIPTS, receipt)
+    spent = receipt.known_spend_usd
+    if spent and session.call.output.form == "table":
+        # A receipt has no limits; without the run nothing is said about them.
+        with contextlib.suppress(ApiError):
+            run = await session.client.get_run(receipt.id)
+            over = over_limit(spent, RunFacts(run).max_cost_usd.value)
+            if over:
+                session.call.output.warn(f"the run spent {money_exact(spent)}{over}")
     return 0
 
 

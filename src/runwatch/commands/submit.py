@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.api.errors import ApiError, UnusableResponseError
@@ -21,7 +22,7 @@ from runwatch.view.actions.run_form import FORM
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.provider_calls import last_failure_text
 from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
-from runwatch.view.text.format import duration, estimated, money_exact, spent_amount
+from runwatch.view.text.format import duration, estimated, money_exact, over_limit, spent_amount
 from runwatch.view.text.safe_text import line
 
 SUBMIT: Final = "postExecutions"
@@ -137,14 +138,15 @@ async def _accepted(session: CommandSession, value: object, key: str, *, may_be_
 
 async def _go_on(session: CommandSession, run: Run, body: bytes) -> int:
     call = session.call
+    request = parse_submitted_request(loads(body)) if body else None
     if not call.options.watch:
-        request = parse_submitted_request(loads(body)) if body else None
         RecordPrinter(call, session.settings, RUNS).record(RunFacts(run, request=request), run.raw)
         return 0
     call.output.note(f"run {run.id}")
     watcher = Watcher(session, [run.id])
     code = await watcher.watch()
-    call.output.note(await _summary(session, run.id, watcher.statuses.get(run.id)))
+    limit = RunFacts(run, request=request).max_cost_usd.value
+    call.output.note(await _summary(session, run.id, watcher.statuses.get(run.id), limit))
     # On its own line, because users copy whole lines and the line above has text from the service.
     call.output.note(f"receipt: {call.command('receipts show', run.id)}")
     if body and loads(body).get("mode") == "live" and watcher.statuses.get(run.id) == "completed":
@@ -152,8 +154,8 @@ async def _go_on(session: CommandSession, run: Run, body: bytes) -> int:
     return code
 
 
-async def _summary(session: CommandSession, run_id: str, status: str | None) -> str:
-    """Describe the end of a run in one line, from its receipt."""
+async def _summary(session: CommandSession, run_id: str, status: str | None, limit: Decimal | None) -> str:
+    """Describe the end of a run in one line, from its receipt and its cost limit in US dollars."""
     try:
         receipt = await session.client.get_receipt(run_id)
     except ApiError as error:
@@ -164,7 +166,7 @@ async def _summary(session: CommandSession, run_id: str, status: str | None) -> 
         parts.append(line(receipt.reason if failure is None else f"{receipt.reason} ({failure})"))
     if receipt.incomplete_output:
         parts.append(receipt.incomplete_output)
-    parts.append(_spend(receipt))
+    parts.append(f"{_spend(receipt)}{over_limit(receipt.known_spend_usd, limit)}")
     if receipt.totals is not None and receipt.totals.runtime_s is not None:
         parts.append(duration(receipt.totals.runtime_s))
     return ", ".join(parts)

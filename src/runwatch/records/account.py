@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Final
 
 from runwatch.base.shell_words import runwatch_command
@@ -119,6 +120,16 @@ class Account(Record):
     balance = one(Balance, "balance")
     billing = one(Billing, "billing")
     closed_secrets = many(ClosedSecret, "closed_secrets")
+
+    @property
+    def balance_usd(self) -> Decimal | None:
+        """The balance in US dollars; ``None`` if it is not told or the service keeps none.
+
+        A balance has to be told. The local service tells 0 with the ``funded_state`` ``sandbox`` where it keeps none.
+        """
+        told = self.balance.balance_usd if self.balance is not None else None
+        is_kept = told != 0 or self.billing is None or self.billing.funded_state != "sandbox"
+        return told if is_kept else None
 
 
 class TopUpIntent(Record):

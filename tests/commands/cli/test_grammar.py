@@ -152,6 +152,7 @@ def test_numbers_keep_the_digits_that_a_person_typed() -> None:
         ("runs submit --max-cost-usd 1e999", "--max-cost-usd: '1e999' is not a number", None),
         ("runs list --json --format csv", "--json and --format csv cannot be used together", None),
         ("runs list --lim 3", "Unknown option --lim", "did you mean --limit?"),
+        ("receipts list --csv", "Unknown option --csv", "did you mean --format csv?"),
     ],
 )
 def test_what_cannot_be_is_named_with_the_nearest_that_can(line: str, title: str, detail: str | None) -> None:

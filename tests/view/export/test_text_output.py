@@ -113,6 +113,16 @@ def test_a_detail_names_sources_and_shows_everything() -> None:
     assert "Slice sl_1" in lines
 
 
+def test_a_spend_over_the_limit_is_said() -> None:
+    more: dict[str, Any] = {
+        "policy": {"budget": {"max_cost_usd": 0.1}},
+        "current": {"model_key": "unknown/gpt-4"},
+    }
+    shown = list(text_output.detail_lines(RUNS, RunFacts(builders.run(spend_usd=3, **more)), CONTEXT))
+    assert any("3 USD, over its limit of 0.1 USD" in line for line in shown)
+    assert any(line.split()[:2] == ["model", "gpt-4"] for line in shown)
+
+
 def test_the_detail_of_a_receipt_says_what_it_does_not_hold_and_adds_the_money_up() -> None:
     lines = list(text_output.detail_lines(RECEIPTS, builders.live_receipt(), CONTEXT))
     assert lines[0] == "Receipts hold neither prompt nor output."

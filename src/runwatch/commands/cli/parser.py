@@ -223,7 +223,11 @@ def _unknown_flag(program: str, flags: Iterable[OptionSpec], name: str) -> NoRet
             detail=f"{program} works on this machine and chooses no service",
             hint=f"Leave {name} out.",
         )
-    guess = closest_word(name, [flag.name for flag in flags if not flag.hidden])
+    offered, word = [flag for flag in flags if not flag.hidden], name.removeprefix("--")
+    guess = next(
+        (f"{flag.name} {word}" for flag in offered if word in flag.choices),
+        closest_word(name, [flag.name for flag in offered]),
+    )
     raise UsageError(
         f"Unknown option {name}", detail=f"did you mean {guess}?" if guess else None, hint=f"{program} --help"
     )

@@ -23,7 +23,7 @@ from runwatch.view.export.receipt_rows import csv_heads, csv_rows
 from runwatch.view.spec.resource import Column, ResourceSpec, S
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import UNKNOWN, RenderContext
-from runwatch.view.text.safe_text import json_text
+from runwatch.view.text.safe_text import iso_text, json_text
 
 FileFormat = Literal["ndjson", "csv", "json", "md"]
 """A file format, named by its file extension."""
@@ -154,8 +154,10 @@ def _row(raw: Mapping[str, Any], declared: frozenset[str]) -> dict[str, Any]:
 
 
 def _told(column: Column[S], subject: S, context: RenderContext) -> object:
-    """Return a cell of a report: an id in full, anything else as in a list."""
+    """Return a cell of a report: an id in full, a time in UTC, anything else as in a list."""
     value = column.value(subject)
+    if isinstance(value, datetime):
+        return iso_text(value)
     if column.elides_middle and isinstance(value, str):
         return value
     drawn = column.draw(subject, context)

@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from runwatch.records.account import Account, Balance, ExecutionQuota, Quota
+from runwatch.records.account import Account, ExecutionQuota, Quota
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, join_lines, make_link_span, make_plain_span
 from runwatch.view.overview.run_counts import QUARTER
@@ -100,7 +100,9 @@ def _of(limit: int | None) -> str:
 
 
 def _balance(account: Account, context: RenderContext) -> LinkSpan:
-    balance = (account.balance or Balance({})).balance_usd
+    balance = account.balance_usd
+    if balance is None and account.balance is not None and account.balance.balance_usd is not None:
+        return make_plain_span("none is kept")
     if balance is None:
         return _untold(context)
     return make_link_span(

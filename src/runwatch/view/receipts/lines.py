@@ -15,7 +15,7 @@ from runwatch.view.runs.provider_calls import end_reason_text as calls_why
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext, estimated, grouped_number, money_exact, spent_amount, tokens
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import detail_time
+from runwatch.view.text.member_format import detail_time, whole_model
 from runwatch.view.text.safe_text import block, iso_text, json_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
@@ -45,7 +45,7 @@ def option(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText |
     option = part.route.selected
     if option is None:
         return StyledText(line("none, no model was called"), Role.QUIET)
-    words = (option.model_key, option.arm_id, option.provider, option.access_lane)
+    words = (whole_model(option.model_key), option.arm_id, option.provider, option.access_lane)
     return line(f" {context.glyphs.dot} ".join(line(word) for word in words if word) or context.glyphs.unknown)
 
 

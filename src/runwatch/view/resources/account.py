@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from runwatch.records.account import (
     Account,
-    Balance,
     Billing,
     Concurrency,
     CreditActivity,
@@ -45,10 +44,6 @@ def _executions(account: Account) -> ExecutionQuota:
 
 def _concurrency(account: Account) -> Concurrency:
     return (account.quota or Quota({})).concurrency or Concurrency({})
-
-
-def _balance(account: Account) -> Decimal | None:
-    return (account.balance or Balance({})).balance_usd
 
 
 UNLIMITED: Final = "unlimited"
@@ -135,7 +130,7 @@ def _told_rate(account: Account, _: object, __: RenderContext) -> CellText | Non
 
 
 def _told_balance(account: Account, _: object, __: RenderContext) -> CellText | None:
-    balance = _balance(account)
+    balance = account.balance_usd
     return None if balance is None else money_exact(balance)
 
 
@@ -149,7 +144,7 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         column("name=display_name", hide_order=3, min_cells=10),
         column("key=authenticated_principal_id", hide_order=4),
         column("tier=quota_tier", hide_order=1),
-        column("balance=balance.balance_usd", format=usd_cell, align="right", hide_order=6),
+        column("balance=balance_usd", format=usd_cell, align="right", hide_order=6),
         column("quota=quota.executions.used", title="runs", cell=_quota, hide_order=5, min_cells=9),
         column("rpm=quota.rate_limit_rpm", title="requests/min", align="right", hide_order=2),
     ),

@@ -40,6 +40,7 @@ from runwatch.view.text.format import (
     gauge,
     listed_amount,
     money_exact,
+    over_limit,
     percent,
     seconds_since,
     short_ago,
@@ -57,6 +58,7 @@ from runwatch.view.text.member_format import (
     no_charge_cell,
     output_end,
     time_cell,
+    whole_model,
 )
 from runwatch.view.text.safe_text import SafeText, block, iso_text, line, plain_decimal, truncate
 from runwatch.view.text.status_format import joined_cell
@@ -205,7 +207,8 @@ def _seconds(value: Decimal | None) -> SafeText:
 def _cost_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
     known = facts.known_cost_usd
     told = estimated(spent_amount(known.value, facts.unknown_calls, money_exact), is_estimated=facts.is_estimated)
-    return _known(known, told, context)
+    over = over_limit(known.value, facts.max_cost_usd.value)
+    return _known(known, StyledText(line(f"{told}{over}"), Role.WARN) if over else told, context)
 
 
 def _shows_cost(facts: RunFacts) -> str:
@@ -354,7 +357,7 @@ SECTIONS: Final = (
             ComputedLine("took", _took), ComputedLine("cost_usd", _cost_line, _shows_cost),
             ComputedLine("unknown_calls", _lacking, _shows_lacking),
             ComputedLine("estimated_calls", _guessed, lambda _: "estimated_calls"), ComputedLine("of the cap", _used),
-            _told("provider", "current.provider"), _told("model", "current.model_key"),
+            _told("provider", "current.provider"), _told("model", "current.model_key", whole_model),
             _told("arm_id", "current.arm_id"), MemberLine("cancelled_by"),
         ),
     ),

@@ -83,6 +83,18 @@ def spent_amount(
     return line(f"at least {draw(known)}" if known else UNKNOWN)
 
 
+def over_limit(known: Decimal | None, limit: Decimal | None) -> str:
+    """Return what follows a spent amount that exceeds the cost limit of its run; empty if it does not.
+
+    Args:
+        known: The known part, in US dollars.
+        limit: In US dollars; ``None`` if it is not known.
+    """
+    if known is None or limit is None or known <= limit:
+        return ""
+    return f", over its limit of {money_exact(limit)}"
+
+
 def listed_amount(known: Decimal | None, unknown_calls: int | None, glyphs: Glyphs, *, is_estimated: bool) -> SafeText:
     """Format an amount that may be partly unknown for a narrow column: ``0.0142``, ``≥ 0.0030``, ``~0.0007``.
 

@@ -120,6 +120,11 @@ def model_cell(value: str, _: RenderContext) -> SafeText:
     return line(value.rpartition("/")[2] or value)
 
 
+def whole_model(value: str | None) -> SafeText:
+    """Format a model with its publisher, if that is known."""
+    return line("" if value is None else value.removeprefix("unknown/"))
+
+
 def newest_first_key(value: datetime | None) -> float | None:
     """Return a sort key that puts the newest first, as an age does."""
     return None if value is None else -(value - _EPOCH).total_seconds()
