@@ -19,6 +19,7 @@ import contextlib
 import re
 import socket
 import ssl
+import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -47,6 +48,9 @@ lost.
 
 CONNECTIONS: Final = 100
 """Maximum connections; further requests wait for one, up to the pool timeout."""
+
+_NOT_NEEDED: Final = ("httpx._main", "trio")
+"""The command line of httpx with rich, pygments and click, and the other event loop of httpcore."""
 
 _SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
 
@@ -118,7 +122,9 @@ class Transport:
             return self._http
 
     def _open(self) -> httpx.AsyncClient:
-        import httpx
+        with _hidden_modules():
+            import httpcore  # noqa: F401 - httpx imports it when it opens a connection pool
+            import httpx
 
         key = self._target.key
         if key is not None and not _SENDABLE.fullmatch(key.reveal().strip()):
@@ -254,6 +260,21 @@ class Transport:
             return await _read(response, progress, end)
         finally:
             await response.aclose()
+
+
+@contextlib.contextmanager
+def _hidden_modules() -> Iterator[None]:
+    """Hide modules that httpx and httpcore import where they find them, and that take longer than all the others.
+
+    ``None`` in :data:`sys.modules` makes an import fail, and both libraries go on without.
+    """
+    hidden = [name for name in _NOT_NEEDED if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 class _NotThisMachine(Exception):
