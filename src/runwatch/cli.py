@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line of this process and exit with its code."""
+    # Modules are not garbage; a command and the console turn the collector on again once theirs are loaded.
+    gc.disable()
     _open_closed_streams()
     sys.excepthook = _write_trace
     try:
@@ -41,6 +43,8 @@ def main() -> NoReturn:
             sys.stderr.write(f"runwatch: The output cannot be written: {error.strerror}\n")
     except KeyboardInterrupt:
         code = 130
+    # The interpreter looks for garbage as it ends, which would be a fifth of the time of a short command.
+    gc.freeze()
     sys.exit(code)
 
 
@@ -114,8 +118,6 @@ def console(options: CommandOptions | None = None) -> int:
             hint="Use a verb, such as 'runwatch runs list' or 'runwatch runs watch --all'; 'runwatch --help' lists"
             " them.",
         )
-    # Objects made before the first paint are not garbage; the console turns the collector on again afterwards.
-    gc.disable()
     from runwatch.base.paths import find_paths
     from runwatch.settings import resolver
     from runwatch.tui.app.launch import run_console
@@ -128,6 +130,7 @@ def console(options: CommandOptions | None = None) -> int:
 def demo(call: Invocation) -> int:
     """Run ``demo``: the console on a temporary service; without a terminal, one test run as text."""
     if _has_terminal():
+        gc.disable()
         from runwatch.tui.app.launch import run_demo
 
         return run_demo(call.environment)
@@ -143,6 +146,7 @@ def open_file(call: Invocation) -> int:
         from runwatch.commands import open_file
 
         return open_file.open_file(call)
+    gc.disable()
     from pathlib import Path
 
     from runwatch.tui.app.launch import run_console_on_file as open_console_on

@@ -32,8 +32,9 @@ from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.commands.shared.writes import merge_options, require_write_access, send_write
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment
+from runwatch.records.named_models import NAMED_MODELS
 from runwatch.records.record import Record
-from runwatch.records.source import KEYLESS, NAMED_MODELS, Handoff, SourceConnection, SourceProfile, find_connected
+from runwatch.records.source import KEYLESS, Handoff, SourceConnection, SourceProfile, find_connected
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.actions.sources import first_scheme
 from runwatch.view.problems.source_failures import explain_failure

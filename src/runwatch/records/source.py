@@ -14,9 +14,6 @@ from typing import Final
 from runwatch.base.network.service_target import server_identity
 from runwatch.records.record import Record, Wire, anything, flag, integer, many, mapping, moment, one, text, texts
 
-NAMED_MODELS: Final = 20
-"""Maximum models named in a request. Not in the specification."""
-
 OPENAI_COMPATIBLE: Final = "openai_compatible"
 ANTHROPIC_COMPATIBLE: Final = "anthropic_compatible"
 ANY_ADDRESS: Final = frozenset({OPENAI_COMPATIBLE, ANTHROPIC_COMPATIBLE})

@@ -12,6 +12,7 @@ from typing import Final
 
 from runwatch.base.clock import SystemClock
 from runwatch.base.errors import RunwatchError
+from runwatch.base.memory import resume_collection
 from runwatch.base.paths import Paths, find_paths
 from runwatch.commands.cli.command_spec import CommandSpec
 from runwatch.commands.cli.exit_codes import INTERNAL_ERROR, INTERRUPTED, exit_code
@@ -46,7 +47,9 @@ def _complete(options: CommandOptions, text: str) -> str:
 
 def _code_of(verb: CommandSpec, call: Invocation) -> int:
     try:
-        return _function(verb)(call)
+        function = _function(verb)
+        resume_collection()
+        return function(call)
     except OutputClosedError:
         raise
     except RunwatchError as error:

@@ -22,7 +22,7 @@ from runwatch.commands.cli.command_spec import (
     CommandSpec,
     OptionSpec,
 )
-from runwatch.records.source import NAMED_MODELS
+from runwatch.records.named_models import NAMED_MODELS
 from runwatch.view.resources.resource_index import RESOURCE_INDEX, ResourceEntry
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, field_validator
 
 from runwatch.base.network.addresses import AddressKind, classify_address, parse_address
+from runwatch.records.named_models import NAMED_MODELS
 from runwatch.records.requests.body import OpenBody
-from runwatch.records.source import NAMED_MODELS
 
 NAME_CHARACTERS: Final = 200
 """Maximum length of a display name. Not in the specification."""
