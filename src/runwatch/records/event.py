@@ -42,14 +42,14 @@ class RunEvent(Record):
 
     def __init__(self, raw: dict[str, Any], text: str | None = None) -> None:
         self._raw = raw
-        self._packer = None
+        self._shape = None
         self.text = text
 
     @classmethod
     def stored(cls, text: str) -> RunEvent:
         """Return the event with this JSON text, which is decoded when a member is read."""
         event = cls.__new__(cls)
-        event._packer = None
+        event._shape = None
         event.text = text
         return event
 

@@ -9,15 +9,14 @@ reads as ``None`` and is named by :meth:`Record.flaws`, while :attr:`Record.raw`
 from __future__ import annotations
 
 import contextlib
-import pickle
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar, overload
 
 from runwatch.base.json import ExactNumber, dumps
+from runwatch.records.packing import Packer, Shape
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Record")
@@ -220,7 +219,7 @@ class Record:
     :attr:`WIRE`. A record of a long list is packed (:class:`RecordPacker`), and unpacked for each use.
     """
 
-    __slots__ = ("_id", "_packed", "_packer", "_raw")
+    __slots__ = ("_id", "_packed", "_raw", "_shape")
 
     KIND: ClassVar[str] = ""
     """Name of this kind in links, stores and messages; empty for parts of a record."""
@@ -241,14 +240,14 @@ class Record:
 
     def __init__(self, raw: dict[str, Any]) -> None:
         self._raw = raw
-        self._packer: RecordPacker | None = None
+        self._shape: Shape | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Unpack the decoded object of a packed record, which has none of its own."""
         if name != "_raw":
             raise AttributeError(name)
-        assert self._packer is not None
-        return _unpack(self._packer, self._packed)
+        assert self._shape is not None
+        return _unpack(self._shape, self._packed, self._id)
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Self:
@@ -256,18 +255,23 @@ class Record:
         assert isinstance(raw, dict)
         return cls(raw)
 
-    def _pack(self, packer: RecordPacker, packed: bytes) -> None:
+    def _pack(self, shape: Shape, packed: bytes) -> None:
         self._id: str = self.id
-        self._packer, self._packed = packer, packed
+        self._shape, self._packed = shape, packed
         del self._raw
 
     def unpacked(self) -> Self:
         """Return the same record for reading many members in a row, which is faster than reading a packed one."""
-        return self if self._packer is None else type(self)(self._raw)
+        return self if self._shape is None else type(self)(self._raw)
 
     def decoded(self) -> dict[str, Any]:
         """Return :attr:`raw` for reading it once: of a packed record it is not kept for later reads."""
-        return self._raw if self._packer is None else self._packer.unpack(self._packed)
+        return self._raw if self._shape is None else self._shape.unpack(self._packed, self._id)
+
+    @property
+    def packed(self) -> tuple[Shape, bytes] | None:
+        """The packed form of the record, from which single values can be read; ``None`` if it is not packed."""
+        return None if self._shape is None else (self._shape, self._packed)
 
     @property
     def raw(self) -> Mapping[str, Any]:
@@ -277,7 +281,7 @@ class Record:
     @property
     def id(self) -> str:
         """The identifier as text, or an empty text if there is none that can be encoded."""
-        if self._packer is not None:
+        if self._shape is not None:
             return self._id
         value = self._raw.get(self.WIRE.id) if self.WIRE else None
         if isinstance(value, str):
@@ -332,52 +336,30 @@ class Record:
         return f"<{type(self).__name__} {self.id}>" if self.WIRE else f"<{type(self).__name__}>"
 
 
-SAMPLE_BYTES: Final = 4_000
-"""How much of some decoded objects the others are compressed against."""
-
 UNPACKED_RECORDS: Final = 64
 """Records kept unpacked, because what is shown of a record reads many members of it in a row."""
 
 
 class RecordPacker:
-    """Keeps the decoded objects of a long list as compressed bytes, a fiftieth of their memory.
-
-    Each is compressed by itself, against a sample of the list that holds what all have in common, so that any of them
-    is unpacked in a few microseconds.
+    """Keeps the decoded objects of a long list in a tenth of their memory or less (:mod:`runwatch.records.packing`).
 
     Args:
-        sample: Some records of the list.
+        kind: The type of the records.
     """
 
-    def __init__(self, sample: Sequence[Record]) -> None:
-        shared = b""
-        for record in sample[:: len(sample) // 8 + 1]:
-            with contextlib.suppress(RecursionError):
-                shared += _pickle(record._raw)
-        self._compressor = zlib.compressobj(1, wbits=-12, memLevel=5, zdict=shared[:SAMPLE_BYTES])
-        self._decompressor = zlib.decompressobj(-12, shared[:SAMPLE_BYTES])
+    def __init__(self, kind: type[Record]) -> None:
+        self._packer = Packer(kind.WIRE.id if kind.WIRE else "")
 
     def pack(self, records: Iterable[Record]) -> None:
         """Pack records; one that is nested too deeply stays as it is."""
         for record in records:
             with contextlib.suppress(RecursionError):
-                compressor = self._compressor.copy()
-                record._pack(self, compressor.compress(_pickle(record._raw)) + compressor.flush())
-
-    def unpack(self, packed: bytes) -> dict[str, Any]:
-        """Return the decoded object."""
-        value: dict[str, Any] = pickle.loads(self._decompressor.copy().decompress(packed))  # noqa: S301 - packed above
-        return value
-
-
-def _pickle(raw: dict[str, Any]) -> bytes:
-    # Unlike JSON, this keeps exact numbers and lone surrogates without any work.
-    return pickle.dumps(raw, pickle.HIGHEST_PROTOCOL)
+                record._pack(*self._packer.pack(record._raw))
 
 
 @lru_cache(UNPACKED_RECORDS)
-def _unpack(packer: RecordPacker, packed: bytes) -> dict[str, Any]:
-    return packer.unpack(packed)
+def _unpack(shape: Shape, packed: bytes, known: str) -> dict[str, Any]:
+    return shape.unpack(packed, known)
 
 
 class Page(Generic[R]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from runwatch.base.generators import run_to_end
 from runwatch.base.text import fold_text
+from runwatch.records import packing
 from runwatch.records.receipt import Receipt
+from runwatch.records.record import RecordPacker
 from runwatch.records.run import Run
 from runwatch.view.query.expressions import Query, QueryError
 from runwatch.view.query.parser import parse_filter
@@ -110,6 +113,14 @@ def odd_receipts() -> st.SearchStrategy[list[Receipt]]:
     return st.lists(st.one_of(made, garbage(Receipt).map(Receipt)), min_size=1, max_size=6)
 
 
+def packed(records: list[Receipt]) -> list[Receipt]:
+    """The same records packed, with few values kept for all."""
+    made = [Receipt(dict(record.raw)) for record in records]
+    with patch.multiple(packing, CODES=2, OBJECTS=1):
+        RecordPacker(Receipt).pack(made)
+    return made
+
+
 @many
 @given(odd_receipts(), st.data())
 def test_whatever_part_of_a_text_is_sought_the_rows_that_say_it_are_found(
@@ -118,6 +129,7 @@ def test_whatever_part_of_a_text_is_sought_the_rows_that_say_it_are_found(
     listed: list[tuple[ResourceSpec[Any], list[Any]]] = [
         (RECEIPTS, found),
         (RUNS, [RunFacts(Run(dict(record.raw)), receipt=record) for record in found]),
+        (RECEIPTS, packed(found)),
     ]
     for spec, records in listed:
         rows = build_rows(spec, records, CONTEXT)
@@ -132,13 +144,16 @@ def test_whatever_part_of_a_text_is_sought_the_rows_that_say_it_are_found(
             assert sorted(set(row.text().split("\n"))) == sorted(set(said_by(row, spec)))
 
 
-def test_rows_that_differ_in_what_they_say_share_only_what_they_have_in_common() -> None:
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_rows_that_differ_in_what_they_say_share_only_what_they_have_in_common(is_packed: bool) -> None:
     listed = [
         baseline_receipt(f"ex_{number}", reason="needle" if number % 100 == 50 else "thread", totals={
             "usd": number / 7, "platform_fee_usd": 0.05, "runtime_s": number + 0.5,
         })
         for number in range(2_000)
     ]  # fmt: skip
+    if is_packed:
+        RecordPacker(Receipt).pack(listed)
     rows = build_rows(RECEIPTS, listed, CONTEXT)
     said_as_others = [row.shared_text() for row in rows]
     assert len(set(said_as_others[FIRST_CHECK:])) == 2

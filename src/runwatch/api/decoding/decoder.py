@@ -131,7 +131,7 @@ class _PageMaker:
         self, record: type[R], again: Callable[[Record], Record] | None = None, *, packs: bool = False
     ) -> None:
         self._packs = packs
-        self._packer: RecordPacker | None = None
+        self._packer = RecordPacker(record)
         self._wire = _wire(record)
         self._view: Callable[[Any, str], Any] = (
             record if issubclass(record, RunEvent) else lambda value, _text: record(value)
@@ -153,7 +153,6 @@ class _PageMaker:
             new = [one for one, other in zip(came, kept, strict=True) if one is other]
             self.fresh -= len(came) - len(new)
             if self._packs and new:
-                self._packer = self._packer or RecordPacker(new)
                 self._packer.pack(new)
             records = iter(kept)
             every = [next(records) if type(value) is dict else value for value in every]

@@ -15,8 +15,10 @@ from datetime import UTC, datetime
 from typing import Any, Final, Generic
 
 from runwatch.base.text import ELLIPSIS, fold_text
+from runwatch.records.packing import Path, Shape
 from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S
+from runwatch.view.table.packed_reads import PackedReads
 from runwatch.view.table.recorded_reads import MISSING, RecordedReads, value_key
 from runwatch.view.table.timed_context import TimedContext
 from runwatch.view.text.format import RenderContext
@@ -136,6 +138,23 @@ class RowTexts(Generic[S]):
 
     def text_of(self, subject: S) -> SharedText[S]:
         """Return what a subject says, except its :attr:`SharedText.own` columns."""
+        packed = subject.packed if isinstance(subject, Record) else None
+        if packed is None:
+            return self._found(subject) or self._make(subject)
+        shape, values = packed
+        known = self._packed.get(shape)
+        found = None if known is None else known.results.get(known.key_of(values))
+        if found is not None:
+            self._asked += 1
+            return found
+        found = self._found(subject) or self._make(subject)
+        paths = self._paths(subject, found)
+        if paths is not None:
+            self._packed.setdefault(shape, PackedReads(shape)).keep(values, paths, found)
+        return found
+
+    def _found(self, subject: S) -> SharedText[S] | None:
+        """Return what was made of a subject in which the same was read."""
         holders: list[Any] = [subject.decoded() if isinstance(subject, Record) else subject]
         found: Any = self._first.get(None)
         while found.__class__ is _Read:
@@ -155,13 +174,30 @@ class RowTexts(Generic[S]):
                     holders.append(value.decoded())
                 found = found.follows.get(value_key(value))
         self._asked += 1
-        return self._make(subject) if found is None else found
+        made: SharedText[S] | None = found
+        return made
+
+    def _paths(self, subject: Any, said: SharedText[S]) -> list[Path] | None:
+        """Return all that is read of a record to find what it says; ``None`` if that has been forgotten."""
+        holders: list[tuple[Any, Path]] = [(subject.decoded(), ())]
+        paths: list[Path] = []
+        found: Any = self._first.get(None)
+        while found.__class__ is _Read:
+            holder, path = holders[found.holder]
+            name: Any = found.name
+            value = holder[name] if holder.__class__ is list else holder.get(name, MISSING)
+            paths.append((*path, name))
+            if value.__class__ is dict or value.__class__ is list:
+                holders.append((value, paths[-1]))
+            found = found.follows.get(value_key(value))
+        return paths if found is said else None
 
     def _share(self, columns: Sequence[Column[S]]) -> None:
         """Share what these columns say, from the beginning."""
         self._shared = columns
         self._own = OwnColumns([column for column in self._spec.columns if column not in columns])
         self._first: dict[Any, Any] = {}
+        self._packed: dict[Shape, PackedReads[SharedText[S]]] = {}
         self._asked = 0
         self._check_at = FIRST_CHECK
         self._read_by: list[tuple[object, ...]] = []

@@ -1,0 +1,86 @@
+"""What was made of packed records, found again for others with the same values without unpacking them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from operator import itemgetter
+from typing import Any, Final, Generic, TypeVar
+
+from runwatch.records.packing import Path, Shape, own_values
+from runwatch.view.table.recorded_reads import value_key
+
+T = TypeVar("T")
+
+MAX_KEPT: Final = 16_384
+"""So many results are kept for other records of a shape."""
+
+
+class PackedReads(Generic[T]):
+    """Results for packed records of one shape.
+
+    A result counts for all records that have the same in each value that was read for it, or for any other result of
+    the shape.
+
+    Args:
+        shape: The shape.
+
+    Attributes:
+        results: The results by key.
+        key_of: Returns the key of a packed object.
+    """
+
+    __slots__ = ("_is_lost", "_shape", "_slots", "key_of", "results")
+
+    def __init__(self, shape: Shape) -> None:
+        self.results: dict[Hashable, T] = {}
+        self.key_of: Callable[[bytes], Hashable] = _no_key
+        self._shape = shape
+        self._slots: set[int] = set()
+        self._is_lost = False
+
+    def keep(self, packed: bytes, paths: Iterable[Path], result: T) -> None:
+        """Keep what was made of an object.
+
+        Args:
+            paths: All that was read of it.
+        """
+        if self._is_lost:
+            return
+        try:
+            slots = {slot for slot in map(self._shape.slot, paths) if slot is not None}
+        except LookupError:
+            # It says its id, so no other one says the same.
+            self._is_lost = True
+            self.results = {}
+            return
+        if not self.results or not slots <= self._slots or len(self.results) >= MAX_KEPT:
+            self._slots |= slots
+            self.results = {}
+            self.key_of = _key_reader(sorted(self._slots))
+        key = self.key_of(packed)
+        if key is not None:
+            self.results[key] = result
+
+
+def _no_key(_packed: bytes) -> Hashable:
+    return None
+
+
+def _key_reader(slots: list[int]) -> Callable[[bytes], Hashable]:
+    own = [slot for slot in slots if slot >= 0]
+    coded = [slot for slot in slots if slot < 0]
+    codes_of: Callable[[bytes], Hashable] = itemgetter(*coded) if coded else lambda _packed: ()
+    if not own:
+        return codes_of
+
+    def key_of(packed: bytes) -> Hashable:
+        values = own_values(packed)
+        key: list[Any] = [codes_of(packed)]
+        for slot in own:
+            value = values[slot]
+            if value.__class__ is dict or value.__class__ is list:
+                return None
+            key.append(value_key(value))
+        return tuple(key)
+
+    return key_of
