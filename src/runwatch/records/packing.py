@@ -12,7 +12,7 @@ from __future__ import annotations
 import marshal
 import pickle
 from collections.abc import Callable, Hashable, Sequence
-from operator import itemgetter
+from operator import getitem, itemgetter
 from typing import Any, Final
 
 CODES: Final = 256
@@ -69,7 +69,7 @@ class Shape:
         values = own_values(packed)
         tables = self._tables
         if tables:
-            values += [table[code] for table, code in zip(tables, packed[-len(tables) :], strict=True)]
+            values += map(getitem, tables, packed[-len(tables) :])
         values.append(known)
         for names, items_of in self._containers:
             items = items_of(values)

@@ -152,7 +152,7 @@ class Receipt(Record):
         counted = self.totals.unknown_calls if self.totals is not None else None
         if counted is not None:
             return max(counted, 0)
-        return sum(unknown_calls(part.raw) for part in self.slices or ())
+        return sum([unknown_calls(part.raw) for part in self.slices or ()])
 
     @property
     def estimated_calls(self) -> int:
@@ -186,6 +186,5 @@ class Receipt(Record):
         The platform fee includes the composer fee (manual: interface, "Receipt fields").
         """
         totals = self.totals
-        if totals is None or totals.usd is None or totals.platform_fee_usd is None:
-            return None
-        return sum_amounts((totals.usd, totals.platform_fee_usd))
+        usd, fee = (None, None) if totals is None else (totals.usd, totals.platform_fee_usd)
+        return None if usd is None or fee is None else sum_amounts((usd, fee))

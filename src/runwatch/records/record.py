@@ -111,6 +111,8 @@ _EXPONENT: Final = 999
 
 
 def _amount(value: Any) -> Decimal:
+    if value.__class__ is float and value - value == 0:
+        return Decimal(repr(value))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Mismatch
     amount = Decimal(value.literal if isinstance(value, ExactNumber) else repr(value))

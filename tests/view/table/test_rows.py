@@ -6,23 +6,30 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runwatch.records import packing
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import RecordPacker
 from runwatch.records.run import Run
+from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.registry import resource_named
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
 from runwatch.view.spec.resource import Column, Field, SortKey
 from runwatch.view.table import rows as table
+from runwatch.view.table.sort_values import make_comparable
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII, Role
 from runwatch.view.text.safe_text import SafeText
 from tests.support import builders
+from tests.support.receipts import live_receipt
 from tests.support.rows import cells_of, roles_of
 from tests.support.sorting import sort_rows
-from tests.view.strategies import CONTEXT, NOW, json_values, many
+from tests.view.strategies import CONTEXT, NOW, garbage, json_values, many, numbers, words
 
 RUNS = resource_named("runs")
 
@@ -135,12 +142,35 @@ def test_any_values_can_be_ordered_and_the_order_is_stable(values: list[Any], de
     )
     ordered = sort_rows(RUNS, rows, [SortKey("x", descending)])
     known = [values[int(row.id)] for row in ordered if values[int(row.id)] is not None]
-    keys = [table.make_comparable(value) for value in known]
+    keys = [make_comparable(value) for value in known]
     assert keys == sorted(keys, reverse=descending)
     assert len(ordered) == len(values)
     assert all(values[int(row.id)] is None for row in ordered[len(known) :])
     for (one, left), (other, right) in pairwise(zip(ordered, keys, strict=False)):
         assert left != right or int(one.id) < int(other.id)
+
+
+@many
+@given(
+    st.lists(
+        st.one_of(
+            garbage(Receipt).map(Receipt),
+            st.builds(live_receipt, status=words, reason=words, totals=st.fixed_dictionaries({"usd": numbers})),
+        ),
+        max_size=8,
+    ),
+    st.sampled_from([*RECEIPTS.all_columns, *RECEIPTS.fields]).map(lambda field: field.id),
+    st.booleans(),
+)
+def test_packed_records_are_sorted_as_others_are(records: list[Receipt], name: str, descending: bool) -> None:
+    packed = [Receipt(dict(record.raw)) for record in records]
+    with patch.multiple(packing, CODES=2, OBJECTS=1):
+        RecordPacker(Receipt).pack(packed)
+    by, order = (SortKey(name, descending),), {}
+    for made in (records, packed):
+        rows = table.build_rows(RECEIPTS, made, CONTEXT)
+        order[made is packed] = [row.key for row in sort_rows(RECEIPTS, rows, by)]
+    assert order[True] == order[False]
 
 
 def test_a_row_is_drawn_with_its_own_context() -> None:

@@ -38,6 +38,11 @@ class PackedReads(Generic[T]):
         self._slots: set[int] = set()
         self._is_lost = False
 
+    @property
+    def is_coded(self) -> bool:
+        """Whether nothing was read so far that each object has for itself, so that many have the same result."""
+        return not self._is_lost and all(slot < 0 for slot in self._slots)
+
     def keep(self, packed: bytes, paths: Iterable[Path], result: T) -> None:
         """Keep what was made of an object.
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from runwatch.base.json import ExactNumber
+from runwatch.records.packing import Path
 from runwatch.records.record import Record
 
 MISSING: Final = object()
@@ -61,6 +62,7 @@ class RecordedReads:
         self.is_complete = True
         self._known: dict[tuple[int, object], tuple[int, Any]] = {}
         self._holders = 0
+        self._held_at: list[Path] = [()]
         self.subject: Any
         if isinstance(subject, Record):
             self.subject = self._with_reads(subject)
@@ -70,13 +72,21 @@ class RecordedReads:
             self.subject = _recorded_type(kind)(*subject)
             self.subject._reads = self
 
+    @property
+    def paths(self) -> list[Path]:
+        """Where in a record the values are that were read."""
+        return [(*self._held_at[holder], name) for holder, name, _ in self.steps]
+
     def read(self, holder: int, name: Any, value: Any) -> Any:
         """Note that a value was read; return it, or its form that records what is read of its parts."""
         known = self._known.get((holder, name))
         if known is None:
             place = len(self.steps)
             self.steps.append((holder, name, value_key(value)))
+            holders = self._holders
             known = self._known[holder, name] = place, self._with_reads(value)
+            if self._holders > holders:
+                self._held_at.append((*self._held_at[holder], name))
         self.recent.add(known[0])
         return known[1]
 

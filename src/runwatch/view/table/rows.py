@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
 from itertools import chain, islice
 from typing import Any, Final, Generic
 
@@ -18,6 +17,7 @@ from runwatch.base.text import fold_text
 from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S, SortKey
 from runwatch.view.table.row_texts import RowTexts, SharedText, column_texts
+from runwatch.view.table.sort_values import MISSING, SortValues, make_comparable
 from runwatch.view.table.timed_context import TimedContext
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
@@ -313,24 +313,20 @@ def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) 
     row, which takes longer than a screen may block (manual: decisions, "Measured choices").
     """
     field = spec.field(key.field)
-    value_of = None if field is None else field.sort_key or field.value
+    of_field = None if field is None else SortValues(field.sort_key or field.value).of
     values: list[Any] = []
     places: dict[int, list[int]] = {}
-    missing: list[RecordRow[S]] = []
     for start in range(0, len(found), STEP):
-        for place, row in enumerate(found[start : start + STEP], start):
-            if value_of is None:
-                value = row.value(key.field)
-            else:
-                value = value_of(row._unpacked())
-            if value is None:
-                values.append(None)
-                missing.append(row)
-            else:
-                kind, comparable = make_comparable(value)
-                values.append(comparable)
-                places.setdefault(kind, []).append(place)
+        part = found[start : start + STEP]
+        if of_field is None:
+            compared = [make_comparable(row.value(key.field)) for row in part]
+        else:
+            compared = [of_field(row.subject) for row in part]
+        for place, (kind, value) in enumerate(compared, start):
+            values.append(value)
+            places.setdefault(kind, []).append(place)
         yield
+    missing = [found[place] for place in places.pop(MISSING, ())]
     ordered: list[RecordRow[S]] = []
     for kind in sorted(places, reverse=key.descending):
         every = places[kind]
@@ -350,17 +346,6 @@ def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) 
         ordered += map(found.__getitem__, runs[0])
         yield
     return ordered + missing
-
-
-def make_comparable(value: object) -> tuple[int, Any]:
-    """Return a key by which any two values can be compared: numbers, then times, then text, then the rest."""
-    if isinstance(value, (int, float, Decimal)):
-        return 0, value
-    if isinstance(value, datetime):
-        return 1, value
-    if isinstance(value, str):
-        return 2, (value.casefold(), value)
-    return 3, json_text(value)
 
 
 @dataclass(frozen=True, slots=True)
