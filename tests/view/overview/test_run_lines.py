@@ -127,10 +127,10 @@ def test_ends_are_counted_over_a_quarter_of_an_hour_and_an_hour() -> None:
     assert re.search(r"✗ failed +0 +1\n", shown)
 
 
-def test_the_plot_has_a_bar_for_every_five_minutes_and_is_red_where_most_failed() -> None:
+def test_the_plot_has_a_bar_for_every_five_minutes_and_the_sign_of_failure_where_most_failed() -> None:
     runs = [ended(f"ex_{n}", "failed", 400) for n in range(4)] + [ended("ex_ok", seconds_ago=30)]
     bars = ended_lines(count_runs(runs), CONTEXT)[-1][:-1]
-    assert "".join(bar.text for bar in bars) == "▁▁▁▁▁▁▁▁▁▁█▂"
+    assert "".join(bar.text for bar in bars) == "▁▁▁▁▁▁▁▁▁▁✗▂"
     assert [bar.role for bar in bars][-2:] == ["bad", "plain"]
 
 

@@ -208,19 +208,29 @@ class EventTail:
 
     # Texts of the frame.
 
-    def mode_words(self) -> StyledSpans:
-        """Return whether the log follows the end."""
-        return (label_span("follow", Role.LIVE) if self._log.following else label_span("PAUSED", Role.WARN),)
+    def mode_words(self, *, has_ended: bool = False) -> StyledSpans:
+        """Return whether the log follows the end, which an ended run's log need not."""
+        if has_ended:
+            return (label_span("ended"),)
+        follow, paused = label_span("follow", Role.LIVE), label_span("PAUSED by scrolling", Role.WARN)
+        return (follow if self._log.following else paused,)
 
     def new_words(self) -> StyledSpans:
         """Return how many events arrived since following stopped."""
         new = self._log.new_lines
         return (label_span(f"+{grouped_number(new)} new", Role.WARN if new else Role.QUIET),)
 
-    def known_words(self) -> SafeText:
-        """Return the number of events, and of matches, so that a filtered list is recognizable."""
+    def known_words(self, *, is_read: bool = True, is_failing: bool = False) -> SafeText:
+        """Return the number of events, and of matches, so that a filtered list is recognizable.
+
+        Args:
+            is_read: Whether the service has said what events there are.
+            is_failing: Whether it cannot be asked now.
+        """
         events = self.length
-        known = f"{grouped_number(events)} event{'s' * (events != 1)}" if events else "no event yet"
+        loading = "not read" if is_failing else f"loading{self._screen.console.glyphs.ellipsis}"
+        nothing = "no event yet" if is_read else loading
+        known = f"{grouped_number(events)} event{'s' * (events != 1)}" if events else nothing
         if self._filter is None or not events:
             return line(known)
         so_far = f" so far{self._screen.console.glyphs.ellipsis}" if self._is_looking else ""

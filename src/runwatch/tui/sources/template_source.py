@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from runwatch.records.template import Template
 from runwatch.store.state.freshness import PaneState
 from runwatch.tui.sources.row_sources import RowSource
-from runwatch.view.templates.applications import decode_application_note
+from runwatch.view.templates.applications import NO_APPLICATION, ApplicationNote, decode_application_note
 from runwatch.view.templates.decisions import ReviewDecision, group_decisions
 from runwatch.view.templates.eligibility import TemplateFacts
 
@@ -31,7 +31,7 @@ class TemplateSource:
         self._session = session
         self._notes: list[LocalNote] = []
         self._decisions: dict[str, ReviewDecision] = {}
-        self._applications: dict[str, str] = {}
+        self._applications: dict[str, ApplicationNote] = {}
         self._versions: dict[str, list[RecordVersion[Template]]] = {}
         self._made_of: Sequence[Any] | None = None
         self._items: Sequence[Any] = ()
@@ -90,5 +90,5 @@ class TemplateSource:
             template,
             self._decisions.get(known),
             tuple(self._versions.get(known, ())),
-            self._applications.get(known, ""),
+            self._applications.get(known, NO_APPLICATION),
         )

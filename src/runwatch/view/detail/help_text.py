@@ -51,7 +51,10 @@ STATES: Final = (
     ("error", Role.BAD, "The response was a problem. The list of problems has its instance id."),
     ("partial", Role.WARN, "An item in the response was not a record. The rest is shown."),
     ("final", Role.QUIET, "The run has ended and will not change."),
-    ("PAUSED", Role.WARN, "You paused it. New items are counted meanwhile."),
+    ("PAUSED by scrolling", Role.WARN, "Events are counted and not followed; {tail.follow} follows them again."),
+    ("PAUSED by {screen.pause}", Role.WARN, "You paused the list; the same key resumes it."),
+    ("ended", Role.QUIET, "The run has ended, and no further event comes."),
+    ("no event yet", Role.QUIET, "The service has said that there is none; before that it is loading…"),
 )
 """The states shown in the lower left of a frame (manual: decisions, "Interface conventions")."""
 
@@ -139,7 +142,10 @@ def reference_sections(paths: Paths, key_of: KeyLookup) -> list[DetailSection]:
         DetailSection(line("Filters, for every list and for events"), _lines(dict(FILTERS))),
         DetailSection(
             line("States of a pane, in the lower left of its frame"),
-            tuple(DetailLine(line(name), line(insert_keys(meaning, key_of)), role) for name, role, meaning in STATES),
+            tuple(
+                DetailLine(line(insert_keys(name, key_of)), line(insert_keys(meaning, key_of)), role)
+                for name, role, meaning in STATES
+            ),
         ),
         DetailSection(
             line("Files, version and memory"),

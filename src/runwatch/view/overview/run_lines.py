@@ -175,7 +175,9 @@ def _ends(runs: Sequence[EndedRun], status: str, span: str, role: Role) -> LinkS
 
 
 def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
-    """Draw a bar for every five minutes of the hour, red if at least half of its runs failed or expired."""
+    """Draw a bar for every five minutes of the hour, or the sign of failure if at least half of its runs failed or
+    expired.
+    """
     ended, bad = [0] * BUCKETS, [0] * BUCKETS
     for run in hour:
         # The service's clock may be ahead of the local one.
@@ -183,10 +185,11 @@ def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
         ended[bucket] += 1
         bad[bucket] += run.is_bad
     bars = draw_sparkline(ended, BUCKETS, context.glyphs)
-    roles = [
-        Role.BAD if wrong and 2 * wrong >= number else Role.PLAIN for number, wrong in zip(ended, bad, strict=True)
-    ]
-    return tuple(LinkSpan(line(bar), role) for bar, role in zip(bars, roles, strict=True))
+    are_bad = [wrong and 2 * wrong >= number for number, wrong in zip(ended, bad, strict=True)]
+    return tuple(
+        LinkSpan(line(context.glyphs.bad), Role.BAD) if is_bad else LinkSpan(line(bar))
+        for bar, is_bad in zip(bars, are_bad, strict=True)
+    )
 
 
 def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_read: bool) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
+from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps, loads
 from runwatch.records.template import Application, Plan
 from runwatch.view.templates.next_actions import NO_ACTION_TYPES
 from runwatch.view.text import json_paths
-from runwatch.view.text.safe_text import json_text, plain_decimal
-from runwatch.view.text.values import to_decimal
+from runwatch.view.text.format import RenderContext, time_of_day
+from runwatch.view.text.safe_text import SafeText, json_text, line, plain_decimal
+from runwatch.view.text.values import parse_time, to_decimal
 
 ENDED: Final = frozenset({"ready", "failed_safe"})
 """Final states of an application (manual: interface, "Tenant templates")."""
@@ -56,16 +60,58 @@ def proof_spend_text(application: Application) -> str:
     return "an amount that the application does not state"
 
 
-def encode_application_note(application_id: str) -> str:
-    """Encode the local note about an application started here, so it can be resumed."""
-    return dumps({"application_id": application_id})
+@dataclass(frozen=True, slots=True)
+class ApplicationNote:
+    """The local note about an application started here, so that it can be resumed.
+
+    Attributes:
+        id: The application; empty for none.
+        spend: What the proof that waits for the user's go may spend; empty if nothing waits.
+        until: How long the go can be given; ``None`` if that is not known.
+    """
+
+    id: str = ""
+    spend: str = ""
+    until: datetime | None = None
 
 
-def decode_application_note(text: str) -> str:
-    """Return the application id in a note; empty if the text has none."""
+NO_APPLICATION: Final = ApplicationNote()
+
+
+def note_application(application: Application) -> ApplicationNote:
+    """Return the note about an application as it was read."""
+    proof = None if application.state in ENDED else application.live_proof
+    if proof is None:
+        return ApplicationNote(application.id)
+    return ApplicationNote(application.id, proof_spend_text(application), proof.expires_at)
+
+
+def waiting_text(note: ApplicationNote, context: RenderContext) -> SafeText:
+    """Describe what an application waits for; empty if for nothing."""
+    if not note.spend:
+        return line("")
+    if note.until is None:
+        return line(f"waits for your go: {note.spend}")
+    waits = "waits" if note.until > context.now else "waited"
+    return line(f"{waits} for your go: {note.spend}, until {time_of_day(note.until, context)}")
+
+
+def encode_application_note(note: ApplicationNote) -> str:
+    """Encode a note as JSON."""
+    waits = {"spend": note.spend, "until": None if note.until is None else format_iso(note.until)}
+    return dumps({"application_id": note.id, **({"waits": waits} if note.spend else {})})
+
+
+def decode_application_note(text: str) -> ApplicationNote:
+    """Return a note; an empty one if the text is not JSON or names no application."""
     try:
         value = loads(text)
     except ValueError:
-        return ""
+        return NO_APPLICATION
     found = value.get("application_id") if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    if not isinstance(found, str):
+        return NO_APPLICATION
+    waits = value.get("waits")
+    if not isinstance(waits, dict) or not isinstance(waits.get("spend"), str):
+        return ApplicationNote(found)
+    return ApplicationNote(found, waits["spend"], parse_time(str(waits.get("until"))))

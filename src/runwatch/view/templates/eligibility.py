@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from runwatch.records.digest import compute_digest
 from runwatch.records.template import Blocker, Template
 from runwatch.view.detail.record_diff import diff_records
+from runwatch.view.templates.applications import NO_APPLICATION, ApplicationNote
 from runwatch.view.templates.decisions import ReviewDecision
 from runwatch.view.text.format import RenderContext, ago, time_of_day
 from runwatch.view.text.glyphs import Role
@@ -29,13 +30,13 @@ class TemplateFacts:
     Attributes:
         decision: The reviewer's decision, if any.
         versions: Observed versions, newest first; the first may be the current one.
-        application_id: Its application that was started here; empty if there is none.
+        application: The note about its application that was started here.
     """
 
     template: Template
     decision: ReviewDecision | None = None
     versions: tuple[RecordVersion[Template], ...] = ()
-    application_id: str = ""
+    application: ApplicationNote = NO_APPLICATION
 
     @property
     def id(self) -> str:

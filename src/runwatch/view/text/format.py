@@ -153,9 +153,11 @@ def age(at: datetime | None, now: datetime) -> SafeText:
 
 
 def short_ago(at: datetime, now: datetime) -> SafeText:
-    """Format an age for a list that says so: ``5s ago``, ``2d ago``, ``in 10d``."""
-    text = age(at, now)
-    return text if text.startswith("in ") else line(f"{text} ago")
+    """Format for a list how long ago something happened: ``5s ago``, ``2d ago``.
+
+    What has happened is not in the future, so a time ahead, of a clock ahead of this one, counts as now.
+    """
+    return line(f"{age(min(at, now), now)} ago")
 
 
 def ago(at: datetime | None, now: datetime) -> SafeText:
@@ -266,9 +268,9 @@ def usage_role(part: Decimal | None) -> Role:
 
 
 def gauge(part: Decimal, cells: int = 5, glyphs: Glyphs = UNICODE) -> SafeText:
-    """Draw a bar of ``cells`` cells between its ends. Anything above zero shows at least one full cell."""
+    """Draw a bar of ``cells`` cells between its ends. It is empty at 0 %, and shows at least one full cell above."""
     start, full, empty, end = glyphs.bar
-    filled = cells if part >= 1 else min(cells - 1, int(part * cells)) if part * cells >= 1 else int(part > 0)
+    filled = cells if part >= 1 else min(cells - 1, int(part * cells)) if part * cells >= 1 else int(part * 100 >= 1)
     return line(start + full * filled + empty * (cells - filled) + end)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -398,7 +399,9 @@ async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(
 async def test_an_application_that_was_begun_is_resumed_in_a_later_session(
     service: ScriptedService, tmp_path: Path
 ) -> None:
-    waiting = resources.application(next_action=PROVED, template_id="starter")
+    proof = {"digest": "sha256:l1", "issued_at": "2026-11-21T12:00:00.000Z", "expires_at": "2026-11-21T14:05:00.000Z"}
+    spends = {"maximum_spend_usd": 0.25}
+    waiting = resources.application(next_action=PROVED, template_id="starter", live_proof=proof, diagnostics=spends)
     service.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
     async with reviewing(service, tmp_path) as driven:
         await driven.session.notes.write(
@@ -414,6 +417,8 @@ async def test_an_application_that_was_begun_is_resumed_in_a_later_session(
         await driven.press("full_stop")
         await driven.shows("Run the paid live proof")
         assert "off: It waits for nothing that a resume does." in driven.text
+        await driven.press("escape", "escape")
+        await driven.shows(re.compile("waits for your go: 0.25 USD, until [0-9:]+"))
 
 
 async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(service: ScriptedService, tmp_path: Path) -> None:

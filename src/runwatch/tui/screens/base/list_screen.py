@@ -348,7 +348,8 @@ class ListScreen(RowScreen):
         number = line(f"   {self._count_text()}") if self._total or state.age_s is not None else line("")
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number)
         pane = self.query_one("#list", Pane)
-        paused: tuple[StyledSpan, ...] = (label_span("PAUSED  ", Role.WARN),) if self._is_paused else ()
+        key = self.console.keys.shown("screen.pause")
+        paused: tuple[StyledSpan, ...] = (label_span(f"PAUSED by {key}  ", Role.WARN),) if self._is_paused else ()
         age_pieces = (*paused, *self._going_words(), self.age_span(state), *self.server_filter_text())
         pane.set_border_text(title=title, state=self._order_words(), age=age_pieces, counters=self.counters())
 

@@ -173,9 +173,9 @@ class MergedTailScreen(EventScreen):
             title = (label_span("Tail", Role.PLAIN),)
             pane.set_border_text(title=title, state=line(""), age=self._list_words(), counters=line(""))
             return
-        known = label_span(self.tail.known_words())
         # A failure to read the list of runs affects every tail.
         silent = self._trouble_words() or self._silent_words()
+        known = label_span(self.tail.known_words(is_read=self._is_read(), is_failing=bool(silent)))
         pane.set_border_text(
             title=(label_span(self._title(), Role.PLAIN),),
             state=self.tail.mode_words(),
@@ -301,6 +301,14 @@ class MergedTailScreen(EventScreen):
         if unkept := next((each.unkept for each in news if each.unkept is not None), None):
             return line(f" {dot} not kept: {unkept}")
         return line(f" {dot} no response for {len(told)}: {told[0].title}" if told else "")
+
+    def _is_read(self) -> bool:
+        """Return whether the service has said of every run what events there are."""
+        session = self.console.session
+        if session is None or self._events is None:
+            return False
+        news = [session.live.tails.news(run_id) for run_id in self._events.run_ids]
+        return all(each.answered_at is not None or each.is_complete for each in news)
 
     def _list_state(self) -> PaneState:
         """Return the state of the list of runs, which shows what is live."""

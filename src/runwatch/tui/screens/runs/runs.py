@@ -343,11 +343,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         news = session.live.tails.news(row.id)
         dot = self.console.glyphs.dot
         pace = "" if news.is_complete or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
-        if news.is_complete:
-            pace = f" {dot} ended"
         pane.set_border_text(
             title=self.detail_title(row),
-            state=(*to_spans(self.tail.mode_words()), label_span(pace)),
+            state=(*to_spans(self.tail.mode_words(has_ended=news.is_complete)), label_span(pace)),
             age=self._tail_age(news, session),
             counters=self.tail.new_words(),
         )
@@ -398,7 +396,9 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.run_detail.show_read(tab, found)
 
     def _tail_age(self, news: TailUpdate, session: ServiceSession) -> StyledSpans:
-        dot, known = self.console.glyphs.dot, self.tail.known_words()
+        is_read = news.answered_at is not None or news.is_complete
+        is_failing = news.failure is not None or session.live.connection.lost_since is not None
+        dot, known = self.console.glyphs.dot, self.tail.known_words(is_read=is_read, is_failing=is_failing)
         if news.unkept is not None:
             return (label_span(f"{known} {dot} "), label_span(f"not kept: {news.unkept}", Role.BAD))
         if session.live.connection.lost_since is not None and not news.is_complete:

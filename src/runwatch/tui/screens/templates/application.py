@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.widget import Widget
@@ -26,7 +27,12 @@ from runwatch.view.detail.sections import DetailLine, DetailSection, build_secti
 from runwatch.view.resources.applications import APPLICATION, PLAN
 from runwatch.view.spec.action import PrivatePageSpec, ResourceAction
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.templates.applications import choose_poll_interval_s, encode_application_note
+from runwatch.view.templates.applications import (
+    NO_APPLICATION,
+    choose_poll_interval_s,
+    encode_application_note,
+    note_application,
+)
 from runwatch.view.templates.next_actions import AUTHORIZE, NextActionTarget
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import short_duration, short_id
@@ -81,6 +87,7 @@ class ApplicationScreen(CoveringScreen):
         self._is_reading = False
         self._failure: RunwatchError | None = None
         self._is_raw = False
+        self._noted = NO_APPLICATION
         self._offered: tuple[object, object] | None = None
 
     # Layout.
@@ -214,7 +221,10 @@ class ApplicationScreen(CoveringScreen):
         if not self._application_id:
             self._take(Plan(answer.value))
             return
-        self._take(Application(strip_secrets(OPERATIONS[_READ], answer.value)))
+        read = Application(strip_secrets(OPERATIONS[_READ], answer.value))
+        self._take(read)
+        if note_application(read) != self._noted:
+            await self._keep()
         if isinstance(consent := answer.value.get("consent"), dict) and find_page_address(consent):
             self._offer_page(session, consent)
 
@@ -240,10 +250,11 @@ class ApplicationScreen(CoveringScreen):
         self.query_one(DetailView).go_to_target(NextActionTarget)
 
     async def _keep(self) -> None:
-        """Store the id of the application, so that a later session can resume it."""
+        """Store the id of the application and what it waits for, so that a later session can resume it."""
         session = self.console.session
-        if session is not None and self._application_id:
-            text = encode_application_note(self._application_id)
+        if session is not None and isinstance(self._record, Application) and self._application_id:
+            self._noted = note_application(self._record)
+            text = encode_application_note(replace(self._noted, id=self._application_id))
             await session.notes.write(session.scope, Template.KIND, self._template_id, "intent", text)
 
     def _show(self) -> None:

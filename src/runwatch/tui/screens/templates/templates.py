@@ -24,6 +24,7 @@ from runwatch.view.export.template_report import render_report
 from runwatch.view.resources.templates import TEMPLATES
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
+from runwatch.view.templates.applications import waiting_text
 from runwatch.view.templates.eligibility import TemplateFacts, describe_changes
 from runwatch.view.templates.next_actions import NextActionTarget
 from runwatch.view.text.copied_text import copied_word
@@ -83,11 +84,11 @@ class TemplatesScreen(ResourceScreen):
         return line(f"{line(row.id)}" + (f"  version {version}" if version else ""))
 
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
-        application_id = row.subject.application_id
-        if not application_id:
+        begun = row.subject.application
+        if not begun.id:
             return super()._links(row)
-        shown = short_id(application_id, self.console.glyphs)
-        mine = DetailLink(line("application started here"), line(shown), _Begun(application_id))
+        shown = f"{short_id(begun.id, self.console.glyphs)}  {waiting_text(begun, self.console.render_context())}"
+        mine = DetailLink(line("application started here"), line(shown.rstrip()), _Begun(begun.id))
         return [mine, *super()._links(row)]
 
     def focus_detail(self) -> None:
