@@ -1,0 +1,187 @@
+"""What the user sees of an awkward service, at 80x24: one golden a case, on a clock that only moves when told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.builders import event, problem, run
+from tests.support.clock import FakeClock
+from tests.support.http1 import Head, read_body, read_head
+from tests.support.scripted import Heard, Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, Driven, console
+from tests.tui.golden import check_golden
+
+RUNS = "/v1/executions"
+PAGE = b"<!doctype html><html><body><h1>Sign in to the network</h1></body></html>"
+
+
+class AwkwardService(ScriptedService):
+    """A noon's service with one bad habit, which a test turns on.
+
+    Attributes:
+        granted: How many more requests are answered before a 429; ``None`` for no limit.
+        is_dead: Whether every connection is closed without a word.
+        is_cutting: Whether every body ends in its middle.
+        delay_s: How long every answer takes on :attr:`clock`.
+        waiting: How many answers are being waited for.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(
+            **{"runs": noon.runs(), "events": noon.events(), "receipts": noon.receipts(), "account": None, **given}
+        )
+        self.granted: int | None = None
+        self.is_dead = self.is_cutting = False
+        self.delay_s = 0.0
+        self.clock: FakeClock | None = None
+        self.waiting = 0
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while (head := await read_head(reader)) is not None and not self.is_dead:
+            heard = Heard(head, await read_body(reader, head))
+            self.heard.append(heard)
+            if self.clock is not None:
+                self.waiting += 1
+                await self.clock.sleep(self.delay_s)
+                self.waiting -= 1
+            whole = self._limited(head) or self._answer(heard).wire()
+            writer.write(whole[: len(whole) - 40] if self.is_cutting else whole)
+            await writer.drain()
+            if self.is_cutting:
+                return
+
+    def _limited(self, head: Head) -> bytes | None:
+        if self.granted is None:
+            return None
+        self.granted -= 1
+        if self.granted >= 0:
+            return None
+        refused = problem("rate_limited")
+        return Said(429, refused, headers=(("Retry-After", "50"),)).wire()
+
+
+class TwentyEventsASecond:
+    """Events of forty runs, twenty a second, in turn."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self._ids = list(ids)
+        self.seconds = 0.0
+
+    def events(self, run_id: str, after: str | None) -> Sequence[Mapping[str, Any]] | None:
+        """The events of a run up to now, those after the named one only."""
+        here, known = self._ids.index(run_id), 0 if after is None else int(after.rpartition("_")[2])
+        numbers = range(here, int(self.seconds * 20) + 1, len(self._ids))
+        return [
+            dict(
+                event(
+                    number, "running", execution_id=run_id, at=noon.at(-number / 20), event_id=f"evt_{here}_{place}"
+                ).raw
+            )
+            for place, number in enumerate(numbers, start=1)
+            if place > known
+        ]
+
+
+async def look(driven: Driven, name: str) -> None:
+    """Compare what is drawn now."""
+    driven.app._tick()
+    await driven.pilot.pause()
+    check_golden(f"80x24/awkward-{name}", driven.text)
+
+
+async def test_a_service_without_lists(tmp_path: Path) -> None:
+    service = AwkwardService()
+    service.say("GET", RUNS, Said(404, problem("not_found")))
+    service.say("GET", "/v1/receipts", Said(404, problem("not_found")))
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.pass_time(3)
+        await look(driven, "no-list")
+        await driven.press("2")
+        await driven.pass_time(3)
+        await look(driven, "no-list-of-receipts")
+
+
+async def test_five_requests_a_minute(tmp_path: Path) -> None:
+    service = AwkwardService()
+    service.granted = 5
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("held", 60)
+        await driven.press("2")
+        await look(driven, "five-a-minute-held")
+        service.granted = 5
+        await driven.pass_time(51)
+        assert "429" not in driven.text
+        await look(driven, "five-a-minute-over")
+
+
+async def test_a_service_that_dies_and_comes_back(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("8f21")
+        service.is_dead = True
+        await driven.comes("offline", 30)
+        await look(driven, "dead")
+        service.is_dead = False
+        await driven.pass_time(5)
+        assert "offline" not in driven.text, "its return is seen within five seconds"
+        await look(driven, "back")
+
+
+@pytest.mark.exhaustive
+async def test_five_thousand_runs(tmp_path: Path) -> None:
+    ids = [f"ex_{number:05}" for number in range(5000)]
+    runs = [run(run_id, "completed", created_at=noon.at(60 + 60 * place)) for place, run_id in enumerate(ids)]
+    async with console(AwkwardService(runs=runs), tmp_path, size=NARROW) as driven:
+        await driven.comes("ex_00000")
+        await look(driven, "many-runs")
+        await driven.press("slash")
+        await driven.type("ex_00077")
+        await driven.comes("1 of")
+        await look(driven, "many-runs-filtered")
+
+
+@pytest.mark.exhaustive
+async def test_forty_live_runs_with_twenty_events_a_second(tmp_path: Path) -> None:
+    ids = [f"ex_{number:02}" for number in range(40)]
+    source = TwentyEventsASecond(ids)
+    runs = [run(run_id, "running", created_at=noon.at(30), completed_at=None) for run_id in ids]
+    async with console(AwkwardService(runs=runs, events=source), tmp_path, size=NARROW) as driven:
+        await driven.comes("ex_00")
+        await driven.press("L")
+        for second in range(1, 11):
+            source.seconds = second
+            await driven.pass_time(1)
+        await look(driven, "forty-live")
+
+
+@pytest.mark.parametrize("kind", ["html", "cut"])
+async def test_answers_that_are_no_answers(tmp_path: Path, kind: str) -> None:
+    service = AwkwardService()
+    if kind == "html":
+        service.say("GET", "/.*", Said(200, PAGE, content_type="text/html"))
+    service.is_cutting = kind == "cut"
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.pass_time(10)
+        await look(driven, kind)
+
+
+async def test_three_seconds_for_every_answer(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("8f21")
+        service.clock, service.delay_s = driven.clock, 3.0
+        await driven.select(noon.LIVE)
+        await driven.press("enter")
+        await driven.until(lambda: service.waiting > 0, "the events to be asked for")
+        driven.clock.advance(2)
+        await look(driven, "slow-waiting")
+        driven.clock.advance(1.5)
+        await driven.shows("accepted")
+        service.clock = None
+        await look(driven, "slow-there")
