@@ -289,7 +289,7 @@ def test_in_a_terminal_without_a_verb_the_console_opens_on_runs(cli: Cli) -> Non
     environment = {**cli.environment, "RUNWATCH_BASE_URL": "http://127.0.0.1:9", "RUNWATCH_API_KEY": "key-for-nobody"}
     with Terminal(cli.command(), env=environment) as terminal:
         terminal.wait_for("Runs · executions")
-        terminal.type("q")
+        terminal.type("qq")
         assert terminal.wait_exit() == 0
 
 

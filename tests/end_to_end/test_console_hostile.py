@@ -187,8 +187,11 @@ class Driven:
         terminal, crumbs = self.terminal, self.terminal.screen.lines[1]
         terminal.type("q")
         terminal.wait_until(
-            lambda: not terminal.screen.is_alternate or terminal.screen.lines[1] != crumbs, "one level less"
+            lambda: terminal.screen.lines[1] != crumbs or "q again quits" in terminal.screen.text, "one level less"
         )
+        if "q again quits" in terminal.screen.text:
+            terminal.type("q")
+            terminal.wait_until(lambda: not terminal.screen.is_alternate, "the end")
         if terminal.screen.is_alternate:
             self.settle()
 

@@ -54,7 +54,7 @@ def test_with_nothing_configured_the_console_opens_and_runs_a_test_run_to_its_re
         terminal.wait_for("neither prompt nor output")
         terminal.press("esc")
         terminal.wait_for("┏━ Runs")
-        terminal.type("q")
+        terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert terminal.flags == terminal.flags_before
     assert is_running(home / "runwatch-data" / "local-service"), "the service outlives the console"
@@ -110,7 +110,7 @@ def test_the_demo_moves_runs_by_itself_and_leaves_nothing_behind(home: Path) -> 
         terminal.wait_for("Models ·")
         terminal.type("q")
         terminal.wait_for("Runs ·")
-        terminal.type("q")
+        terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert terminal.flags == terminal.flags_before
     assert not answers(service)

@@ -25,7 +25,7 @@ def test_on_a_terminal_a_file_is_the_console_and_nothing_is_started(tmp_path: Pa
         terminal.wait_for("Runs · executions   2")
         terminal.wait_for("file runs.ndjson")
         terminal.wait_for("READ-ONLY")
-        terminal.type("q")
+        terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert terminal.flags == terminal.flags_before
     data = tmp_path / "runwatch-data"

@@ -58,7 +58,7 @@ def test_runs_labels_and_problems_are_there(upgraded: Cli, tmp_path: Path) -> No
     assert PROBLEM in upgraded("problems", "list", "--json").text
     with console(tmp_path, "--local") as terminal:
         terminal.wait_for("first")
-        terminal.type("q")
+        terminal.type("qq")
         assert terminal.wait_exit() == 0
 
 
@@ -75,7 +75,7 @@ def test_labels_and_problems_under_the_environments_former_name_are_there(upgrad
         with console(tmp_path, base_url=started["base_url"], key=started["api_key"]) as terminal:
             terminal.wait_for("environment")
             terminal.wait_for("first")
-            terminal.type("q")
+            terminal.type("qq")
             assert terminal.wait_exit() == 0
         problems = upgraded("problems", "list", "--json", env=address).json
         assert [(row["profile"], row["instance"]) for row in problems] == [("environment", PROBLEM)]

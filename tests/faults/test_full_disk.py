@@ -85,7 +85,7 @@ def test_a_console_whose_disk_fills_up_says_so_and_has_everything_once_there_is_
         terminal.type("r")
         terminal.wait_for("step 5.", timeout=90)
         terminal.wait_gone("not kept:")
-        terminal.type("q")
+        terminal.type("qq")
         assert terminal.wait_exit() == 0
 
     with contextlib.closing(sqlite3.connect(database)) as connection:

@@ -69,7 +69,7 @@ def test_two_consoles_and_verbs_on_one_data_directory_lose_nothing_of_each_other
                 told = [submit.communicate(timeout=120) for submit in submits]
                 codes = [submit.returncode for submit in submits]
             for terminal in (first, second):
-                terminal.type("q")
+                terminal.type("qq")
                 assert terminal.wait_exit() == 0
                 assert b"Traceback" not in terminal.raw
                 assert b"busy" not in terminal.raw

@@ -5,7 +5,7 @@
     with Terminal([sys.executable, "-m", "runwatch"], env=environment) as terminal:
         terminal.wait_for("Runs")
         terminal.press("down", "enter")
-        terminal.type("q")
+        terminal.type("qq")
         assert terminal.wait_exit() == 0
 
 Every wait ends when its condition holds, and fails with the screen's text after its timeout. Nothing sleeps.

@@ -13,6 +13,7 @@ from runwatch.tui.core.messages import CopyRequested, HintClicked, PanelClosed, 
 from runwatch.tui.core.widget_app import WidgetApp
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
+from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.lists.link_lines import LinkLines
@@ -28,7 +29,7 @@ OBSERVED = (
     Breadcrumbs.LevelClicked, DetailView.LinkOpened, LinkLines.LinkOpened, ProblemPanel.NextStepRequested,
     FilterBar.Changed, FilterBar.Submitted, FilterBar.Cancelled, EventLog.ContextToggled, EventLog.FollowChanged,
     EventLog.LineOpened, EventLog.MatchRequested, RecordTable.RowHighlighted, RecordTable.RowOpened,
-    RecordTable.SortRequested,
+    RecordTable.SortRequested, StatusBar.RestRequested,
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from runwatch.tui.core.key_bindings import KeyMap
 from runwatch.tui.core.messages import HintClicked
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
+from runwatch.tui.widgets.bars.filter_bar import FILTER_HINTS
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo, RateLimitHold
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.view.text.safe_text import line
@@ -174,7 +175,17 @@ async def test_a_clicked_hint_asks_for_its_action() -> None:
             await pilot.click(status, offset=(x, 0))
         await pilot.pause()
         asked = [message.action for message in app.told_of(HintClicked)]
-        assert asked == ["list.open", "screen.filter", "screen.copy", "app.help", "app.help"]
+        assert asked == ["list.open", "screen.filter", "screen.copy", "app.help"]
+        (rest,) = app.told_of(StatusBar.RestRequested)
+        assert rest.hints == (("screen.new", "new test"), ("screen.actions", "actions"))
+
+
+async def test_a_prompt_shows_its_own_keys_alone() -> None:
+    app = Stage(status := StatusBar())
+    async with app.run_test(size=(80, 20)) as pilot:
+        status.show_hints(FILTER_HINTS, is_prompt=True)
+        await pilot.pause()
+        assert lines_of(app)[0].split() == ["enter", "apply", "tab", "complete", "esc", "clear"]
 
 
 async def test_a_notice_stands_in_place_of_the_hints_for_a_while() -> None:

@@ -77,7 +77,7 @@ def test_nothing_is_done_on_a_list_by_what_is_no_key(tmp_path: Path, service: Sc
         terminal.wait_gone("How the service works")
         terminal.wait_for(LAST_ROW)
         terminal.wait_until(lambda: terminal.screen.lines[1] == crumbs, "the list, and nothing else")
-        terminal.type("q")
+        terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)

@@ -91,7 +91,7 @@ def test_a_window_of_twenty_by_five_says_what_it_needs_and_lets_go(tmp_path: Pat
         terminal.wait_for("Runs · executions")
         terminal.resize(20, 5)
         terminal.wait_for("80x20")
-        terminal.type("q")
+        terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
     assert service.requests("POST") == []

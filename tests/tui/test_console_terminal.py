@@ -23,7 +23,7 @@ def service() -> Iterator[ScriptedService]:
 
 def test_quitting_is_a_success(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as terminal:
-        terminal.press("q")
+        terminal.press("q", "q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
 
@@ -71,7 +71,7 @@ def test_work_that_fails_beside_the_screen_ends_nothing(tmp_path: Path, service:
     with opened(tmp_path, service, victim=True) as terminal:
         terminal.type("#")
         terminal.wait_for("the work: told")
-        terminal.press("q")
+        terminal.press("q", "q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
 
@@ -88,14 +88,14 @@ def test_the_mouse_works(tmp_path: Path, service: ScriptedService) -> None:
         assert terminal.screen.modes >= {1000, 1006}
         terminal.type(f"\x1b[<0;20;{row + 1}M\x1b[<0;20;{row + 1}m")
         terminal.wait_for("─ 5c9d…80b1  ✗ failed")
-        terminal.press("q")
+        terminal.press("q", "q")
         assert terminal.wait_exit() == 0
 
 
 def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service, settings="mouse = false\n") as terminal:
         assert not terminal.screen.modes & {1000, 1002, 1003, 1006}
-        terminal.press("q")
+        terminal.press("q", "q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
 
@@ -106,7 +106,7 @@ def test_the_settings_let_the_bell_ring_for_an_error(tmp_path: Path, service: Sc
         terminal.type("#")
         terminal.wait_for("the work: told")
         terminal.wait_until(lambda: terminal.screen.bells == 1, "the bell to ring")
-        terminal.press("q")
+        terminal.press("q", "q")
         assert terminal.wait_exit() == 0
 
 
@@ -119,7 +119,7 @@ def test_a_window_that_changes_its_size_is_drawn_anew(tmp_path: Path, service: S
         terminal.wait_for("window too small")
         terminal.resize(200, 50)
         terminal.wait_for("Summary")
-        terminal.press("q")
+        terminal.press("q", "q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
 

@@ -50,7 +50,7 @@ def test_its_own_key_stops_it(tmp_path: Path, service: ScriptedService) -> None:
         wait_until_stopped(terminal)
         terminal.signal(signal.SIGCONT)
         terminal.wait_for(LAST_ROW)
-        terminal.press("q")
+        terminal.press("q", "q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
 

@@ -126,7 +126,7 @@ async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
             await driven.shows("A file is open instead of a service; nothing can be sent or saved.")
         assert driven.app.session is None
         assert "Runs · executions   2" in driven.text
-        await driven.press("escape", "q")
+        await driven.press("escape", "q", "q")
     assert not (tmp_path / "runwatch-data" / "console.db").exists()
 
 
@@ -236,7 +236,7 @@ async def test_a_file_of_very_many_receipts_is_read_between_the_turns_of_the_loo
 async def test_many_receipts_are_all_there(tmp_path: Path) -> None:
     text = lines(live_receipt(f"ex_{number}") for number in range(3_000))
     async with opened(tmp_path, text) as driven:
-        await driven.shows("Receipts   3000")
+        await driven.shows("Receipts   3,000")
 
 
 def test_a_file_is_looked_at_before_the_screen_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.problems.requests import RequestsScreen
 from runwatch.tui.screens.registry import PAGE_CLASSES
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.screens.settings.settings import SettingsScreen
+from runwatch.tui.widgets.bars.status_bar import NOTICE_S
 from runwatch.view.resources.registry import RESOURCES
 from tests.support.builders import event, run
 from tests.support.scripted import ScriptedService
@@ -131,7 +133,20 @@ async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
         await driven.press("q")
         await driven.shows("q quit")
         await driven.press("q")
+        await driven.shows("q again quits")
+        await driven.pass_time(NOTICE_S + 1)
+        await driven.press("q")
+        assert driven.app.is_running, "the question is over with its notice"
+        await driven.press("q")
         await driven.until(lambda: not driven.app.is_running, "the console to end")
+
+
+async def test_esc_on_the_first_level_leads_nowhere(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path, open_at="requests") as driven:
+        await driven.shows("q quit")
+        await driven.press("escape")
+        await driven.shows("This is the first view; q quits.")
+        assert isinstance(driven.app.screen, RequestsScreen)
 
 
 async def test_it_says_quit_again_as_soon_as_nothing_is_open(tmp_path: Path) -> None:

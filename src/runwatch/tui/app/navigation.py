@@ -10,11 +10,12 @@ from textual.screen import Screen
 from runwatch.records.receipt import Receipt
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
-from runwatch.tui.screens.registry import OVERVIEW, has_screen, resource_for_kind, unknown_screen_text
+from runwatch.tui.screens.registry import has_screen, resource_for_kind, unknown_screen_text
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.shell.console import Console
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.shell.view_history import ViewHistory
+from runwatch.tui.widgets.bars.status_bar import NOTICE_S
 from runwatch.view.text.glyphs import Role
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class NavigatingApp(Console):
     def __init__(self, **kit: Any) -> None:
         super().__init__(**kit)
         self.history = ViewHistory()
+        self._quits_until = 0.0
 
     # Implemented by subclasses.
 
@@ -106,7 +108,7 @@ class NavigatingApp(Console):
         if self.history.has_earlier:
             self.action_history(-1)
         else:
-            self.call_later(self._go_to_root)
+            self.notify_user(f"This is the first view; {self.keys.shown('app.quit')} quits.")
 
     async def open_record(self, kind: str, record_id: str) -> None:
         spec = resource_for_kind(kind)
@@ -141,25 +143,19 @@ class NavigatingApp(Console):
         self.call_later(self._swap)
 
     def action_back_or_quit(self) -> None:
-        """Go back one level; at the root, quit."""
+        """Go back one level; at the root, ask once and quit."""
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and not screen.is_at_root:
             screen.action_back()
         elif self.history.has_earlier:
             self.go_back()
-        else:
+        elif self.clock.monotonic() < self._quits_until:
             self.exit()
+        else:
+            self._quits_until = self.clock.monotonic() + NOTICE_S
+            self.notify_user(f"{self.keys.shown('app.quit')} again quits.")
 
     # Internals.
-
-    async def _go_to_root(self) -> None:
-        present = self.history.present
-        # Another key may have navigated in the meantime.
-        if present is not None and not self.history.has_earlier and present.screen != OVERVIEW:
-            self._keep_present()
-            root = ViewState(OVERVIEW)
-            self.history.begin_with(root)
-            await self._show(root)
 
     async def _move(self, steps: int) -> None:
         self._keep_present()

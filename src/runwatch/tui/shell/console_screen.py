@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
@@ -12,14 +13,16 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from runwatch.settings.view_state import ViewState
-from runwatch.tui.core.key_bindings import SERVICE_ONLY, make_bindings
+from runwatch.tui.core.key_bindings import BY_ID, SERVICE_ONLY, make_bindings
 from runwatch.tui.core.messages import CopyRequested, WorkerFailed
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console import Console, DialogWriter
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
+from runwatch.tui.widgets.bars.filter_bar import FILTER_HINTS, FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
+from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.detail.pane_state import pane_status
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -204,7 +207,10 @@ class ConsoleScreen(Screen[None]):
 
     def show_hints(self) -> None:
         """Update the hints; the quit key means "back" if something is open or the history has an earlier view."""
-        hints = [hint for hint in self.hints() if not self.console.has_file or _action_of(hint) not in SERVICE_ONLY]
+        if isinstance(self.focused, LineInput) and any(isinstance(node, FilterBar) for node in self.focused.ancestors):
+            self.query_one(StatusBar).show_hints(FILTER_HINTS, is_prompt=True)
+            return
+        hints = [hint for hint in self.hints() if not self.console.has_file or action_of(hint) not in SERVICE_ONLY]
         if _QUIT in hints and (self.console.history.has_earlier or not self.is_at_root):
             place = hints.index(_QUIT)
             hints[place : place + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
@@ -319,6 +325,21 @@ class ConsoleScreen(Screen[None]):
             self._sending.leave()
         self.data_changed(frozenset())
         self.dialog_closed(message.dialog)
+
+    def on_status_bar_rest_requested(self, message: StatusBar.RestRequested) -> None:
+        """Open a menu of the keys that the status bar has no room for."""
+        from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+
+        message.stop()
+        items = [
+            MenuItem(
+                line(label[:1].upper() + label[1:]),
+                partial(self.call_later, self.console.run_key_action, id),
+                line(f"{self.console.keys.shown(id)}   {BY_ID[id].help}"),
+            )
+            for id, label in message.hints
+        ]
+        self.open_overlay(Menu((label_span("More keys", Role.PLAIN),), items, id="hint-menu"))
 
     async def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:
         message.stop()
@@ -442,5 +463,6 @@ class RecordScreen(RowScreen):
         raise NotImplementedError
 
 
-def _action_of(hint: KeyHint) -> str:
+def action_of(hint: KeyHint) -> str:
+    """Return the id of a hint's action."""
     return hint if isinstance(hint, str) else hint[0]

@@ -181,7 +181,7 @@ async def test_a_double_click_on_a_number_opens_its_list(tmp_path: Path) -> None
 
 
 @pytest.mark.exhaustive
-async def test_esc_at_the_root_of_any_screen_goes_to_the_overview_and_q_there_quits(tmp_path: Path) -> None:
+async def test_esc_leads_back_to_the_first_view_and_no_further(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path) as driven:
         await driven.shows("8f21")
         await driven.press("2")
@@ -189,22 +189,14 @@ async def test_esc_at_the_root_of_any_screen_goes_to_the_overview_and_q_there_qu
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs to be back")
         await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, OverviewScreen), "the overview")
-        await driven.press("escape")
-        await driven.settle()
-        assert isinstance(driven.app.screen, OverviewScreen), "nothing lies behind it"
-        await driven.press("right_square_bracket")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs, which lie ahead")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, OverviewScreen), "the overview again")
-        await driven.press("q")
-        await driven.until(lambda: not driven.app.is_running or driven.app._exit, "the console to end")
+        await driven.shows("This is the first view; q quits.")
+        assert isinstance(driven.app.screen, RunsScreen)
 
 
 async def test_q_at_the_root_of_the_runs_still_quits(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await driven.shows("8f21")
-        await driven.press("q")
+        await driven.press("q", "q")
         await driven.until(lambda: not driven.app.is_running or driven.app._exit, "the console to end")
 
 

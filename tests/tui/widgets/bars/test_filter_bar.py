@@ -54,13 +54,13 @@ async def test_esc_leaves_and_takes_the_filter_away() -> None:
         assert app.told_of(FilterBar.Changed) == []
 
 
-async def test_tab_leaves_the_input() -> None:
+async def test_tab_leaves_the_input_without_a_completion() -> None:
     app, bar = stage()
     async with app.run_test(size=(80, 20)) as pilot:
-        bar.edit("sta")
+        bar.edit("zzz")
         await pilot.press("tab")
         assert app.focused is app.query_one("#other")
-        assert bar.text == "sta"
+        assert bar.text == "zzz"
 
 
 async def test_the_count_and_a_mistake_stand_behind_the_text() -> None:
@@ -80,7 +80,8 @@ async def test_the_count_and_a_mistake_stand_behind_the_text() -> None:
         assert str(bar.query_one("#filter-state", Static).content) == "3/212"
 
 
-async def test_a_completion_is_offered_and_taken_with_the_right_arrow() -> None:
+@pytest.mark.parametrize("key", ["right", "tab"])
+async def test_a_completion_is_offered_and_taken_with_the_right_arrow_or_tab(key: str) -> None:
     app, bar = stage()
     async with app.run_test(size=(80, 20)) as pilot:
         bar.edit("is:live ")
@@ -89,7 +90,7 @@ async def test_a_completion_is_offered_and_taken_with_the_right_arrow() -> None:
         await pilot.pause()
         assert "is:live status:" in lines_of(app)[0]
         assert bar.text == "is:live st"
-        await pilot.press("right")
+        await pilot.press(key)
         assert bar.text == "is:live status:"
 
 

@@ -220,11 +220,12 @@ async def test_an_unknown_command_says_so_and_the_line_stays(service: ScriptedSe
         assert "unknown command" not in driven.text
 
 
-async def test_tab_completes_and_arrows_choose(service: ScriptedService, tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["tab", "right"])
+async def test_tab_and_right_complete_and_arrows_choose(service: ScriptedService, tmp_path: Path, key: str) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("colon")
         await driven.type("the")
-        await driven.press("tab")
+        await driven.press(key)
         line = driven.app.screen.query_one(CommandLine).query_one(LineInput)
         assert line.value == "theme "
         await driven.press("down", "tab")

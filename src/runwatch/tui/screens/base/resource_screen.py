@@ -15,7 +15,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.list_screen import ListScreen
-from runwatch.tui.shell.console_screen import AGE_REFRESH_S, NOTES_REFRESH_S, RecordScreen
+from runwatch.tui.shell.console_screen import AGE_REFRESH_S, NOTES_REFRESH_S, RecordScreen, action_of
 from runwatch.tui.sources.row_sources import NotedSource, RowSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.record_table import RecordTable
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 _DOING: Final = frozenset({"new", "destroy", "edit", "test"})
 """Key actions whose meaning the resource's specification defines."""
+
+_ON_RECORDS: Final = frozenset({"destroy", "edit", "test"})
+"""Those that some records do not allow."""
 
 BESIDE_FROM_CELLS: Final = 200
 """Width from which the detail is beside the list; the list then still has as much room as in a window of 120 cells."""
@@ -159,9 +162,21 @@ class ResourceScreen(ListScreen, RecordScreen):
         return (title,)
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints common to all lists and those of this resource's actions."""
-        if self.HINTS:
-            return self.HINTS
+        """Return the hints common to all lists and those of this resource's actions, without those that are off."""
+        return [hint for hint in self.HINTS or self._usual_hints() if self._is_offered(action_of(hint))]
+
+    def _is_offered(self, key_action: str) -> bool:
+        """Return whether a key would do anything with the marked rows, or the one at the cursor."""
+        name = key_action.removeprefix("screen.")
+        if name not in _ON_RECORDS:
+            return True
+        found = [
+            action for action in self.spec.actions if action.id == name or (action.is_destructive and name == "destroy")
+        ]
+        rows = self.selected_rows() if self.table.marks else [row for row in (self.row,) if row is not None]
+        return any(action.enabled_when(row.subject) for row in rows for action in found)
+
+    def _usual_hints(self) -> Sequence[KeyHint]:
         doing: list[KeyHint] = ["screen.new"] if self.spec.create_actions else []
         doing += [f"screen.{name}" for name in ("edit", "test") if self._can(name)]
         destroying = next((action for action in self.spec.actions if action.is_destructive), None)
@@ -264,6 +279,7 @@ class ResourceScreen(ListScreen, RecordScreen):
             if self._opens_wanted:
                 self.open_detail()
         self._arrive()
+        self.show_hints()
         is_kept = self._keeps_detail and self.row is not None and self.row.id == self._shown
         if self._rest is None and not is_kept:
             self.show_detail()
@@ -334,6 +350,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def _rested(self) -> None:
         self._rest = None
+        self.show_hints()
         self.show_detail()
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
@@ -431,8 +448,17 @@ class ResourceScreen(ListScreen, RecordScreen):
         return any(action.is_destructive if name == "destroy" else action.id == name for action in self.spec.actions)
 
     def action_raw(self) -> None:
-        self._is_raw = not self._is_raw
+        """Switch between fields and JSON; a detail that is hidden is shown first, as it is or as JSON."""
+        self._is_raw = self.reveal_detail() or not self._is_raw
         self.show_detail()
+
+    def reveal_detail(self) -> bool:
+        """Show the detail if it is hidden; return whether it was."""
+        if self.query_one("#detail").display or self.row is None:
+            return False
+        self.remove_class("-no-preview", "-full-list")
+        self.open_detail()
+        return True
 
     def action_full(self) -> None:
         """Switch the focused pane to the full window or back."""

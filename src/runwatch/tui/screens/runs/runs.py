@@ -240,10 +240,13 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.focus_detail()
 
     def action_step_tab(self, step: int) -> None:
-        self.run_detail.action_step_tab(step)
+        """Go to another view of the run; if its pane is hidden, show that first."""
+        if not self.reveal_detail():
+            self.run_detail.action_step_tab(step)
 
     def action_raw(self) -> None:
-        self.run_detail.turn_raw()
+        if not self.reveal_detail() or self.run_detail.tab != "raw":
+            self.run_detail.turn_raw()
 
     def action_follow(self) -> None:
         """Toggle following, also with the focus in the list."""

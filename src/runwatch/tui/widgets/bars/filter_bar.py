@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -22,18 +22,24 @@ from runwatch.view.text.safe_text import SafeText, line
 Completer = Callable[[str], str | None]
 """Completes a filter's text, or returns ``None``."""
 
+FILTER_HINTS: Final = (("enter", "apply"), ("tab", "complete"), ("escape", "clear"))
+"""Hints of the status bar while a filter is typed."""
+
 
 class FilterBar(Horizontal):
     """The filter input, followed by the number of matching rows or an error.
 
-    ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` accepts the completion. Its children are mounted
-    after the screen's first paint, which they would delay.
+    ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` and ``tab`` accept the completion; without one,
+    ``tab`` leaves the input. Its children are mounted after the screen's first paint, which they would delay.
 
     Args:
         complete: Completes what is typed; see :func:`make_filter_suggester`.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "leave", show=False),
+        Binding("tab", "complete", "complete", show=False),
+    ]
     INPUT: ClassVar[type[LineInput]] = LineInput
     """Class of the input."""
 
@@ -117,6 +123,15 @@ class FilterBar(Horizontal):
         event.stop()
         self.post_message(self.Submitted(event.value))
 
+    def action_complete(self) -> None:
+        """Accept the completion; without one, go to the next pane."""
+        completion = None if self._suggester is None else self._suggester.complete(self._input.value)
+        if completion is None:
+            self.screen.focus_next()
+        else:
+            self._input.value = completion
+            self._input.cursor_position = len(completion)
+
     def action_leave(self) -> None:
         """Clear the filter and leave."""
         with self.prevent(LineInput.Changed):
@@ -145,10 +160,10 @@ class FilterBar(Horizontal):
 class _Completion(Suggester):
     def __init__(self, complete: Completer) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
-        self._complete = complete
+        self.complete: Final = complete
 
     async def get_suggestion(self, value: str) -> str | None:
-        return self._complete(value)
+        return self.complete(value)
 
 
 def make_filter_suggester(fields: Mapping[str, Sequence[SafeText]], flags: Sequence[str] = ()) -> Completer:

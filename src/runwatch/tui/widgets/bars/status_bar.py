@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from textual.message import Message
 from textual.timer import Timer
 
-from runwatch.tui.core.key_bindings import BY_ID, PINNED
+from runwatch.tui.core.key_bindings import BY_ID, PINNED, key_label
 from runwatch.tui.core.messages import HintClicked
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.themes import ACCENT
@@ -20,22 +22,37 @@ NOTICE_S: Final = 5.0
 """How long a notice replaces the hints."""
 
 KeyHint = str | tuple[str, str]
-"""An action's id, or its id and a label that replaces the one in the key table."""
+"""An action's id, or its id and a label that replaces the one in the key table; in a prompt a key and its label."""
 
 
 class StatusBar(Bar):
     """The status line. If room is short, the last hints are replaced by their number; the way to the help stays."""
 
+    @dataclass(eq=False, repr=False)
+    class RestRequested(Message):
+        """The user clicked the number of hidden hints.
+
+        Attributes:
+            hints: Their actions and labels.
+        """
+
+        hints: tuple[tuple[str, str], ...]
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._hints: tuple[KeyHint, ...] = ()
+        self._is_prompt = False
         self._notice: tuple[StyledSpan, ...] = ()
         self._timer: Timer | None = None
 
-    def show_hints(self, hints: Sequence[KeyHint]) -> None:
-        """Show these actions, the most important first."""
-        if self._hints != tuple(hints):
-            self._hints = tuple(hints)
+    def show_hints(self, hints: Sequence[KeyHint], *, is_prompt: bool = False) -> None:
+        """Show these actions, the most important first.
+
+        Args:
+            is_prompt: Whether these are the keys of an input, which takes the keys of the pinned actions as text.
+        """
+        if (self._hints, self._is_prompt) != (tuple(hints), is_prompt):
+            self._hints, self._is_prompt = tuple(hints), is_prompt
             self.refresh()
 
     def say(self, notice: StyledSpans, seconds: float = NOTICE_S) -> None:
@@ -53,7 +70,7 @@ class StatusBar(Bar):
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Return the notice or as many hints as fit, and the pinned actions."""
-        pinned = [self._hint(id) for id in PINNED]
+        pinned = [] if self._is_prompt else [self._hint(id) for id in PINNED]
         if self._notice:
             return [BarPart(self._notice)], pinned
         room = width - measure_parts(pinned) - MIN_GAP
@@ -64,13 +81,23 @@ class StatusBar(Bar):
         return self._with_rest(hints, shown), pinned
 
     def part_clicked(self, target: object) -> None:
-        self.post_message(HintClicked(str(target)))
+        if isinstance(target, tuple):
+            self.post_message(self.RestRequested(target))
+        else:
+            self.post_message(HintClicked(str(target)))
 
     def _hint(self, hint: KeyHint) -> BarPart:
-        id, label = hint if isinstance(hint, tuple) else (hint, BY_ID[hint].label)
+        id, label = _labelled(hint)
+        if self._is_prompt:
+            return BarPart(((key_label(id), ACCENT), (line(f" {label}"), Role.QUIET)))
         return BarPart(((get_app(self).keys.shown(id), ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
 
     def _with_rest(self, hints: Sequence[BarPart], shown: int) -> list[BarPart]:
-        """Return the first hints and the number of hidden ones; clicking that number opens the help."""
-        rest = len(hints) - shown
-        return [*hints[:shown], *([BarPart((label_span(f"+{rest}"),), target="app.help")] if rest else [])]
+        """Return the first hints and the number of hidden ones; clicking that number lists them."""
+        rest = tuple(map(_labelled, self._hints[shown:]))
+        return [*hints[:shown], *([BarPart((label_span(f"+{len(rest)}"),), target=rest)] if rest else [])]
+
+
+def _labelled(hint: KeyHint) -> tuple[str, str]:
+    """Return a hint's action and label."""
+    return hint if isinstance(hint, tuple) else (hint, BY_ID[hint].label)

@@ -40,7 +40,7 @@ NAME_CELLS: Final = 32
 
 
 class CommandLine(Overlay):
-    """The command line. ``enter`` runs the typed or first suggested command, ``tab`` completes it, ``esc`` leaves.
+    """The command line. ``enter`` runs the typed or first suggested command, ``tab`` and ``→`` complete it.
 
     Args:
         commands: The commands that can be typed.
@@ -94,7 +94,7 @@ class CommandLine(Overlay):
         yield _Suggestions(id="command-suggestions")
         with Horizontal():
             yield Static(to_content((label_span(":", ACCENT),)), id="command-mark")
-            yield LineInput(id="command-text")
+            yield _CommandInput(id="command-text")
             yield Static(id="command-state")
 
     def on_mount(self) -> None:
@@ -176,6 +176,16 @@ class CommandLine(Overlay):
         said = f"{get_app(self).glyphs.bad} {reason}" if reason else ""
         self._input.set_class(bool(reason), "-invalid")
         self.query_one("#command-state", Static).update(to_content(line(said), Role.BAD))
+
+
+class _CommandInput(LineInput):
+    def action_cursor_right(self, select: bool = False) -> None:
+        """Complete at the end of the text, as ``tab`` does."""
+        owner = next((node for node in self.ancestors if isinstance(node, CommandLine)), None)
+        if owner is not None and not select and self.cursor_position == len(self.value):
+            owner.action_complete()
+        else:
+            super().action_cursor_right(select)
 
 
 class _Suggestions(LineList, inherit_bindings=False):

@@ -1,0 +1,45 @@
+"""Keys of a list that depend on its record, and on whether its detail is in sight."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.builders import account, run
+from tests.support.scripted import ScriptedService
+from tests.tui.console import console
+from tests.tui.noon import at
+
+
+def service() -> ScriptedService:
+    runs = [run("ex_live", "running", created_at=at(10)), run("ex_done", "completed", created_at=at(60))]
+    return ScriptedService(runs=runs, account=account())
+
+
+async def test_cancel_is_offered_for_a_live_run_alone_and_the_rest_of_the_keys_in_a_menu(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="runs") as driven:
+        await driven.select("ex_live")
+        await driven.shows("X cancel")
+        await driven.select("ex_done")
+        await driven.hides("X cancel")
+        await driven.press("slash")
+        await driven.shows("enter apply  tab complete  esc clear")
+        await driven.press("escape")
+        rest = re.search(r"\+\d+", driven.lines[-1])
+        assert rest is not None
+        await driven.click_text(rest[0])
+        await driven.shows("More keys")
+        await driven.press("end", "enter")
+        await driven.shows("q again quits")
+
+
+@pytest.mark.parametrize(("key", "shown"), [("v", '"ex_done"'), ("greater_than_sign", "Events │ Summary")])
+async def test_a_hidden_detail_is_shown_before_a_key_turns_it(tmp_path: Path, key: str, shown: str) -> None:
+    async with console(service(), tmp_path, size=(80, 24), open_at="runs") as driven:
+        await driven.select("ex_done")
+        await driven.press(key)
+        await driven.shows("Runs › ex_done")
+        await driven.shows(shown)
+        await driven.press("escape")
+        await driven.shows("▸ ✓ completed")
