@@ -21,6 +21,7 @@ from runwatch.view.problems.activity import (
     activity_text,
     describe_search,
     find_nearest_activity,
+    fold_reads,
     merge_activity,
     merge_service_problems,
 )
@@ -54,6 +55,21 @@ SENT = JournalRequest(
 )  # fmt: skip
 ENDED = RunEnd(NOW - timedelta(seconds=90), "work", "ex_9", "failed", {"reason": "fallback_exhausted"})
 KEPT = JournalExtent(1, 1, 1, NOW - timedelta(days=1), NOW)
+
+
+def test_reads_that_succeeded_are_one_entry_and_nothing_else_is_folded() -> None:
+    polled = [replace(SENT, at=NOW + timedelta(seconds=second), status=200) for second in (-20, 5, 9)]
+    written = replace(SENT, method="POST", status=200)
+    found = fold_reads(merge_activity(ASKED, nearby(ENDED, polled[0], SENT, written, *polled[1:])))
+    assert [(each.what, each.request, each.reads) for each in found] == [
+        ("run", None, None),
+        ("request", "3 reads that succeeded", 3),
+        ("request", "GET /v1/executions/ex_1", None),
+        ("request", "POST /v1/executions/ex_1", None),
+    ]
+    assert found[1].raw["until"] == format_iso(polled[2].at)
+    one = merge_activity(ASKED, nearby(polled[0]))
+    assert fold_reads(one) == one
 
 
 def answered(**over: Any) -> ServiceProblem:

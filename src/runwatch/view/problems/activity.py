@@ -54,6 +54,8 @@ class ActivityEntry(Record):
     cause = text("cause")
     key = text("key")
     kept = mapping("kept")
+    reads = integer("reads")
+    """Number of reads that a folded entry stands for."""
 
     @property
     def id(self) -> str:
@@ -63,7 +65,9 @@ class ActivityEntry(Record):
 
     @property
     def request(self) -> str | None:
-        """Method and path, as far as known."""
+        """Method and path, as far as known; for a folded entry the number of reads."""
+        if self.reads is not None:
+            return f"{self.reads:,} reads that succeeded"
         return " ".join(part for part in (self.method, self.path) if part) or None
 
     @property
@@ -80,6 +84,27 @@ def merge_activity(
     """Merge journal and local service into one list, oldest first. A problem found in both appears once."""
     kept = [] if answered is None else [each for each in answered.problems if _fits(each, around.text)]
     return _merged(around, nearby.lines, kept)
+
+
+def fold_reads(entries: Sequence[ActivityEntry]) -> Sequence[ActivityEntry]:
+    """Fold the reads that succeeded, nearly all of them the console's own polling, into one entry at the first of them.
+
+    Args:
+        entries: Oldest first.
+    """
+    reads = [each for each in entries if each.what == "request" and each.method == "GET" and not each.is_trouble]
+    if len(reads) < 2:
+        return entries
+    first, last = reads[0].raw, reads[-1].raw
+    folded = ActivityEntry(
+        {
+            **{name: first[name] for name in ("time", "offset_s", "what", "found_in") if name in first},
+            "reads": len(reads),
+            "until": last.get("time"),
+        }
+    )
+    left_out = set(map(id, reads[1:]))
+    return [folded if each is reads[0] else each for each in entries if id(each) not in left_out]
 
 
 def find_nearest_activity(
@@ -224,7 +249,7 @@ def _outcome(it: ActivityEntry, context: RenderContext) -> CellText:
     if it.what == "run":
         glyph, role = state_glyph(it.state or "", glyphs)
         return StyledText(line(f"{glyph} {line(it.state)}"), role)
-    said = it.code or it.error or ("?" if it.status is None else str(it.status))
+    said = it.code or it.error or ("all" if it.reads is not None else "?" if it.status is None else str(it.status))
     if it.is_trouble:
         return StyledText(line(f"{glyphs.bad} {line(said)}"), Role.BAD)
     return StyledText(line(f"{glyphs.good} {line(said)}"), Role.GOOD)
@@ -285,8 +310,9 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
                 *(
                     _present(name)
                     for name in (
-                        "instance", "run_id", "code", "status", "state", "reason", "title", "detail", "cause", "error",
-                        "method", "path", "query", "operation", "profile", "origin", "attempt", "key", "principal_id",
+                        "reads", "until", "instance", "run_id", "code", "status", "state", "reason", "title", "detail",
+                        "cause", "error", "method", "path", "query", "operation", "profile", "origin", "attempt", "key",
+                        "principal_id",
                     )
                 ),
                 ComputedLine(

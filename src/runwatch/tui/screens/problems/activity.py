@@ -6,6 +6,7 @@ view. Users know the screen as ``around``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from runwatch.view.problems.activity import (
     activity_text,
     describe_search,
     find_nearest_activity,
+    fold_reads,
     merge_activity,
 )
 from runwatch.view.problems.time_query import LOCAL, TimeQuery, parse_time_query
@@ -79,7 +81,7 @@ class ActivitySource:
     def end_is_proven(self) -> bool:
         from runwatch.store.repositories.activity import MAX_ENTRIES
 
-        return len(self._items) < MAX_ENTRIES
+        return sum(each.reads or 1 for each in self._items) < MAX_ENTRIES
 
     async def read(self) -> None:
         """Search the journal, and the local service's store if the service is running."""
@@ -93,7 +95,9 @@ class ActivitySource:
         answered, without = await self._answered(console.session, asked)
         if self.asked is not asked:
             return
-        self._items = merge_activity(asked, nearby, answered)
+        found = merge_activity(asked, nearby, answered)
+        # Words look for something, which may be a read.
+        self._items = found if asked.text else fold_reads(found)
         self.near = () if self._items else find_nearest_activity(asked, nearby, answered)
         self.said = describe_search(asked, nearby, answered, without)
         self._read_at = console.clock.monotonic()
@@ -261,8 +265,10 @@ class ActivityScreen(ResourceScreen):
         return (line("Nearest entries:"), *(line(activity_text(each)) for each in near))
 
     def counters(self) -> StyledSpans:
-        kinds = [each.what or "?" for each in self._around.items()]
-        counts = [f"{what}s {kinds.count(what)}" for what in ("problem", "request", "run") if what in kinds]
+        kinds: Counter[str] = Counter()
+        for each in self._around.items():
+            kinds[each.what or "?"] += each.reads or 1
+        counts = [f"{what}s {kinds[what]}" for what in ("problem", "request", "run") if what in kinds]
         return (label_span(f" {self.console.glyphs.dot} ".join(counts)),)
 
 
