@@ -11,6 +11,8 @@ from tests.support.scripted import ScriptedService
 from tests.tui.console import console
 from tests.tui.noon import at
 
+from runwatch.tui.screens.runs.runs import RunsScreen
+
 
 def service() -> ScriptedService:
     runs = [run("ex_live", "running", created_at=at(10)), run("ex_done", "completed", created_at=at(60))]
@@ -43,3 +45,13 @@ async def test_a_hidden_detail_is_shown_before_a_key_turns_it(tmp_path: Path, ke
         await driven.shows(shown)
         await driven.press("escape")
         await driven.shows("▸ ✓ completed")
+
+
+async def test_a_view_that_was_chosen_just_now_takes_the_focus(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="runs") as driven:
+        await driven.select("ex_done")
+        screen = driven.app.screen
+        assert isinstance(screen, RunsScreen)
+        screen.run_detail.choose("policy")
+        screen.run_detail.focus_inside()
+        await driven.until(lambda: driven.focused is not None and driven.focused.id == "policy", "the view")

@@ -209,7 +209,9 @@ class RunDetail(Vertical):
         self._tabs.choose("raw" if self.tab != "raw" else self._before_raw)
 
     def focus_inside(self) -> None:
-        """Focus the active view."""
+        """Focus the active view, which may have been chosen just now."""
+        self._make_view(self.tab)
+        self.query_one(ContentSwitcher).current = self.tab
         self.query_one(f"#{self.tab}").focus()
 
     def _draw(self) -> None:
