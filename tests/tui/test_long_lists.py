@@ -37,7 +37,7 @@ async def test_a_filter_looks_in_the_rest_of_the_list(tmp_path: Path) -> None:
     async with console(many(failed=420), tmp_path, open_at="runs") as driven:
         await driven.shows("100 so far")
         await driven.press("/", *"status:failed")
-        await driven.comes("0 of 100 read · the service has more")
+        await driven.comes("0 of 100 read · service has more")
         await driven.press("enter")
         await driven.comes("1 of 450 ")
         await driven.comes("▸ ✗ failed")

@@ -16,7 +16,7 @@ from runwatch.view.text.glyphs import UNICODE
         (100, 100, False, True, None, "100 so far"),
         (100, 100, False, True, 5000, "100 of 5,000"),
         (100, 100, False, True, 99, "100 so far"),
-        (3, 400, False, True, None, "3 of 400 read · the service has more"),
+        (3, 400, False, True, None, "3 of 400 read · service has more"),
         (3, 400, False, True, 5000, "3 of 400 read · 5,000 in all"),
         (3, 400, False, False, None, "3 of 400 so far"),
     ],

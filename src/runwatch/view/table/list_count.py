@@ -28,5 +28,5 @@ def list_count_text(
         return line(f"{number} of {of_total}" if of_total else f"{number} so far")
     if not goes_on:
         return line(f"{number} so far")
-    rest = f"{of_total} in all" if of_total else "the service has more"
+    rest = f"{of_total} in all" if of_total else "service has more"
     return line(f"{number} read {glyphs.dot} {rest}")

@@ -23,6 +23,7 @@ from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_s
 from runwatch.view.spec.resource import ResourceSpec, SortKey
 from runwatch.view.table.list_count import list_count_text
 from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -332,9 +333,10 @@ class ListScreen(RowScreen):
         if self._total and not self.listing.shown and self.is_arranging:
             return (line(f"listing {self._total} {self.spec.name}{self.console.glyphs.ellipsis}"),)
         if self._total and self._query is not None and not self.listing.shown:
+            does = "stops reading on" if self.is_going_to_end else "clears the filter"
             return (
-                line(f"0 of {self._total} match {self._query.text}"),
-                line(f"{self.console.keys.shown('screen.back')} clears the filter"),
+                line(f"0 of {grouped_number(self._total)} match {self._query.text}"),
+                line(f"{self.console.keys.shown('screen.back')} {does}"),
             )
         if self.console.failure is not None:
             return self.failure_lines()
