@@ -130,7 +130,7 @@ def soak(home: Path, seconds: float, *, seed: int = SEED) -> Soak:
             workers.call(_end_of(faulting))
             workers.call(_end_of(submitting))
             terminal.wait_for("● live", CALM_S)
-            terminal.type("q")
+            terminal.type("qq")
             made.exit_code = terminal.wait_exit()
         asyncio.run(_compare(home / "console", service, made))
     return made
