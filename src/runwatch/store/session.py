@@ -130,8 +130,6 @@ class ServiceSession:
         """
         session: list[Self] = []
         early: list[RequestAttempt] = []
-        # In a thread, because the import of httpx takes longer than a frame.
-        await asyncio.to_thread(__import__, "httpx")
         database = await asyncio.to_thread(Database.open, path)
         client = Client(
             target,
@@ -160,17 +158,21 @@ class ServiceSession:
         session.append(made)
         for attempt in early:
             session[0]._note_attempt(attempt, is_opening=True)
-        await session[0]._make_room()
         return session[0]
 
     async def start(self, kinds: tuple[type[Record], ...]) -> None:
-        """Show the cached records of the last session with their age, and start reading."""
+        """Show the cached records of the last session with their age, and start reading.
+
+        Raises:
+            DataError: The database is not usable.
+        """
         self._kinds = {kind.KIND: kind for kind in kinds}
         for kind in kinds:
             records, seen_at = await self.cache.load(self.scope, kind)
             if records:
                 now, monotonic = self.clock.now(), self.clock.monotonic()
                 self.store.apply(CacheRead(self.scope.profile, kind.KIND, now, monotonic, tuple(records), seen_at))
+        await self._make_room()
         self._jobs = [asyncio.ensure_future(self.live.run()), asyncio.ensure_future(self._keep())]
 
     async def close(self) -> None:

@@ -297,7 +297,10 @@ class ConsoleApp(NavigatingApp):
 
     async def report_unconfirmed_writes(self) -> None:
         """Update the notice about unconfirmed writes."""
-        await self.unconfirmed_writes.tell()
+        # Their dialogs are imported with the first one, because most sessions have none.
+        is_new = "unconfirmed_writes" not in self.__dict__
+        if not is_new or (self.session is not None and await self.session.unconfirmed_writes()):
+            await self.unconfirmed_writes.tell()
 
     # Life cycle.
 

@@ -41,8 +41,6 @@ async def account_text(target: Target) -> str:
     Raises:
         ApiError: the service is unreachable or rejects the request.
     """
-    # Importing the HTTP library takes longer than a frame, so do it in a thread.
-    await asyncio.to_thread(__import__, "httpx")
     from runwatch.api.client import Client
 
     async with Client(target, read_only=True, retries=0) as client:
