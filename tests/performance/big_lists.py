@@ -1,4 +1,4 @@
-"""A hundred thousand receipts in one answer, and a run with a hundred thousand events, in the real console.
+"""A hundred thousand varied receipts in one answer, and a run with a hundred thousand events, in the real console.
 
 The console runs in this process, on a service in a process of its own, with real time and without a terminal, and every
 callback of its event loop is timed while somebody does something. A figure is the longest callback of that step, with
@@ -47,18 +47,13 @@ TARGET_MEMORY: Final = 150_000_000
 
 _SERVE: Final = f"""
 import asyncio
+from datetime import UTC, datetime
 from runwatch.base.json import dumps
 from tests.support.builders import account, event, run
-from tests.support.receipts import baseline_receipt, echo_receipt
+from tests.support.varied_receipts import varied_receipts
 from tests.support.scripted import Said, ScriptedService
-STATES = ("completed", "failed", "cancelled", "expired")
 def receipts():
-    at = "2026-11-20T10:MM:SS.000Z"
-    made = [kind("ex_NUMBER", status="STATE", created_at=at) for kind in (echo_receipt, baseline_receipt)]
-    kinds = [dumps(dict(each.raw)) for each in made]
-    for number in range({MANY}):
-        text = kinds[number % 2].replace("ex_NUMBER", f"ex_{{number:06}}").replace("STATE", STATES[number // 2 % 4])
-        yield text.replace("MM", f"{{number // 60 % 60:02}}").replace("SS", f"{{number % 60:02}}")
+    return map(dumps, varied_receipts({MANY}, datetime(2026, 11, 20, 10, tzinfo=UTC)))
 async def main():
     quota = dict(account().raw["quota"]) | {{"rate_limit_rpm": 1_000_000}}
     def events_of(run_id):

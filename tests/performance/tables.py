@@ -15,7 +15,7 @@ import random
 import shutil
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -28,7 +28,7 @@ from textual.widgets import DataTable
 from runwatch.base.clock import format_iso
 from runwatch.base.memory import note_long_lived, pause_collection, resume_collection
 from runwatch.records.receipt import Receipt
-from runwatch.records.record import Record
+from runwatch.records.record import Record, RecordPacker
 from runwatch.records.run import Run
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.pane import Pane
@@ -44,6 +44,7 @@ from tests.performance.measure import Figure, best_turn, exponent, longest_callb
 from tests.support.builders import run
 from tests.support.receipts import baseline_receipt
 from tests.support.rows import cells_of
+from tests.support.varied_receipts import varied_receipts
 from tests.tui.look import Stage
 from tests.tui.samples import NOON
 
@@ -144,6 +145,9 @@ async def _figures() -> list[Figure]:
         *_growth(seen),
         *_found(f"{SIZES[-1]:,} runs", "runs", seen[-1].found),
         *_found(f"{SIZES[-1]:,} receipts", "receipts", await _search(RECEIPTS, _receipts(SIZES[-1]), "spend", context)),
+        *_found(
+            f"{SIZES[-1]:,} varied receipts", "receipts", await _search(RECEIPTS, _varied(SIZES[-1]), "spend", context)
+        ),
     ]
 
 
@@ -164,12 +168,28 @@ def _records(size: int) -> list[Run]:
 
 
 def _receipts(size: int) -> list[Receipt]:
-    return [
+    """Receipts of one kind, held as the console holds those of a long list."""
+    return _packed(
         baseline_receipt(
             f"ex_{number:06}", created_at=format_iso(NOON - timedelta(seconds=number)), reason=_reason(number)
         )
         for number in range(size)
-    ]
+    )
+
+
+def _varied(size: int) -> list[Receipt]:
+    """Receipts of all kinds, held in the same way."""
+    return _packed(
+        Receipt({**raw, "reason": _reason(number)}) for number, raw in enumerate(varied_receipts(size, NOON))
+    )
+
+
+def _packed(receipts: Iterable[Receipt]) -> list[Receipt]:
+    packer, packed = RecordPacker(Receipt), []
+    for receipt in receipts:
+        packer.pack([receipt])
+        packed.append(receipt)
+    return packed
 
 
 def _reason(number: int) -> str:

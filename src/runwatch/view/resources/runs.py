@@ -295,7 +295,7 @@ def _next(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 
 _UNDECIDED: Final = DecisionPacket({})
 
-_COST_WORDS: Final = (*AMOUNT_WORDS, *NO_CHARGE.split())
+_COST_WORDS: Final = (*AMOUNT_WORDS, *NO_CHARGE.split(), "limit")
 _LABEL_CELLS: Final = 8
 """Minimum cells of a label in a list."""
 
@@ -306,13 +306,13 @@ COLUMNS: Final = (
     id_column("run|id|execution_id=id", cell=_run),
     column("reason=reason.value", title="why", cell=_reason, min_cells=10, whole_first=True),
     column("model=model.value", format=model_cell, min_cells=8, max_cells=32, hide_if_empty=True),
-    column("cost|spend=cost_usd.value", cell=_cost, align="right", min_cells=7),
+    column("cost|spend=cost_usd.value", cell=_cost, align="right", min_cells=7, words=_COST_WORDS),
     column(
         "started|created|created_at|age=run.created_at", cell=_started, never_cut=True,
         sort_key=lambda run: newest_first_key(run.run.created_at), server_parameter="since", min_cells=6,
         words=DURATION_WORDS, searched="nothing",
     ),
-    column("took=took_s.value", cell=_elapsed, align="right", min_cells=4),
+    column("took=took_s.value", cell=_elapsed, align="right", min_cells=4, words=DURATION_WORDS),
     column("provider=provider.value", hide_order=2, min_cells=8, max_cells=24, hide_if_empty=True, is_extra=True),
     column(
         "class|data_class|data_classes=data_classes.value", title="data class", format=joined_cell, hide_order=1,

@@ -1,0 +1,46 @@
+"""Receipts as a busy account has them: of every kind, no two with the same ids, times, amounts or digests."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from runwatch.base.clock import format_iso
+from tests.support.receipts import baseline_receipt, echo_receipt, live_receipt
+
+SEED: Final = 7
+STATUSES: Final = ("completed", "completed", "completed", "failed", "cancelled", "expired")
+
+
+def varied_receipts(count: int, newest: datetime, **over: Any) -> Iterator[dict[str, Any]]:
+    """Yield so many decoded receipts, the newest first, the same ones each time.
+
+    Args:
+        over: Members that all of them have.
+    """
+    draw = random.Random(SEED)
+    for number in range(count):
+        begun = newest - timedelta(seconds=number, milliseconds=draw.randrange(1_000))
+        runtime_s = draw.randrange(100, 100_000) / 1_000
+        totals = {
+            "usd": draw.randrange(1_000_000) / 1_000_000, "platform_fee_usd": 0.05, "runtime_s": runtime_s,
+        }  # fmt: skip
+        kind = draw.choice((echo_receipt, baseline_receipt, live_receipt))
+        raw = dict(
+            kind(
+                f"ex_{draw.randbytes(8).hex()}",
+                status=draw.choice(STATUSES),
+                created_at=format_iso(begun),
+                completed_at=format_iso(begun + timedelta(seconds=runtime_s)),
+                totals=totals,
+                **over,
+            ).raw
+        )
+        for part in raw["slices"]:
+            part["slice_id"] = f"sl_{draw.randbytes(6).hex()}"
+            part["input_digest"] = f"sha256:{draw.randbytes(32).hex()}"
+            part["recorded_check"] = part["recorded_check"] | {"recorded_at": raw["completed_at"]}
+            part["cost"] = part["cost"] | {"usd": totals["usd"], "input_tokens": draw.randrange(10_000)}
+        yield raw
