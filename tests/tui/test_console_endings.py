@@ -30,6 +30,7 @@ SCREENS: Final = {
     "the account": (":account\r", "Account and usage"),
     "a filter": ("/", "9/9"),
     "a menu": ("Y", "━ Copy"),
+    "a sheet": ("X", "Keep it running"),
 }
 """What is typed to get to a screen, and what it shows then."""
 
@@ -61,6 +62,7 @@ def service() -> Iterator[ScriptedService]:
         yield running
 
 
+@pytest.mark.representatives(key=lambda case: ENDINGS[case["ending"]][1] == 1)
 @pytest.mark.parametrize(("screen", "ending"), PAIRS, ids=str)
 def test_the_terminal_is_whole_and_the_exit_code_honest(
     tmp_path: Path, service: ScriptedService, screen: str, ending: str
@@ -74,6 +76,11 @@ def test_the_terminal_is_whole_and_the_exit_code_honest(
         assert terminal.wait_exit() == code
         if ending != "a closed terminal":
             assert_whole(terminal, tmp_path)
+        if code == 1:
+            assert "Unexpected error, the console ended" in terminal.screen.text
+            assert "Traceback" not in terminal.screen.text
+            assert "Error" in (tmp_path / "runwatch-data" / "log" / "runwatch.log").read_text()
+    assert service.requests("POST") == []
 
 
 def test_a_window_of_twenty_by_five_says_what_it_needs_and_lets_go(tmp_path: Path, service: ScriptedService) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,45 +27,6 @@ def test_quitting_is_a_success(tmp_path: Path, service: ScriptedService) -> None
         assert_whole(terminal, tmp_path)
 
 
-def test_ctrl_c_ends_it_while_somebody_types_a_filter(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
-        terminal.type("/")
-        terminal.wait_for("9/9")
-        terminal.type("is:live")
-        terminal.wait_for("3 of 9")
-        terminal.press("ctrl+c")
-        assert terminal.wait_exit() == 130
-        assert_whole(terminal, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("number", "code"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)],
-    ids=lambda value: value.name if isinstance(value, signal.Signals) else str(value),
-)
-def test_a_signal_ends_it_while_a_sheet_is_open(
-    tmp_path: Path, service: ScriptedService, number: signal.Signals, code: int
-) -> None:
-    with opened(tmp_path, service) as terminal:
-        terminal.type("X")
-        terminal.wait_for("Keep it running")
-        terminal.signal(number)
-        assert terminal.wait_exit() == code
-        assert_whole(terminal, tmp_path)
-    assert service.requests("POST") == []
-
-
-@pytest.mark.parametrize("key", ["!", "@"], ids=["handler", "worker"])
-def test_an_exception_is_told_in_two_lines_without_the_key(tmp_path: Path, service: ScriptedService, key: str) -> None:
-    with opened(tmp_path, service, victim=True) as terminal:
-        terminal.type(key)
-        assert terminal.wait_exit() == 1
-        assert_whole(terminal, tmp_path)
-        assert "Unexpected error, the console ended" in terminal.screen.text
-        assert "Traceback" not in terminal.screen.text
-    assert "Error" in (tmp_path / "runwatch-data" / "log" / "runwatch.log").read_text()
-
-
 def test_work_that_fails_beside_the_screen_ends_nothing(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service, victim=True) as terminal:
         terminal.type("#")
@@ -74,12 +34,6 @@ def test_work_that_fails_beside_the_screen_ends_nothing(tmp_path: Path, service:
         terminal.press("q", "q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
-
-
-def test_a_closed_terminal_ends_it(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
-        terminal.hang_up()
-        assert terminal.wait_exit() == 129
 
 
 def test_the_mouse_works(tmp_path: Path, service: ScriptedService) -> None:

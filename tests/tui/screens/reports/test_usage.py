@@ -239,7 +239,7 @@ async def test_nothing_is_read_any_more_once_the_screen_has_gone(tmp_path: Path)
         await driven.press("1")
         await driven.shows("Runs")
         before = len(told.requests("GET", "/v1/usage"))
-        await driven.pass_time(200)
+        await driven.pass_time(70)
         assert len(told.requests("GET", "/v1/usage")) == before
 
 
