@@ -196,7 +196,7 @@ async def test_the_time_limit_covers_the_last_byte() -> None:
             gone.set()
 
     async with server(drip) as (port, _), calling(OutboundClient()) as out:
-        failure = await refused(out, f"http://127.0.0.1:{port}/", PROVIDERS, timeout_s=0.2)
+        failure = await refused(out, f"http://127.0.0.1:{port}/", PROVIDERS, timeout_s=0.5)
         async with asyncio.timeout(PATIENCE_S):
             await gone.wait()
     assert (failure.kind, failure.was_sent) == ("timeout", True)
