@@ -741,7 +741,25 @@ async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> 
         await driven.press("X")
         await driven.shows("This profile is read-only; nothing can be sent.")
         await driven.press("tab", "enter", "escape")
+        await driven.press("plus")
+        await driven.shows(re.compile("New run.*This profile is read-only; nothing can be sent.", re.DOTALL))
         assert service.requests("POST") == []
+
+
+@pytest.mark.parametrize("key", ["f2", "ctrl+enter"])
+async def test_one_key_reviews_a_form_from_any_field(tmp_path: Path, key: str) -> None:
+    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
+        await driven.shows("8f21")
+        await driven.press("plus")
+        await driven.shows("Idempotency-Key")
+        await driven.press(key)
+        await driven.until(
+            lambda: getattr(driven.focused, "id", "") == "field-objective", "the field that lacks a value"
+        )
+        assert not isinstance(driven.app.screen, ConfirmDialog)
+        await driven.type("Say hello.")
+        await driven.press("tab", key)
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
 
 
 async def test_times_are_shown_in_the_next_way(tmp_path: Path) -> None:

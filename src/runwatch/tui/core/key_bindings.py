@@ -17,7 +17,7 @@ from textual.keys import KEY_NAME_REPLACEMENTS, Keys
 from runwatch.base.closest_word import closest_word
 from runwatch.view.text.safe_text import SafeText, line
 
-KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "text", "sheet"]
+KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "text", "form", "sheet"]
 """Where an action works: everywhere, on a screen, or in one kind of focused pane."""
 
 SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
@@ -28,6 +28,7 @@ SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
     "tail": "In a list of events",
     "detail": "In details",
     "text": "In a text of several lines",
+    "form": "In a form",
     "sheet": "In a sheet",
 }
 
@@ -163,6 +164,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("detail.unfold", "right l", "unfold", "Unfold this section."),
     _action("detail.fold_all", "Z", "fold all", "Fold or unfold all sections."),
     _action("text.editor", "ctrl+e", "editor", "Edit this text in the editor that $VISUAL or $EDITOR names."),
+    _action("form.send", "f2 ctrl+enter", "review", "Review the request and send it, from any field.", "send"),
     _action("sheet.leave", "escape", "cancel", "Close without sending anything."),
     _action("sheet.copy", "y", "copy", "Copy the id, or the secret that is shown only once."),
     _action("sheet.copy_menu", "Y", "copy more", "Copy the support block of a problem, or the key of the request."),

@@ -12,12 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Static
 
 from runwatch.api.errors import ApiProblem
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import encode_body
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.terminal.editor import EditorError, edit_text, editor_command
@@ -53,7 +54,7 @@ def _first(id: str, action: str) -> list[BindingType]:
     A key that moves the focus then takes effect before the next key is dispatched, so that the rest of a burst of keys
     goes to the newly focused field.
     """
-    found = make_bindings()
+    found = make_bindings(id)
     return [replace(binding, action=action, priority=True) for binding in found if isinstance(binding, Binding)]
 
 
@@ -76,6 +77,7 @@ class FormScreen(CoveringScreen):
         *make_bindings("screen.back"),
         *_first("screen.next_pane", "next_part(1)"),
         *_first("screen.previous_pane", "next_part(-1)"),
+        *_first("form.send", "send"),
         Binding("enter", "next_field", "next field", show=False, priority=True),
         Binding("down", "choose(1)", "next choice", show=False, priority=True),
         Binding("up", "choose(-1)", "previous choice", show=False, priority=True),
@@ -151,7 +153,9 @@ class FormScreen(CoveringScreen):
             TextButton(line("Cancel"), id="leave"),
             id="buttons",
         )
-        fields = FormFields(self.form.asks, self._values, before=self.before_fields(), after=(buttons,))
+        fields = FormFields(
+            self.form.asks, self._values, before=(*self._read_only_note(), *self.before_fields()), after=(buttons,)
+        )
         yield Container(
             Pane(fields, edge=BorderText(title=self.form_title()), id="inputs"),
             Pane(DetailView(id="preview"), edge=BorderText(title=line("Request, exactly as sent")), id="request"),
@@ -160,7 +164,7 @@ class FormScreen(CoveringScreen):
 
     def hints(self) -> Sequence[KeyHint]:
         editor = ["text.editor"] if any(ask.kind == "lines" for ask in self.form.asks) else []
-        return (("screen.next_pane", "next field"), *editor, "screen.back")
+        return (("screen.next_pane", "next field"), "form.send", *editor, "screen.back")
 
     @property
     def fields(self) -> FormFields:
@@ -211,9 +215,16 @@ class FormScreen(CoveringScreen):
         """Enable the keys of the fields only in a field: a menu or the command line in front has its own."""
         if action in {"next_field", "choose"}:
             return isinstance(self.focused, LineInput) and self.focused in self.fields.inputs()
-        if action == "next_part":
+        if action in {"next_part", "send"}:
             return not self.has_overlay
         return super().check_action(action, parameters)
+
+    def action_send(self) -> None:
+        """Open the dialog from any field, or go to the first invalid one."""
+        self._fresh.clear()
+        self._go()
+        if self._problems:
+            self.fields.go_to(next((ask.id for ask in self.form.asks if ask.id in self._problems), ""))
 
     def action_next_field(self) -> None:
         """Go to the next field; from the last one, to the button or the first invalid field."""
@@ -278,6 +289,14 @@ class FormScreen(CoveringScreen):
         elif self._refused:
             first = next((ask.id for ask in self.form.asks if ask.id in self._refused), "")
             self.fields.go_to(first)
+
+    def _read_only_note(self) -> Sequence[Widget]:
+        """Return the note that nothing can be sent, in a read-only profile."""
+        from runwatch.tui.flows.write_dialog import read_only_text
+
+        session = self.console.session
+        told = None if session is None else read_only_text(session)
+        return () if told is None else (Static(to_content(told, Role.WARN), id="read-only"),)
 
     def _show_soon(self, text: str) -> None:
         """Update the preview at once, or for a long text after a pause in typing."""
@@ -353,7 +372,7 @@ class FormScreen(CoveringScreen):
         await asyncio.to_thread(self.form.validate_body, {})
         self._can_check = True
         self.show_request()
-        if self._goes_on and self.is_current and self.query_one("#start", TextButton).has_focus:
+        if self._goes_on and self.is_current and not self.has_overlay:
             self._go()
 
     async def _offer(self) -> None:
