@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from runwatch.base.json import dumps
+from runwatch.base.secrets.secret_patterns import find_known_key
 from tests.support.builders import account, request_body
 from tests.support.cli import Cli, Outcome
 from tests.support.hostile import CORPUS, by_name
@@ -21,11 +22,13 @@ from tests.support.scripted import Said, ScriptedService, running_service
 FORMATS = ("table", "json", "ndjson", "csv")
 ERROR_LIMIT = 60_000
 """A longer error body is not read as a Problem (manual: decisions, "Client and retries")."""
-# A command line carries no NUL, no lone surrogate, and not 128 KiB in one word; an empty id and dots name nothing.
+# A command line carries no NUL, no lone surrogate, and not 128 KiB in one word; an empty id and dots name nothing, and
+# a key is refused as an id.
 TYPED = [
     entry.text
     for entry in CORPUS
     if entry.is_unicode and "\0" not in entry.text and 0 < len(entry.text) <= 2000 and entry.text != ".."
+    if find_known_key(entry.text) is None
 ]
 
 
