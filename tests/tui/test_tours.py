@@ -41,7 +41,7 @@ class Demo(Driven):
 
     home: Path = Path()
 
-    async def reaches(self, text: str | re.Pattern[str], *keys: str, within_s: float = 30.0) -> None:
+    async def reaches(self, text: str | re.Pattern[str], *keys: str, within_s: float = 120.0) -> None:
         """Press keys, and let time go by until the screen shows a text."""
         await self.press(*keys)
         await self.comes(text, within_s)
