@@ -20,10 +20,10 @@ from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.app.launch import DEMO_PACE, DEMO_RUNS
 from tests.service.conftest import Local, serve_in_process
 from tests.support.clock import FakeClock
-from tests.tui.console import PATIENCE_S, Driven, quick_pauses
+from tests.tui.console import Driven, quick_pauses
 from tests.tui.frames import frames_left_out
 
-DISPATCH_S = 0.002
+DISPATCH_S = 0.004
 """How long the service is left alone after each step of its clock."""
 
 at_each_minute = pytest.mark.parametrize(
@@ -55,17 +55,16 @@ async def has_live_run(local: Local) -> bool:
 
 async def let_pass(local: Local, clock: FakeClock, seconds: float) -> None:
     """Let the demo go on while somebody watches; at every moment a run must be live."""
-    end, steps = clock.monotonic() + seconds, 0
+    end, steps, is_live = clock.monotonic() + seconds, 0, True
     while clock.monotonic() < end:
         local.context.touch()
         clock.advance(max(min(clock.next_wake_s or 1.0, 1.0), 0.001))
         await asyncio.sleep(DISPATCH_S)
         steps += 1
         if steps % 25 == 0:
-            # Its clock stands still here, and what is due may still have to be written.
-            async with asyncio.timeout(PATIENCE_S):
-                while not await has_live_run(local):
-                    await asyncio.sleep(DISPATCH_S)
+            # The clock runs ahead of a slow disk, so a run that is due may be written after one look.
+            was_live, is_live = is_live, await has_live_run(local)
+            assert was_live or is_live, "no run is live"
 
 
 @asynccontextmanager
