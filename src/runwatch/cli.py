@@ -131,7 +131,7 @@ def demo(call: Invocation) -> int:
     """Run ``demo``: the console on a temporary service; without a terminal, one test run as text."""
     if _has_terminal():
         gc.disable()
-        from runwatch.tui.app.launch import run_demo
+        from runwatch.tui.app.demo import run_demo
 
         return run_demo(call.environment)
     from runwatch.commands import demo as lines
