@@ -53,7 +53,7 @@ from tests.support.builders import account, event, run
 from tests.support.varied_receipts import varied_receipts
 from tests.support.scripted import Said, ScriptedService
 def receipts():
-    return map(dumps, varied_receipts({MANY}, datetime(2026, 11, 20, 10, tzinfo=UTC)))
+    return map(dumps, varied_receipts({MANY}, datetime(2026, 11, 20, 10, tzinfo=UTC), are_short=True))
 async def main():
     quota = dict(account().raw["quota"]) | {{"rate_limit_rpm": 1_000_000}}
     def events_of(run_id):

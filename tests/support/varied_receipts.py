@@ -14,10 +14,12 @@ SEED: Final = 7
 STATUSES: Final = ("completed", "completed", "completed", "failed", "cancelled", "expired")
 
 
-def varied_receipts(count: int, newest: datetime, **over: Any) -> Iterator[dict[str, Any]]:
+def varied_receipts(count: int, newest: datetime, *, are_short: bool = False, **over: Any) -> Iterator[dict[str, Any]]:
     """Yield so many decoded receipts, the newest first, the same ones each time.
 
     Args:
+        are_short: Whether a hundred thousand of them have to fit into one answer: only kinds of a few members, and
+            neither the time of the end nor what the input was.
         over: Members that all of them have.
     """
     draw = random.Random(SEED)
@@ -27,7 +29,9 @@ def varied_receipts(count: int, newest: datetime, **over: Any) -> Iterator[dict[
         totals = {
             "usd": draw.randrange(1_000_000) / 1_000_000, "platform_fee_usd": 0.05, "runtime_s": runtime_s,
         }  # fmt: skip
-        kind = draw.choice((echo_receipt, baseline_receipt, live_receipt))
+        kind = draw.choice(
+            (echo_receipt, baseline_receipt) if are_short else (echo_receipt, baseline_receipt, live_receipt)
+        )
         raw = dict(
             kind(
                 f"ex_{draw.randbytes(8).hex()}",
@@ -38,9 +42,14 @@ def varied_receipts(count: int, newest: datetime, **over: Any) -> Iterator[dict[
                 **over,
             ).raw
         )
+        ended = raw["completed_at"]
+        if are_short:
+            del raw["completed_at"]
         for part in raw["slices"]:
-            part["slice_id"] = f"sl_{draw.randbytes(6).hex()}"
-            part["input_digest"] = f"sha256:{draw.randbytes(32).hex()}"
-            part["recorded_check"] = part["recorded_check"] | {"recorded_at": raw["completed_at"]}
-            part["cost"] = part["cost"] | {"usd": totals["usd"], "input_tokens": draw.randrange(10_000)}
+            part["slice_id"] = f"sl_{draw.randbytes(4).hex()}"
+            part["recorded_check"] = part["recorded_check"] | {"recorded_at": ended}
+            part["cost"] = part["cost"] | {"usd": totals["usd"]}
+            if not are_short:
+                part["cost"]["input_tokens"] = draw.randrange(10_000)
+                part["input_digest"] = f"sha256:{draw.randbytes(32).hex()}"
         yield raw

@@ -31,9 +31,9 @@ def unknown_calls(holder: Mapping[str, Any]) -> int:
     """
     attempts = holder.get("attempts")
     if isinstance(attempts, list) and attempts:
-        return sum(unknown_calls(attempt) for attempt in attempts if isinstance(attempt, Mapping))
+        return sum([unknown_calls(attempt) for attempt in attempts if isinstance(attempt, dict)])
     cost = holder.get("cost")
-    if isinstance(cost, Mapping) and cost:
+    if isinstance(cost, dict) and cost:
         return unknown_calls(cost)
     count = holder.get("unknown_calls")
     if isinstance(count, int) and not isinstance(count, bool):

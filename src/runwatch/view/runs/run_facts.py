@@ -146,17 +146,16 @@ class RunFacts(NamedTuple):
     @property
     def known_cost_usd(self) -> SourcedValue[Decimal]:
         """The known part of the amount spent including fees, in US dollars, preferably from the receipt."""
-        return _first(
-            (self._receipt.known_spend_usd, FROM_RECEIPT),
-            (self.run.spend_usd, FROM_RUN),
-            (self.run.known_spend_usd, FROM_RUN),
-        )
+        known = None if self.receipt is None else self.receipt.known_spend_usd
+        if known is not None:
+            return SourcedValue(known, FROM_RECEIPT)
+        return _first((self.run.spend_usd, FROM_RUN), (self.run.known_spend_usd, FROM_RUN))
 
     @property
     def unknown_calls(self) -> int:
         """Number of provider calls without a known cost."""
-        if self._receipt.known_spend_usd is not None:
-            return self._receipt.unknown_calls
+        if self.receipt is not None and self.receipt.known_spend_usd is not None:
+            return self.receipt.unknown_calls
         return self.run.unknown_calls or 0
 
     @property
