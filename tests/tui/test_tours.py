@@ -17,7 +17,7 @@ from runwatch.settings.local_service import LocalService
 from runwatch.settings.resolver import SettingOptions
 from runwatch.settings.temporary_service import SAMPLE_PROFILE, add_sample_profile
 from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
-from runwatch.tui.app.launch import DEMO_PACE, DEMO_RUNS
+from runwatch.tui.app.demo import DEMO_PACE, DEMO_RUNS
 from tests.service.conftest import Local, serve_in_process
 from tests.support.clock import FakeClock
 from tests.tui.console import Driven, quick_pauses
