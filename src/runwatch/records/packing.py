@@ -47,18 +47,20 @@ class Shape:
     codes from the last, which is -1.
     """
 
-    __slots__ = ("_containers", "_result", "_slots", "_tables")
+    __slots__ = ("_containers", "_forms", "_result", "_slots", "_tables")
 
     def __init__(
         self,
         tables: Sequence[list[Any]],
         containers: Sequence[tuple[tuple[str, ...] | None, tuple[int, ...]]],
         slots: dict[Path, int],
+        forms: dict[Path, tuple[str, ...] | int],
     ) -> None:
         self._tables = tuple(tables)
         self._containers = tuple((names, _picker(places)) for names, places in containers)
         self._result = -1 if containers else 0
         self._slots = slots
+        self._forms = forms
 
     def unpack(self, packed: bytes, known: str) -> dict[str, Any]:
         """Return the decoded object; parts that it shares with others are the same objects in each.
@@ -86,17 +88,38 @@ class Shape:
         Raises:
             LookupError: It is the known id.
         """
+        found = self.holder(path)
+        if found is None:
+            return None
+        if found[1] == ID:
+            raise LookupError(path)
+        return found[1]
+
+    def holder(self, path: Path) -> tuple[Path, int] | None:
+        """Return where the value is that has the one at a path or is it, and its slot, :data:`ID` for that of the id;
+        ``None`` if it is in none, because it is taken apart or missing.
+        """
         slots = self._slots
         for length in range(len(path), -1, -1):
             found = slots.get(path[:length])
             if found is not None:
-                if found == _ID:
-                    raise LookupError(path)
-                return found
+                return path[:length], found
         return None
 
+    def form(self, path: Path) -> tuple[str, ...] | int | None:
+        """Return the names of an object, or the length of an array, that is taken apart; ``None`` for all else."""
+        return self._forms.get(path)
 
-_ID: Final = 1 << 30
+    def value(self, slot: int, own: Sequence[Any], packed: bytes) -> Any:
+        """Return the value in a slot, except that of the id.
+
+        Args:
+            own: The object's :func:`own_values`.
+        """
+        return own[slot] if slot >= 0 else self._tables[slot][packed[slot]]
+
+
+ID: Final = 1 << 30
 """In place of the slot of the id."""
 
 
@@ -233,6 +256,7 @@ class _ShapeMaker:
         self._tables: list[list[Any]] = []
         self._containers: list[tuple[tuple[str, ...] | None, list[tuple[int, int]]]] = []
         self._slots: dict[Path, int] = {}
+        self._forms: dict[Path, tuple[str, ...] | int] = {}
 
     def make(self, root: _Place, raw: dict[str, Any]) -> Shape:
         """Return the shape of an object."""
@@ -245,7 +269,7 @@ class _ShapeMaker:
         containers = [
             (names, tuple([starts[kind] + place for kind, place in parts])) for names, parts in self._containers
         ]
-        return Shape(self._tables, containers, slots | self._slots)
+        return Shape(self._tables, containers, slots | self._slots, self._forms)
 
     def _look(self, place: _Place, value: Any, path: Path) -> tuple[int, int]:
         """Return the kind of a part, own, coded, the id or taken apart, and its number among those."""
@@ -264,15 +288,16 @@ class _ShapeMaker:
             names = tuple(value)
             for name, item in value.items():
                 if not path and name == self._id_member and item.__class__ is str:
-                    self._slots[(name,)] = _ID
+                    self._slots[(name,)] = ID
                     parts.append((2, 0))
                 else:
                     parts.append(self._look(place.at(name), item, (*path, name)))
+        self._forms[path] = len(parts) if names is None else names
         self._containers.append((names, parts))
         return 3, len(self._containers) - 1
 
 
-_WHOLE: Final = Shape((), (), {(): 0})
+_WHOLE: Final = Shape((), (), {(): 0}, {})
 """The shape of objects that are kept whole."""
 
 

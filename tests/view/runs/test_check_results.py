@@ -128,6 +128,7 @@ def test_an_attempt_is_read_by_its_activity_and_its_outcome(over: dict[str, Any]
         ({"verifier": {"id": "vrf_builtin_baseline", "is_correct": True}}, "live", "baseline"),
         ({"verifier": {"verifier_id": "vrf_builtin_baseline", "is_correct": True}}, "live", "baseline"),
         ({"verifier": {"id": "vrf_7c1e", "is_correct": False}}, "live", "rejected"),
+        ({"verifier": {"id": ["vrf_7c1e"], "is_correct": False}}, "live", "rejected"),
         (
             {"verification_checks": [verification_check(outcome="technical_failure", failure_class="timeout")]},
             "live", "unavailable",

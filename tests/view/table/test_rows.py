@@ -155,16 +155,25 @@ def test_any_values_can_be_ordered_and_the_order_is_stable(values: list[Any], de
     st.lists(
         st.one_of(
             garbage(Receipt).map(Receipt),
-            st.builds(live_receipt, status=words, reason=words, totals=st.fixed_dictionaries({"usd": numbers})),
+            st.builds(
+                live_receipt,
+                status=words,
+                reason=words,
+                totals=st.fixed_dictionaries({"usd": numbers}),
+                slices=st.lists(st.fixed_dictionaries({"cost": st.fixed_dictionaries({"unknown_calls": numbers})})),
+            ),
         ),
         max_size=8,
     ),
     st.sampled_from([*RECEIPTS.all_columns, *RECEIPTS.fields]).map(lambda field: field.id),
     st.booleans(),
+    st.integers(1, 3),
 )
-def test_packed_records_are_sorted_as_others_are(records: list[Receipt], name: str, descending: bool) -> None:
+def test_packed_records_are_sorted_as_others_are(
+    records: list[Receipt], name: str, descending: bool, limit: int
+) -> None:
     packed = [Receipt(dict(record.raw)) for record in records]
-    with patch.multiple(packing, CODES=2, OBJECTS=1):
+    with patch.multiple(packing, CODES=2, OBJECTS=limit):
         RecordPacker(Receipt).pack(packed)
     by, order = (SortKey(name, descending),), {}
     for made in (records, packed):

@@ -115,7 +115,7 @@ def slice_finding(part: ReceiptSlice, mode: str | None, glyphs: Glyphs = UNICODE
         return _test(glyphs)
     verifier = part.verifier
     if verifier is not None:
-        if BASELINE_VERIFIER in {verifier.verifier_id, verifier.raw.get("id")}:
+        if BASELINE_VERIFIER in (verifier.verifier_id, verifier.raw.get("id")):
             return _baseline(verifier.is_correct, glyphs)
         return _verdict(verifier.is_correct, verifier.quality_score, glyphs)
     for check in reversed(part.verification_checks or ()):

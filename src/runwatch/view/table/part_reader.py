@@ -1,0 +1,111 @@
+"""Reads of a few members of packed records, without making the objects that hold them again for each record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runwatch.records.packing import ID, Path, Shape, own_values
+from runwatch.records.record import Record
+from runwatch.view.table.recorded_reads import RecordedReads
+
+
+class UnreadError(Exception):
+    """Something else is read of a record than before of another one of its shape."""
+
+
+class _Part(dict[str, Any]):
+    """An object of which some members are known; reading anything else fails.
+
+    Attributes:
+        names: The members that it has, known or not.
+    """
+
+    __slots__ = ("names",)
+
+    names: frozenset[str]
+
+    # The descriptor itself, so that reading a known member takes no longer than of any object.
+    get = dict.__getitem__  # type: ignore[assignment]
+
+    def __missing__(self, name: str) -> Any:
+        if name in self.names:
+            raise UnreadError(name)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.names:
+            raise KeyError(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
+
+def _refuse(*_: object, **__: object) -> Any:
+    raise UnreadError
+
+
+for _name in (
+    "__eq__", "__iter__", "__len__", "__ne__", "__or__", "__reduce_ex__", "__repr__", "__reversed__", "__ror__", "copy",
+    "items", "keys", "values",
+):  # fmt: skip
+    setattr(_Part, _name, _refuse)
+
+
+class PartReader:
+    """Reads some values of packed records of a shape.
+
+    Args:
+        root: The object in which the values are put.
+        places: Of each value, the object or array, the name or position there, and the slot.
+    """
+
+    def __init__(
+        self, kind: type[Record], shape: Shape, root: _Part, places: Sequence[tuple[Any, str | int, int]]
+    ) -> None:
+        self._record = kind(root)
+        self._shape = shape
+        self._own = [place for place in places if 0 <= place[2] != ID]
+        self._coded = [place for place in places if place[2] < 0]
+        self._ids = [place for place in places if place[2] == ID]
+
+    def of(self, record: Record, packed: bytes) -> Record:
+        """Return a record that has these values and nothing else, until the next call."""
+        values = own_values(packed)
+        for holder, name, slot in self._own:
+            holder[name] = values[slot]
+        for holder, name, slot in self._coded:
+            holder[name] = self._shape.value(slot, values, packed)
+        for holder, name, _ in self._ids:
+            holder[name] = record.id
+        return self._record
+
+
+def make_part_reader(kind: type[Record], reads: RecordedReads, shape: Shape) -> PartReader | None:
+    """Return a reader of what was read of a record; ``None`` if that cannot be told, or is not only a part of it."""
+    holders: dict[Path, Any] = {}
+    places: dict[Path, tuple[Any, str | int, int]] = {}
+    if not reads.is_complete or not isinstance(shape.form(()), tuple):
+        return None
+    for path in ((), *reads.paths):
+        form, held = shape.form(path), shape.holder(path)
+        if form is not None:
+            made: Any = [None] * form if isinstance(form, int) else _Part()
+            if isinstance(form, tuple):
+                made.names = frozenset(form)
+            holders[path] = made
+            if path:
+                holders[path[:-1]][path[-1]] = made
+        elif held is not None:
+            place, slot = held
+            places[place] = (holders[place[:-1]], place[-1], slot)
+    if any(
+        isinstance(holder, list) and not all((*path, number) in holders for number in range(len(holder)))
+        for path, holder in holders.items()
+    ):
+        # An array stays the same object for all records, so what is in it has to stay too.
+        return None
+    return PartReader(kind, shape, holders[()], list(places.values()))
