@@ -27,8 +27,11 @@ from runwatch.api.decoding.item_stream import ItemStream
 from runwatch.base.clock import SystemClock
 from runwatch.base.json import encode_body
 from runwatch.records.event import RunEvent
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import RecordPacker
 from runwatch.store.repositories.event_store import event_row
 from tests.performance.measure import Figure, in_turns
+from tests.support.varied_receipts import varied_receipts
 
 EVENTS = 5_000
 TARGET = 0.5
@@ -204,4 +207,33 @@ def figures() -> list[Figure]:
         Figure("memory an event, pydantic with extras", f"{memory['model']:,.0f} B", f"{memory['model'] / bare:.2f}"),
         Figure("memory an event, its text alone", f"{memory['text']:,.0f} B", f"{memory['text'] / bare:.2f}"),
     ]
-    return table
+    return [*table, *_packing()]
+
+
+def _packing() -> list[Figure]:
+    """What it takes to keep the receipts of a long list packed, and to read one again."""
+    raws = list(varied_receipts(EVENTS, datetime(2026, 11, 20, 10, tzinfo=UTC)))
+    texts = [encode_body(raw) for raw in raws]
+
+    def pack() -> list[Receipt]:
+        made = list(map(Receipt, raws))
+        RecordPacker(Receipt).pack(made)
+        return made
+
+    packed = pack()
+    loads, packing, reading = in_turns(
+        lambda: list(map(json.loads, texts)),
+        pack,
+        lambda: [receipt.decoded() for receipt in packed],
+        clock=time.thread_time,
+    )
+    each = 1e6 / EVENTS
+    forms = [receipt.packed for receipt in packed]
+    size = sum(len(form[1]) for form in forms if form is not None) / EVENTS
+    text = sum(map(len, texts)) / EVENTS
+    return [
+        Figure("json.loads of a varied receipt", f"{loads * each:.2f} µs", "1.00"),
+        Figure("… packing it", f"{packing * each:.2f} µs", f"{loads / packing:.2f}"),
+        Figure("… reading it again when it is packed", f"{reading * each:.2f} µs", f"{loads / reading:.2f}"),
+        Figure("… bytes of it, packed", f"{size:,.0f} B", f"{size / text:.2f} of its text"),
+    ]

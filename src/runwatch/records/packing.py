@@ -3,7 +3,7 @@
 Objects of one list are built alike, and most of their parts have few different values: a status, a model, a whole
 route. Such a part is kept once and stands in each object as one byte, its code. An object of which there are too many
 is taken apart, and its members are looked at in the same way; a value that differs in most objects, such as a time, is
-kept with the object. So an object takes an eighth of its JSON text, what most of it says is read without decoding it,
+kept with the object. So an object takes a tenth of its JSON text, what most of it says is read without decoding it,
 and all of it is put together again in a few microseconds, with every value exactly as it came.
 """
 
