@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -89,10 +90,10 @@ class TwentyEventsASecond:
 
 
 async def look(driven: Driven, name: str) -> None:
-    """Compare what is drawn now."""
+    """Compare what is drawn now; which second a wait began in is left to chance."""
     driven.app._tick()
     await driven.pilot.pause()
-    check_golden(f"80x24/awkward-{name}", driven.text)
+    check_golden(f"80x24/awkward-{name}", re.sub(r"(held |again in )0:(49|50)", r"\g<1>0:50", driven.text))
 
 
 async def test_a_service_without_lists(tmp_path: Path) -> None:

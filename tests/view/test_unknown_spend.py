@@ -273,7 +273,9 @@ def test_a_chosen_member_is_marked_as_its_own_column_is(marks: dict[str, int], c
 def test_a_listed_run_tells_exact_estimated_least_and_unknown_spend_apart_without_its_receipt(
     spend: dict[str, Any], cell: str, detail: str
 ) -> None:
-    run = RunFacts(Run({**builders.open_run(status="completed").raw, **spend}))
+    body = builders.open_run(status="completed").raw
+    allowed = {**body["policy"], "budget": {"max_cost_usd": 1, "max_runtime_s": 60}}
+    run = RunFacts(Run({**body, "policy": allowed, **spend}))
     assert cell_of(RUNS, "cost", run) == cell
     printed = [" ".join(one.split()) for one in map(str, text_output.detail_lines(RUNS, run, CONTEXT))]
     assert f"cost_usd {detail} (run)" in printed

@@ -62,6 +62,7 @@ def nowhere(home: Path, *outcomes: Any) -> None:
 
 def test_a_source_is_connected_step_by_step(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
     offer_source(service)
+    service.say("GET", CONNECTION, Said(200, resources.connection()))
     outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=f"{CANARY}\n".encode())
     assert outcome.code == 0
     assert outcome.json == {"connection": dict(resources.connection().raw), "arms": [dict(resources.arm_outcome().raw)]}
@@ -257,8 +258,7 @@ def test_connecting_again_tests_a_new_model_sets_prices_and_grants_data_classes(
     assert outcome.code == 0
     assert outcome.json["connection"] == dict(priced.raw)
     assert [loads(heard.body) for heard in service.requests("POST", f"{CONNECTION}/deployments/sync")] == [
-        {},
-        {"models": ["ember-7b-instruct"], "prices": prices},
+        {"models": ["ember-7b-instruct"], "prices": prices}
     ]
     (changed,) = service.requests("PATCH", "/v1/arms/arm_09")
     assert loads(changed.body) == {"data_class_grants": ["public", "sandbox"]}
