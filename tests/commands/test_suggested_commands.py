@@ -10,6 +10,7 @@ import pytest
 
 import runwatch as package
 from runwatch.api.errors import NoResponseError
+from runwatch.base.secrets.secret_patterns import find_known_key
 from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.error_report import error_text
@@ -83,7 +84,8 @@ def test_a_suggested_command_does_what_it_says_and_nothing_else(shell: str, tmp_
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("shell", SHELL_PARAMETERS)
 def test_so_it_is_for_the_whole_corpus(shell: str, tmp_path: Path, runwatch: Here) -> None:
-    texts = [hostile.text for hostile in CORPUS if len(hostile.text) < 200]
+    # A key among the words of a command is refused.
+    texts = [each.text for each in CORPUS if len(each.text) < 200 and find_known_key(each.text) is None]
     check_what_runs(shell, tmp_path, runwatch, texts)
 
 

@@ -178,7 +178,10 @@ def test_a_source_with_an_address_of_its_own_takes_its_usual_way(runwatch: Here,
     ("failure", "said"),
     [
         ({"test_error": "authentication"}, ("the source refused the key", "another key")),
-        ({"test_error": "authentication", "auth_scheme": "none"}, ("the server asks for a key", "with a key")),
+        (
+            {"test_error": "authentication", "auth_scheme": "none"},
+            ("the server asks for a key", "again with --key-stdin"),
+        ),
         ({"test_failure": "request_refused", "test_http_status": 400}, ("refused the request (HTTP 400)", "the log")),
         (
             {"test_error": "model_not_found", "test_suggestions": ["ember-7b", "ember-9b"]},
@@ -203,7 +206,7 @@ def test_a_new_connection_whose_test_fails_is_removed_and_the_cause_has_its_advi
     outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
     assert outcome.code == 1
     assert outcome.json == {"connection": None, "arms": []}
-    assert all(words in outcome.errors for words in said)
+    assert all(words in outcome.errors for words in said), outcome.errors
     assert ("rotate" in outcome.errors) is False
     assert len(service.requests("DELETE", CONNECTION)) == 1
 

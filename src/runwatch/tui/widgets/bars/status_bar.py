@@ -81,7 +81,10 @@ class StatusBar(Bar):
         return self._with_rest(hints, shown), pinned
 
     def part_clicked(self, target: object) -> None:
-        if isinstance(target, tuple):
+        if self._is_prompt:
+            # The keys of a prompt are those of its input, which keeps the focus.
+            self.app.simulate_key(str(target))
+        elif isinstance(target, tuple):
             self.post_message(self.RestRequested(target))
         else:
             self.post_message(HintClicked(str(target)))
@@ -89,7 +92,7 @@ class StatusBar(Bar):
     def _hint(self, hint: KeyHint) -> BarPart:
         id, label = _labelled(hint)
         if self._is_prompt:
-            return BarPart(((key_label(id), ACCENT), (line(f" {label}"), Role.QUIET)))
+            return BarPart(((key_label(id), ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
         return BarPart(((get_app(self).keys.shown(id), ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
 
     def _with_rest(self, hints: Sequence[BarPart], shown: int) -> list[BarPart]:
