@@ -134,7 +134,7 @@ async def begin_handoff(organization: Organization) -> Good:
 async def connect_source(organization: Organization) -> Good:
     handoff = await organization.handoff()
     members = ("source_id", "auth_scheme", "handoff_intent_id", "source_scope")
-    return Good(body={"display_name": "Lab", **{name: handoff[name] for name in members}})
+    return Good(body={"display_name": organization.fresh("Lab"), **{name: handoff[name] for name in members}})
 
 
 async def rotate(organization: Organization) -> Good:

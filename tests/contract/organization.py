@@ -151,7 +151,7 @@ class Organization:
         """A new connection that has passed its test and has taken over the source's models."""
         handoff = await self.handoff(base_url)
         members = ("source_id", "auth_scheme", "handoff_intent_id", "source_scope")
-        body = {"display_name": "Lab", **{name: handoff[name] for name in members}}
+        body = {"display_name": self.fresh("Lab"), **{name: handoff[name] for name in members}}
         connection = await self.post("/v1/source-connections", body)
         path = f"/v1/source-connections/{connection['connection_id']}"
         await self.post(f"{path}/test")
