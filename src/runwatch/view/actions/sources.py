@@ -126,7 +126,8 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
     mutation=Mutation(
         operation="postSourceConnections",
         sentence=lambda it: (
-            f"{_connecting_to(it)} No model is called; test the connection next."
+            f"{_connecting_to(it)} No model is called, and none of its models runs before the connection is tested."
+            " Test it next."
         ),
         cancel_label="Do not connect it",
         members=_of_handoff,

@@ -33,8 +33,9 @@ _AFTER_TIMED_OUT: Final = (
 )
 
 _WITHOUT_REFUSAL: Final = (
-    "Read the attempts in the receipt: they say what went wrong. Test the connection with `runwatch sources test`, and"
-    " look into the log of the provider's server, or of a proxy in between, then submit again."
+    "Read the attempts in the receipt: they say what went wrong. Test the connection, which the receipt names, with"
+    " `runwatch sources test ID`, and look into the log of the provider's server, or of a proxy in between, then"
+    " submit again."
 )
 """Advice where the provider refused no call, so that the run has no ``provider_errors``."""
 
