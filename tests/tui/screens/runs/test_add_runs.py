@@ -99,6 +99,13 @@ async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path:
         assert await added(driven) == ["ex_later04"]
 
 
+async def test_a_key_is_not_added_and_is_named_by_its_kind(tmp_path: Path, service: ScriptedService) -> None:
+    async with console(service, tmp_path) as driven:
+        outcome = await add_to_watch_list(driven.session, "sk-ant-api03-canary-5f1e7c2b9d40")
+        assert outcome.words.startswith("not added: execution_id: Looks like a key of a model provider.")
+        assert await added(driven) == []
+
+
 async def test_without_a_service_there_is_nothing_to_add_to(tmp_path: Path) -> None:
     service = ScriptedService()
     async with console(service, tmp_path, is_open=False) as driven:

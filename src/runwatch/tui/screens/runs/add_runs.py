@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Static, TextArea
 
-from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError
+from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError, NoResponseError, RateLimitedError
 from runwatch.base.text import cell_width
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.key_bindings import make_bindings
@@ -81,7 +81,8 @@ async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:
         ):
             await session.watch_list.add(session.scope, [run_id])
             return AddedRun(run_id, f"added, not read yet: {error.title}", Role.WARN)
-        return AddedRun(run_id, f"not added: {error.title}", Role.BAD)
+        why = error.detail if isinstance(error, InvalidRequestError) else error.title
+        return AddedRun(run_id, f"not added: {why}", Role.BAD)
     await session.watch_list.add(session.scope, [run.id or run_id])
     if run.id:
         store_record(session, run)
