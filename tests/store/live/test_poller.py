@@ -153,11 +153,12 @@ async def test_a_service_that_is_down_is_asked_ever_more_seldom_but_for_ever(tmp
         service.say("GET", "/v1/executions", Said(503, problem("upstream_unavailable")))
         await watch.let_pass(600)
         times = [at for at, heard in zip(service.times, service.heard, strict=True) if heard.head.path.endswith("ns")]
-        assert max(later - earlier for earlier, later in pairwise(times[-20:])) < 35
+        assert max(later - earlier for earlier, later in pairwise([*times[-20:], clock.monotonic()])) < 35
         assert len(times) < 150
         service._said.clear()
-        await watch.let_pass(35)
-        assert watch.session.store.collection("work", "run").failure is None
+        for _ in range(3):
+            await watch.let_pass(35)
+        assert watch.session.store.collection("work", "run").failure is None, (times[-20:], service.times[-9:])
 
 
 async def test_without_a_list_of_runs_those_of_the_watch_list_are_read_one_by_one(tmp_path: Path) -> None:
