@@ -174,7 +174,7 @@ def test_reasons_and_providers_make_a_table() -> None:
     ]
     table = build_failure_matrix(count_runs(runs), CONTEXT, 110)
     head, *lines = text(table.lines).splitlines()
-    assert head.split() == ["reason", "openrouter", "northwind", "none", "all"]
+    assert head.split() == ["reason", "openrouter", "northwind", "no", "provider", "all"]
     assert [row.split() for row in lines][:2] == [
         ["dispatch_network_error", "6", "0", "0", "6"], ["fallback_exhausted", "0", "2", "0", "2"],
     ]  # fmt: skip
@@ -213,8 +213,8 @@ def test_an_account_that_is_not_offered_is_no_nought() -> None:
 
 def test_an_account_that_tells_nothing_says_so() -> None:
     shown = text(limit_lines(AccountLimits(account=Account({"tenant_id": "t"})), CONTEXT))
-    assert "quota    ? not told" in shown
-    assert "balance  ? not told" in shown
+    assert "quota    ? not stated" in shown
+    assert "balance  ? not stated" in shown
 
 
 def test_lists_that_are_missing_are_named_with_why() -> None:

@@ -149,8 +149,8 @@ EDIT: Final = ResourceAction[Verifier](
     off_because="It is retired.",
     mutation=Mutation(
         operation="patchVerifiersByVerifierId",
-        sentence=lambda it: f"Changes {it.display_name or it.id} and gives it another revision. What is left as it"
-        " stands is not sent.",
+        sentence=lambda it: f"Changes {it.display_name or it.id} and gives it another revision. Fields that you leave"
+        " unchanged are not sent.",
         command_fields=(_DATA_CLASSES,),
         fields=(
             replace(_NAME, start=lambda it: it.display_name or ""),

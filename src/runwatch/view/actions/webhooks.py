@@ -20,7 +20,7 @@ def _minted(answer: Any) -> list[tuple[str, str]]:
     """Return the signing secret, which the service sends only this once."""
     secret = answer.get("secret") if isinstance(answer, Mapping) else None
     if not isinstance(secret, str) or not secret:
-        return [("secret", "not told again: it was shown once; give the webhook another one")]
+        return [("secret", "shown only once; rotate it if it is lost")]
     return [("secret", secret), ("", "It is shown only once and not stored. Copy it before you close this.")]
 
 
@@ -36,8 +36,8 @@ ADD_WEBHOOK: Final = ResourceAction[None](
     notes=f"Events are {', '.join(EVENT_TYPES[:-1])} and {EVENT_TYPES[-1]}.",
     mutation=Mutation(
         operation="postWebhooks",
-        sentence=lambda _: "Has every run that ends told to this address, signed with a secret that is shown once,"
-        " here.",
+        sentence=lambda _: "Notifies this address of every run that ends. Notices are signed with a secret that is"
+        " shown only once, here.",
         confirm_label="Add it",
         cancel_label="Do not add one",
         fields=(

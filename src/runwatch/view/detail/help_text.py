@@ -76,7 +76,7 @@ FACTS: Final = (
     ),
     (
         "Fields",
-        "A record may have fields that runwatch does not know. They are shown after the known ones; none is hidden.",
+        "A record may have fields that runwatch does not know. All of them are shown after the known ones.",
     ),
     (
         "Problems",

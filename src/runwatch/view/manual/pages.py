@@ -26,7 +26,7 @@ TOPICS: Final[Mapping[str, str]] = {
     "settings": "every setting, with its values",
     "commands": "every command with its options, and the exit codes",
     "live-runs": "runs with a model of this machine or of a provider",
-    "webhooks": "being told of ended runs: signatures, tries, replay",
+    "webhooks": "notices of ended runs: signatures, attempts, replay",
     "local-service": "running it, its data, backup, removal",
     "security": "what is protected against whom, and what is not",
     "interface": "the HTTP interface as runwatch reads it",

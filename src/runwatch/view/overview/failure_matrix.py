@@ -27,7 +27,7 @@ MIN_COLUMN_CELLS: Final = 6
 MAX_COLUMN_CELLS: Final = 22
 
 _GAP: Final = 2
-_NONE: Final = "none"
+_NONE: Final = "no provider"
 _UNKNOWN: Final = "unknown"
 _ALL: Final = "all"
 _HOUR: Final = "ended<1h"

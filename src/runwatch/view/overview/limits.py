@@ -102,7 +102,7 @@ def _of(limit: int | None) -> str:
 def _balance(account: Account, context: RenderContext) -> LinkSpan:
     balance = account.balance_usd
     if balance is None and account.balance is not None and account.balance.balance_usd is not None:
-        return make_plain_span("none is kept")
+        return make_plain_span("no balance kept")
     if balance is None:
         return _untold(context)
     return make_link_span(
@@ -111,7 +111,7 @@ def _balance(account: Account, context: RenderContext) -> LinkSpan:
 
 
 def _untold(context: RenderContext) -> LinkSpan:
-    return make_plain_span(f"{context.glyphs.unknown} not told")
+    return make_plain_span(f"{context.glyphs.unknown} not stated")
 
 
 def _problem_line(spending: AccountLimits, context: RenderContext) -> LinkedLine:

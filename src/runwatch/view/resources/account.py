@@ -191,7 +191,7 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
             "review_composer_fee_usd_per_execution:usd", under="billing"
         )),
     ),
-    empty="The service told nothing about the account.",
+    empty="The service returned no account data.",
     create_actions=ACCOUNT_MAKES,
 )  # fmt: skip
 

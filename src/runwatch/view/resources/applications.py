@@ -34,7 +34,7 @@ def _once_more(plan: Plan) -> str:
 
 def _plan_means(plan: Plan, _: object, __: RenderContext) -> CellText | None:
     if not _can_apply(plan):
-        return StyledText(line("It cannot be applied now; what stands in its way is below."), Role.BAD)
+        return StyledText(line("It cannot be applied now; the reasons are below."), Role.BAD)
     return StyledText(line(f"Applying it spends at most {max_spend_text(plan)}{_once_more(plan)}."), Role.GOOD)
 
 

@@ -330,7 +330,7 @@ class OverviewScreen(ConsoleScreen):
             if self.is_narrow
             else "Failed and expired, by reason and provider, last hour"
         )
-        more = f"{table.left_out} more providers in a wider window" if table.left_out else ""
+        more = f"{left} more provider{'s' * (left != 1)} in a wider window" if (left := table.left_out) else ""
         hint = "select a number to open its list" if table.lines else ""
         self._pane("reasons").set_border_text(
             title=line(title), age=line(hint), counters=(label_span(more, Role.WARN),)
