@@ -59,11 +59,11 @@ CATALOG_ENTRY: Final[Shape] = {
             "release_assurance": ASSURANCE, "assurance_evidence_ref": TEXT_OR_NULL,
         },
         "protocol_profile": str, "auth_scheme": str, "data_classes": [str], "fallback_policy": FALLBACK,
-        "location": str, "route": str, "pricing_basis": PRICING, "tested_at": TIME,
+        "location": str, "route": str, "pricing_basis": PRICING, "tested_at": TIME_OR_NULL,
         "resolved_upstream_ref": TEXT_OR_NULL, "resolution_evidence_ref": TEXT_OR_NULL,
         "certification": {
             "certification_id": str, "evidence_schema_version": str, "generated_at": TIME,
-            "standing": words("conformant", "exact_artifact"),
+            "standing": (None, words("conformant", "exact_artifact")),
             "subject": {
                 "model_key": str, "served_variant_id": str, "source_id": str, "protocol_profile": str,
                 "auth_scheme": str, "location": str, "route": str, "pricing_basis": PRICING,

@@ -24,7 +24,7 @@ def connection(**over: Any) -> Row:
         "binding_revision": 2,
         "tested_binding_revision": 2,
         "updated_at": "t1",
-        "endpoint": {"failed": {"broken": "the source failed"}},
+        "endpoint": {"failed": {"broken": "the source failed"}, "removed": ["away"]},
     }
     return row(**{**usable, **over})
 
@@ -74,6 +74,12 @@ def test_a_plainly_available_model_says_nothing_of_its_route() -> None:
         (deployment(status="disabled"), ["public"], "degraded", ("retired", "absent_from_feed", "t2")),
         (deployment(), ["public", "sandbox"], "degraded", ("quarantined", "drift", "t2")),
         (deployment(), [], "ready", None),
+        (
+            deployment(status="disabled", upstream_ref="away"),
+            ["public"],
+            "degraded",
+            ("suspended", "operator_suspended", "t2"),
+        ),
         (deployment(upstream_ref="broken"), ["public"], "degraded", ("suspended", "not_ready", "t1")),
     ],
 )

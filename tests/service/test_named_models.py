@@ -11,6 +11,7 @@ from runwatch.service.models.providers import http_client
 from tests.service.conftest import Json, Local
 from tests.service.http.test_problem_responder import check, fields
 from tests.service.sourcing import SECRET, connect, model_arm, post, sync
+from tests.service.test_model_catalog import entries
 from tests.support.model_server import DROP, HANG, Fault, ModelServer
 from tests.support.scripted import Said
 
@@ -152,6 +153,41 @@ async def test_a_model_that_fails_leaves_the_others_usable_and_can_be_taken_off(
         for body in ({"remove": ["tiny-2"]}, {"remove": ["tiny-1"], "models": ["tiny-2"]}):
             problem = check(await local.http.post(f"{path}/deployments/sync", json=body), "validation_failed")
             assert fields(problem) == ["remove"]
+
+
+async def test_a_listed_model_that_a_user_removed_stays_off_until_it_is_added_again(local: Local) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2")) as server:
+        path, _ = await connect_named(local, server, "tiny-1")
+        served = await sync(local, path)
+        arm = await model_arm(local, served["tiny-2"])
+        await post(local, f"{path}/deployments/sync", {"remove": ["tiny-2"]})
+        await post(local, f"{path}/test")
+        assert {name: each["status"] for name, each in (await sync(local, path)).items()} == {
+            "tiny-1": "listed",
+            "tiny-2": "disabled",
+        }
+        removed = await local.get(f"/v1/arms/{arm['arm_id']}")
+        assert removed["status_reason"].startswith("Your organization removed the model")
+        assert removed["route_availability"]["reason"] == "operator_suspended"
+        assert (await local.get(path))["removed_models"] == ["tiny-2"]
+
+        await post(local, f"{path}/deployments/sync", {"models": ["tiny-2"]})
+        assert (await local.get(f"/v1/arms/{arm['arm_id']}"))["status"] == "ready"
+        assert (await local.get(path))["removed_models"] == []
+
+
+async def test_only_a_model_that_answered_a_call_is_shown_as_tested(local: Local) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2")) as server:
+        path, _ = await connect_named(local, server, "tiny-1")
+        for names in (["tiny-1"], ["tiny-1", "tiny-2"]):
+            await sync(local, path)
+            await post(local, f"{path}/test")
+            told = {entry["deployment"]["upstream_ref"]: entry for entry in await entries(local)}
+            assert {name for name, entry in told.items() if entry["offering"]["tested_at"]} == {*names}
+            assert {name for name, entry in told.items() if entry["deployment"]["last_tested_at"]} == {*names}
+            standing = {name: entry["offering"]["certification"]["standing"] for name, entry in told.items()}
+            assert standing == {name: "conformant" if name in names else None for name in ("tiny-1", "tiny-2")}
+            await post(local, f"{path}/deployments/sync", {"models": ["tiny-2"]})
 
 
 async def test_the_words_of_the_source_are_told_without_its_key(local: Local) -> None:

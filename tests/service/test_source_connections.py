@@ -57,6 +57,7 @@ async def test_a_new_connection_is_a_whole_record_that_is_not_usable(local: Loca
         "test_message": None,
         "test_models": [],
         "failed_models": [],
+        "removed_models": [],
         "test_suggestions": [],
         "test_was_sent": None,
         "last_tested_at": None,

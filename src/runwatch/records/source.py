@@ -143,6 +143,7 @@ class SourceConnection(Record):
     test_message = text("test_message")
     test_models = texts("test_models")
     failed_models = many(FailedModel, "failed_models")
+    removed_models = texts("removed_models")
     test_suggestions = texts("test_suggestions")
     test_was_sent = flag("test_was_sent")
     last_tested_at = moment("last_tested_at")

@@ -214,7 +214,9 @@ RESOURCE_COMMANDS = (
                 "MODEL",
                 "texts",
             ),
-            OptionSpec("--remove", "take off a model that was added by its name; may be repeated", "MODEL", "texts"),
+            OptionSpec(
+                "--remove", "take off a model until --model adds it again; may be repeated", "MODEL", "texts"
+            ),
             FIELDS,
             *TARGET,
             *FORMAT,

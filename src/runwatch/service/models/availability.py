@@ -12,6 +12,9 @@ from runwatch.service.transaction import Row
 
 READY: Final[tuple[str, str | None]] = ("ready", None)
 
+REMOVED: Final = "removed"
+"""Member of a connection's ``endpoint`` column with the models that a user took off."""
+
 FAILED: Final = "failed"
 """Member of a connection's ``endpoint`` column with the models that failed a test that others passed, and why."""
 
@@ -35,10 +38,17 @@ def is_named_by(credential_ref: str | None, connection: Row) -> bool:
     return credential_ref in {None, connection["connection_id"], connection["auth_binding_ref"]}
 
 
+def is_removed(deployment: Row, connection: Row) -> bool:
+    """Whether a user took the model off its connection and has not added it again."""
+    return deployment["upstream_ref"] in connection["endpoint"].get(REMOVED, [])
+
+
 def find_status(grants: Collection[str], deployment: Row, connection: Row) -> tuple[str, str | None]:
     """Return the status of a model option that is not disabled, and the reason if it is not ready."""
     if not is_usable(connection):
         return "degraded", _connection_reason(connection)
+    if is_removed(deployment, connection):
+        return "degraded", "Your organization removed the model from its connection. Add it there by name to use it."
     if deployment["status"] != "listed":
         gone = deployment["definition"]["lifecycle"] == "retired"
         return "degraded", "The model is retired." if gone else "The connection no longer serves the model."
@@ -57,6 +67,8 @@ def route_availability(grants: Collection[str], deployment: Row, connection: Row
         return _unavailable("suspended", "operator_suspended", connection["revoked_at"])
     if not is_usable(connection):
         return _unavailable("suspended", "not_ready", connection["updated_at"])
+    if is_removed(deployment, connection):
+        return _unavailable("suspended", "operator_suspended", deployment["updated_at"])
     lifecycle, since = deployment["definition"]["lifecycle"], deployment["definition"].get("lifecycle_since")
     if lifecycle == "retired":
         return _unavailable("retired", "provider_deprecated", since or deployment["updated_at"])

@@ -1,8 +1,8 @@
 """JSON of what connections serve: definitions, deployments, catalog entries, provenance.
 
 Pure functions over rows (manual: interface, "Model catalog, definitions and deployments"). A certification states only
-what a test has proved: that the source accepts the connection's own secret and lists the model. Evidence that was not
-collected, such as the source's statement of which release answers, is ``null``.
+what a test has proved: that the model answered a call over the connection. Without such a call, ``standing`` and
+``tested_at`` are ``null``, as is all evidence that was not collected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CATALOG_POLICY: Final = "curated_tested_connection_filtered"
 PROVENANCE_VERSION: Final = "1"
 
 EVIDENCE_VERSION: Final = "1"
-"""Version of a certification's evidence: a connection test and the source's model list."""
+"""Version of a certification's evidence: a connection test, the source's model list, and a call of the model."""
 
 ECONOMY_USD: Final = Decimal(1)
 STANDARD_USD: Final = Decimal(10)
@@ -96,7 +96,7 @@ def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
             "certification": {
                 "certification_id": _id("cert", deployment["model_deployment_id"], subject, deployment["data_classes"]),
                 "evidence_schema_version": EVIDENCE_VERSION,
-                "standing": "conformant",
+                "standing": None if deployment["last_tested_at"] is None else "conformant",
                 "generated_at": deployment["updated_at"],
                 "subject": subject,
             },

@@ -18,7 +18,7 @@ from runwatch.service.access.vault import Vault
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, handoffs
-from runwatch.service.models.availability import FAILED, is_usable
+from runwatch.service.models.availability import FAILED, REMOVED, is_usable
 from runwatch.service.models.catalog import LANES, is_pool
 from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers, ServedModels
 from runwatch.service.tables.models import arms as arms_table
@@ -38,6 +38,9 @@ TEST_ERRORS: Final = (
     "provider_insufficient_funds",
 )
 """Values of ``test_error``: the source was reached and refused."""
+
+CALLED: Final = "called"
+"""Member of the ``endpoint`` column with the time of each model's last answered test call."""
 
 _ANSWER: Final = "test_answer"
 """Member of the ``endpoint`` column with the source's response to a failed test."""
@@ -176,7 +179,8 @@ def _take_over(transaction: Transaction, row: Row, handoff: Row) -> tuple[Row, s
     named = endpoint.get("models", [])
     models = list(dict.fromkeys([*named, *asked["models"]]))
     prices = {name: {**endpoint[name], **asked["own_prices"]} for name in ("own_prices", "prices")}
-    changed = {"endpoint": {**endpoint, **prices, "models": models}}
+    removed = [name for name in endpoint.get(REMOVED, []) if name not in asked["models"]]
+    changed = {"endpoint": {**endpoint, **prices, "models": models, REMOVED: removed}}
     if handoff["secret_handle"] is not None or handoff["auth_scheme"] != row["auth_scheme"]:
         return _give_key(transaction, row, handoff, **changed)
     _change(transaction, row, **changed, **({} if models == named else {"test_state": "untested", "test_error": None}))
@@ -200,6 +204,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
         "base_url": found.base_url,
         "models": [*found.named, *kept],
         FAILED: {name: describe_failure(row, error) for name, error in found.failed.items()},
+        CALLED: {**row["endpoint"].get(CALLED, {}), **dict.fromkeys(found.called, now)},
     }
     _change(
         transaction,
@@ -211,11 +216,8 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
         test_error=None,
         last_tested_at=now,
     )
-    names = {model.upstream_ref for model in found.models}
-    for served in transaction.list_all(deployments, {"connection_id": row["connection_id"], "status": "listed"}):
-        if served["upstream_ref"] in names:
-            where = {"model_deployment_id": served["model_deployment_id"]}
-            transaction.change(deployments, where, last_tested_at=now)
+    where = {"connection_id": row["connection_id"], "upstream_ref": found.called}
+    transaction.change(deployments, where, last_tested_at=now)
     return _settled(transaction, row)
 
 
@@ -355,10 +357,10 @@ def connection_json(row: Row) -> dict[str, Any]:
     """Build the JSON of a connection.
 
     Not in the specification: ``endpoint``, ``usable``, ``failed_models`` (the models that fail where others answer, and
-    why), ``test_failure`` (the kind of call failure, also where ``test_error`` has no value for it), and from the
-    source's response to a failed test ``test_http_status``, ``test_message``, ``test_models`` (the models whose calls
-    failed), ``test_suggestions`` (names of models it serves instead) and ``test_was_sent`` (whether it received the
-    request).
+    why), ``removed_models`` (those that a user took off), ``test_failure`` (the kind of call failure, also where
+    ``test_error`` has no value for it), and from the source's response to a failed test ``test_http_status``,
+    ``test_message``, ``test_models`` (the models whose calls failed), ``test_suggestions`` (names of models it serves
+    instead) and ``test_was_sent`` (whether it received the request).
     """
     endpoint = row["endpoint"]
     answer = endpoint.get(_ANSWER, {})
@@ -382,6 +384,7 @@ def connection_json(row: Row) -> dict[str, Any]:
             "prices": endpoint.get("own_prices", {}),
         },
         "failed_models": [{"model": name, "why": why} for name, why in endpoint.get(FAILED, {}).items()],
+        "removed_models": endpoint.get(REMOVED, []),
         "usable": is_usable(row),
     }
 

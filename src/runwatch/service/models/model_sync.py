@@ -4,7 +4,7 @@ deployments").
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from runwatch.base.clock import format_iso
@@ -12,10 +12,10 @@ from runwatch.records.requests.source import PRICED_MODELS
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models import arms, connections
-from runwatch.service.models.availability import FAILED, is_usable
+from runwatch.service.models.availability import FAILED, REMOVED, is_usable
 from runwatch.service.models.catalog import variant_id
 from runwatch.service.models.providers import ServedModel, ServedModels
-from runwatch.service.models.providers.model_list import find_name
+from runwatch.service.models.providers.model_list import find_name, suggest_names
 from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED, PriceTable, find_price
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.tables.models import deployments
@@ -30,17 +30,15 @@ def sync(
     asked: Row,
     found: ServedModels,
     prices: PriceTable | None = None,
-    *,
-    tested: Collection[str] = (),
 ) -> list[Row]:
     """Apply a source's list: add new models, update known ones, and disable those gone or retired.
 
-    A model keeps its id for the life of the connection. Models whose name no call could carry are left out.
+    A model keeps its id for the life of the connection. Left out are models whose name no call could carry, and those
+    that a user removed and has not named again.
 
     Args:
         asked: The connection as it was when the source was asked.
         prices: Prices to add to the connection's own.
-        tested: Models that have just passed a test.
 
     Raises:
         RefusalError: ``invalid_state`` when the connection has changed since it was read or is not usable;
@@ -52,10 +50,22 @@ def sync(
     own_prices = {**row["endpoint"]["own_prices"], **(prices or {})}
     if prices and len(own_prices) > PRICED_MODELS:
         raise make_validation_error(("prices", f"A connection has at most {PRICED_MODELS} prices."))
-    listed = {model.upstream_ref: model for model in found.models if _is_nameable(model)}
-    still_failed = {*found.named} - {*tested}
+    removed = [name for name in row["endpoint"].get(REMOVED, []) if name not in found.called]
+    models = {model.upstream_ref: model for model in found.models if _is_nameable(model)}
+    listed = {name: model for name, model in models.items() if name not in removed}
+    still_failed = {*found.named} - {*found.called}
     failed = {name: why for name, why in row["endpoint"].get(FAILED, {}).items() if name in still_failed}
-    endpoint = {**row["endpoint"], "models": list(found.named), FAILED: failed, "own_prices": own_prices}
+    endpoint = {
+        **row["endpoint"],
+        "models": list(found.named),
+        FAILED: failed,
+        REMOVED: removed,
+        connections.CALLED: {
+            **row["endpoint"].get(connections.CALLED, {}),
+            **dict.fromkeys(found.called, format_iso(transaction.now)),
+        },
+        "own_prices": own_prices,
+    }
     told = {name: dict(model.prices) for name, model in listed.items() if model.prices is not None}
     where = {"connection_id": row["connection_id"]}
     transaction.change(connections_table, where, endpoint={**endpoint, "prices": told | own_prices})
@@ -63,7 +73,7 @@ def sync(
     served = transaction.list_all(deployments, where)
     known = {deployment["upstream_ref"]: deployment for deployment in served}
     for name, model in listed.items():
-        _keep(transaction, row, model, known.get(name))
+        _keep(transaction, row, model, known.get(name), is_named=name in found.named)
     for name, deployment in known.items():
         if name not in listed and deployment["status"] != "disabled":
             gone = {"model_deployment_id": deployment["model_deployment_id"]}
@@ -73,30 +83,31 @@ def sync(
 
 
 def remove(transaction: Transaction, row: Row, names: Sequence[str]) -> list[Row]:
-    """Take models that a user named off a connection. One that the source lists comes back with its next list.
+    """Take models off a connection. They stay off until a user names them again, even if the source lists them.
 
     Raises:
-        RefusalError: ``validation_failed`` when a name is not one of the connection's named models.
+        RefusalError: ``validation_failed`` when the connection has no such model.
     """
     endpoint = row["endpoint"]
     named, failed = endpoint.get("models", []), endpoint.get(FAILED, {})
-    found = {name: find_name(name, [*named, *failed]) for name in names}
+    where = {"connection_id": row["connection_id"]}
+    served = [one["upstream_ref"] for one in transaction.list_all(deployments, {**where, "status": "listed"})]
+    all_names = dict.fromkeys([*named, *failed, *served])
+    found = {name: find_name(name, all_names) for name in names}
     unknown = [name for name, known in found.items() if known is None]
     if unknown:
-        known = f"it has {', '.join(named)}" if named else "it has none"
-        message = f"The connection has no model with the name {', '.join(unknown)} that a user gave it; {known}."
-        raise make_validation_error(("remove", message))
-    gone = set(found.values())
+        near = suggest_names(unknown[0], list(all_names))
+        has = f"it has {', '.join(near)}" if near else "it has none"
+        raise make_validation_error(("remove", f"The connection has no model {', '.join(unknown)}; {has}."))
+    gone = [name for name in found.values() if name is not None]
     kept = {
         "models": [name for name in named if name not in gone],
         FAILED: {name: why for name, why in failed.items() if name not in gone},
+        REMOVED: list(dict.fromkeys([*endpoint.get(REMOVED, []), *gone])),
     }
     now = format_iso(transaction.now)
-    where = {"connection_id": row["connection_id"]}
     transaction.change(connections_table, where, endpoint={**endpoint, **kept}, updated_at=now)
-    for served in transaction.list_all(deployments, {**where, "upstream_ref": tuple(gone)}):
-        which = {"model_deployment_id": served["model_deployment_id"]}
-        transaction.change(deployments, which, status="disabled", updated_at=now)
+    transaction.change(deployments, {**where, "upstream_ref": tuple(gone)}, status="disabled", updated_at=now)
     arms.update_binding(transaction, connections.find(transaction, row["tenant_id"], row["connection_id"]))
     return list(transaction.newest(deployments, where))
 
@@ -106,7 +117,7 @@ def _is_nameable(model: ServedModel) -> bool:
     return 0 < len(name) <= NAME_CHARACTERS and name.isprintable()
 
 
-def _keep(transaction: Transaction, connection: Row, model: ServedModel, before: Row | None) -> None:
+def _keep(transaction: Transaction, connection: Row, model: ServedModel, before: Row | None, *, is_named: bool) -> None:
     now = format_iso(transaction.now)
     endpoint = connection["endpoint"]
     name = model.upstream_ref
@@ -124,6 +135,8 @@ def _keep(transaction: Transaction, connection: Row, model: ServedModel, before:
     }
     if before is not None and before["definition"]["lifecycle"] == model.lifecycle:
         definition["lifecycle_since"] = before["definition"]["lifecycle_since"]
+    # Connections of earlier versions do not say when a model that a user named was called.
+    tested = before["last_tested_at"] if before is not None and is_named else None
     data_classes = endpoint["data_classes"]
     columns = {
         "model_key": key,
@@ -132,7 +145,7 @@ def _keep(transaction: Transaction, connection: Row, model: ServedModel, before:
         "data_classes": list(model.data_classes) if data_classes is None else data_classes,
         "definition": definition,
         "status": "disabled" if model.lifecycle == "retired" else "listed",
-        "last_tested_at": now,
+        "last_tested_at": endpoint[connections.CALLED].get(name, tested),
         "updated_at": now,
     }
     if before is not None:

@@ -99,7 +99,7 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
         raise RefusalError("invalid_state", f"The source refused: {error.kind}{status}. Test the connection.") from None
 
     def effect(transaction: Transaction) -> dict[str, Any]:
-        served = model_sync.sync(transaction, row, found, sources.price_table(request.prices), tested=new)
+        served = model_sync.sync(transaction, row, found, sources.price_table(request.prices))
         return {"deployments": [catalog.deployment_json(deployment) for deployment in served]}
 
     return await call.write(effect)

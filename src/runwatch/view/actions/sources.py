@@ -238,7 +238,8 @@ NAME_MODELS: Final = ResourceAction[SourceConnection](
         fields=(
             FormField(path="models", label="add", kind="list",
                 hint="names at the source, separated by commas; it need not list them"),
-            FormField(path="remove", label="or remove", kind="list", hint="names that were added so"),
+            FormField(path="remove", label="or remove", kind="list",
+                hint="names of its models; they stay off until added here"),
         ),
         request="source.SyncRequest",
         invalidates=(SourceConnection, Deployment, CatalogEntry),

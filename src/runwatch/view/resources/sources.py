@@ -38,9 +38,11 @@ def _is_on(connection: SourceConnection) -> bool:
 def _means(connection: SourceConnection, _: object, __: RenderContext) -> CellText | None:
     if connection.is_usable:
         failed = [f"{one.model} ({one.why})" for one in connection.failed_models or ()]
+        removed = connection.removed_models or ()
+        off = f" Removed by your organization: {', '.join(removed)}." if removed else ""
         if failed:
-            return StyledText(line(f"Its models can be run, except {', '.join(failed)}."), Role.WARN)
-        return StyledText(line("Its models can be run."), Role.GOOD)
+            return StyledText(line(f"Its models can be run, except {', '.join(failed)}.{off}"), Role.WARN)
+        return StyledText(line(f"Its models can be run.{off}"), Role.GOOD)
     if not _is_on(connection):
         return StyledText(line("It is permanently disconnected."), Role.OFF)
     return StyledText(line("No model of it can run until a test passes with its current key."), Role.WARN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
@@ -154,7 +154,9 @@ class ProviderHttpClient:
         for failure in failed.values():
             _suggest(failure, listed_models)
         answered = [name for name in names if name not in failed]
-        return replace(_with_named(protocol, base_url, listed_models, [*known, *answered]), failed=failed)
+        found = _with_named(protocol, base_url, listed_models, [*known, *answered])
+        called = tuple(_listed_names(answered, {model.upstream_ref for model in listed_models}))
+        return replace(found, called=called, failed=failed)
 
     async def _call_each(
         self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]
@@ -289,9 +291,13 @@ def _with_named(
     protocol: WireFormat, base_url: str, listed: Sequence[ServedModel], names: Sequence[str]
 ) -> ServedModels:
     known = {model.upstream_ref for model in listed}
-    named = tuple(dict.fromkeys(find_name(asked, known) or asked for asked in names))
+    named = tuple(_listed_names(names, known))
     added = [named_model(asked, protocol.publisher) for asked in named if asked not in known]
     return ServedModels(base_url, [*listed, *added], named)
+
+
+def _listed_names(names: Sequence[str], listed: Collection[str]) -> dict[str, None]:
+    return dict.fromkeys(find_name(asked, listed) or asked for asked in names)
 
 
 def _key_of(address: ProviderAddress) -> str | None:

@@ -86,7 +86,8 @@ class SampleProvider:
         Raises:
             ProviderError: the source does not exist, or its key is refused.
         """
-        return ServedModels(address.base_url, [model.served for _, model in _offered(address)])
+        served = [model.served for _, model in _offered(address)]
+        return ServedModels(address.base_url, served, called=tuple(model.upstream_ref for model in served))
 
     async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.

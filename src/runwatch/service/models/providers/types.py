@@ -143,12 +143,14 @@ class ServedModels:
         base_url: The base URL that works: the requested one, or the same with ``/v1``.
         models: Its models in its own order, followed by unlisted models that a user named.
         named: The models that a user named, under their listed names.
+        called: The models, under their listed names, that have just answered a test call.
         failed: The failures of named models, if other named models answered the same test.
     """
 
     base_url: str
     models: list[ServedModel]
     named: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
     failed: Mapping[str, ProviderError] = field(default_factory=dict)
 
 
