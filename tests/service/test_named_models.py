@@ -10,7 +10,7 @@ import pytest
 from runwatch.service.models.providers import http_client
 from tests.service.conftest import Json, Local
 from tests.service.http.test_problem_responder import check, fields
-from tests.service.sourcing import SECRET, connect, model_arm, post, sync
+from tests.service.sourcing import SECRET, connect, connection_body, model_arm, post, sync
 from tests.service.test_model_catalog import entries
 from tests.support.model_server import DROP, HANG, Fault, ModelServer
 from tests.support.scripted import Said
@@ -174,6 +174,24 @@ async def test_a_listed_model_that_a_user_removed_stays_off_until_it_is_added_ag
         await post(local, f"{path}/deployments/sync", {"models": ["tiny-2"]})
         assert (await local.get(f"/v1/arms/{arm['arm_id']}"))["status"] == "ready"
         assert (await local.get(path))["removed_models"] == []
+
+
+async def test_a_sync_says_what_is_missing_in_its_list_and_names_no_publisher_by_the_protocol(local: Local) -> None:
+    async with ModelServer(models=("tiny-1", "gpt-4o-image")) as server:
+        form = {"source_id": "anthropic_compatible", "auth_scheme": "none", "endpoint": {"base_url": server.base_url}}
+        handoff = await post(local, "/v1/source-credential-handoffs", form, status=201)
+        made = await post(local, CONNECTIONS, connection_body(handoff))
+        path = f"{CONNECTIONS}/{made['connection_id']}"
+        await post(local, f"{path}/test")
+        synced = await post(local, f"{path}/deployments/sync", {})
+        assert ([each["model_key"] for each in synced["deployments"]], synced["left_out"]) == (
+            ["unknown/tiny-1"],
+            ["gpt-4o-image"],
+        )
+        assert synced["list_failure"] is None
+        server.say("GET", ".*", Said(404, {}))
+        named = await post(local, f"{path}/deployments/sync", {"models": ["tiny-1"]})
+        assert named["list_failure"] == "nothing at this path lists models (HTTP 404)"
 
 
 async def test_only_a_model_that_answered_a_call_is_shown_as_tested(local: Local) -> None:

@@ -31,12 +31,12 @@ from runwatch.commands.shared.secret_entry import enter_secret, read_secret
 from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.commands.shared.writes import merge_options, require_write_access, send_write
 from runwatch.records.arm import Arm
-from runwatch.records.model import CatalogEntry, Deployment
+from runwatch.records.model import CatalogEntry, Deployment, SyncedModels
 from runwatch.records.named_models import NAMED_MODELS
 from runwatch.records.record import Record
 from runwatch.records.source import KEYLESS, Handoff, SourceConnection, SourceProfile, find_connected
 from runwatch.view.actions.private_page import handoff_progress
-from runwatch.view.actions.sources import first_scheme
+from runwatch.view.actions.sources import describe_missing_models, first_scheme
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.resources.sources import SOURCES
 from runwatch.view.text.safe_text import line
@@ -257,7 +257,7 @@ async def sync_models(
     prices: Mapping[str, Any] | None = None,
     *,
     remove: Sequence[str] = (),
-) -> list[Deployment]:
+) -> SyncedModels:
     """Read the models that a connection serves.
 
     Args:
@@ -270,8 +270,7 @@ async def sync_models(
     """
     body = merge_options({}, {"models": list(names) or None, "remove": list(remove) or None, "prices": prices})
     value = await send_write(session, SYNC, f"models of {connection_id}", record_id=connection_id, body=body)
-    listed = value.get("deployments") if isinstance(value, dict) else None
-    return [Deployment(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    return SyncedModels(value if isinstance(value, dict) else {})
 
 
 class _Connecting:
@@ -321,7 +320,7 @@ class _Connecting:
         assert self._connection is not None
         prices = None if known is None else _new_prices(self._order.endpoint or {}, known.endpoint or {})
         try:
-            found = await self._sync(self._connection, prices)
+            synced = await self._sync(self._connection, prices)
         except ApiProblem as error:
             why = next((entry.message for entry in error.problem.errors or () if entry.field == "models"), None)
             if why is None:
@@ -332,8 +331,10 @@ class _Connecting:
             )
             return REFUSED
         self._is_stale = True
-        served = [one for one in found if one.status == "listed"]
-        self._note(f"4 of 5  {self._describe_served(served)}")
+        served = [one for one in synced.deployments or () if one.status == "listed"]
+        self._note(f"4 of 5  {self._describe_served(served, has_list=synced.list_failure is None)}")
+        for words in describe_missing_models(synced):
+            self._note(f"        {words}")
         unpriced = [one for one in served if one.pricing_basis == ESTIMATED]
         if prices is not None:
             if unpriced:
@@ -351,8 +352,12 @@ class _Connecting:
             )
         return await self._save(served)
 
-    def _describe_served(self, served: list[Deployment]) -> str:
-        """Describe how many models answered by their names in this call and how many others the connection serves."""
+    def _describe_served(self, served: list[Deployment], *, has_list: bool) -> str:
+        """Describe how many models answered by their names in this call and how many others the connection serves.
+
+        Args:
+            has_list: Whether the source's list was read, so that "no others" is known.
+        """
         assert self._connection is not None
         called = self._untested(self._connection)
         if self._is_tested:
@@ -360,9 +365,11 @@ class _Connecting:
             called += [name for name in (self._connection.endpoint or {}).get("models") or () if name not in failed]
         by_name = len(_named(called, served))
         others = len(served) - by_name
-        kept = f"{others or 'no'} {'other' if by_name else 'model'}{'s' * (others != 1)}"
-        answered = f"{by_name} model{'s' * (by_name != 1)} answered by name, and " if by_name else ""
-        return f"{answered}it has {kept}"
+        kept = f"it has {others or 'no'} {'other' if by_name else 'model'}{'s' * (others != 1)}"
+        answered = f"{by_name} model{'s' * (by_name != 1)} answered by name"
+        if by_name and not others and not has_list:
+            return answered
+        return f"{answered}, and {kept}" if by_name else kept
 
     def _note(self, text: str) -> None:
         self._session.call.output.note(text)
@@ -469,7 +476,7 @@ class _Connecting:
         self._note(f"3 of 5  the test failed: {why}" + (f", at {address}" if address else ""))
         self._note(f"        {advice}")
 
-    async def _sync(self, connection: SourceConnection, prices: Mapping[str, Any] | None) -> list[Deployment]:
+    async def _sync(self, connection: SourceConnection, prices: Mapping[str, Any] | None) -> SyncedModels:
         """Return the served models. Named models that were never tested are called first.
 
         If such a call fails, the prices are not changed either.

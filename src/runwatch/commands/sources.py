@@ -14,6 +14,7 @@ from runwatch.commands.shared.secret_entry import read_secret
 from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.commands.shared.writes import require_write_access, writes
 from runwatch.records.source import KEYLESS, SourceConnection
+from runwatch.view.actions.sources import describe_missing_models
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.resources.models import DEPLOYMENTS
 from runwatch.view.resources.sources import PROFILES, SOURCES
@@ -49,8 +50,12 @@ async def sync(session: CommandSession) -> int:
     options = session.call.options
     if options.model and options.remove:
         raise UsageError("--model and --remove cannot be used together")
-    served = await sync_models(session, options.id, options.model or (), remove=options.remove or ())
-    RecordPrinter(session.call, session.settings, DEPLOYMENTS).records([dict(one.raw) for one in served])
+    synced = await sync_models(session, options.id, options.model or (), remove=options.remove or ())
+    RecordPrinter(session.call, session.settings, DEPLOYMENTS).records(
+        [dict(one.raw) for one in synced.deployments or ()]
+    )
+    for words in describe_missing_models(synced):
+        session.call.output.note(words)
     return SUCCESS
 
 

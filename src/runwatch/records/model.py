@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runwatch.records.record import Record, Wire, moment, one, text, texts
+from runwatch.records.record import Record, Wire, many, moment, one, text, texts
 
 
 class RequestedModel(Record):
@@ -103,6 +103,14 @@ class Deployment(Record):
     status = text("status")
     created_at = moment("created_at")
     updated_at = moment("updated_at")
+
+
+class SyncedModels(Record):
+    """Response of a sync. Not in the specification: ``left_out`` and ``list_failure``."""
+
+    deployments = many(Deployment, "deployments")
+    left_out = texts("left_out")
+    list_failure = text("list_failure")
 
 
 class ServedVariant(Record):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.base.network.service_target import server_identity
 from runwatch.base.secrets.secret import Secret
-from runwatch.records.source import ANY_ADDRESS, SourceConnection, describe_test_failure, find_connected
+from runwatch.records.source import ANY_ADDRESS, NO_LIST, SourceConnection, describe_test_failure, find_connected
 from runwatch.service.access.finder import finder
 from runwatch.service.access.vault import Vault
 from runwatch.service.errors import RefusalError, make_validation_error
@@ -45,6 +45,9 @@ CALLED: Final = "called"
 _ANSWER: Final = "test_answer"
 """Member of the ``endpoint`` column with the source's response to a failed test."""
 
+_PUBLISHERS: Final = {"anthropic_direct": "anthropic"}
+"""Publishers of sources whose lists of models name none."""
+
 _SHOWN: Final = (
     "connection_id source_id display_name auth_scheme auth_binding_ref source_scope status binding_revision "
     "tested_binding_revision test_state last_tested_at rotated_at revoked_at created_at updated_at"
@@ -60,6 +63,7 @@ def build_address(connection: Row, secret: Secret | None) -> ProviderAddress:
         connection["auth_scheme"],
         secret,
         connection["tenant_id"],
+        _PUBLISHERS.get(connection["source_id"]),
     )
 
 
@@ -232,6 +236,13 @@ def describe_failure(connection: Row, error: ProviderError) -> str:
     )
     near = f". It serves {', '.join(error.suggestions)}" if error.suggestions else ""
     return f"{words}{near}"
+
+
+def describe_list_failure(connection: Row, error: ProviderError) -> str:
+    """Describe in one sentence why the list of a connection's models could not be read."""
+    if error.kind == "model_not_found":
+        return f"{NO_LIST} (HTTP {error.http_status})"
+    return describe_failure(connection, error)
 
 
 def describe_no_answer(endpoint: dict[str, Any]) -> dict[str, Any]:

@@ -70,6 +70,9 @@ async def test(call: AuthenticatedRequest) -> ServiceResponse:
 async def sync(call: AuthenticatedRequest) -> ServiceResponse:
     """Apply the source's list and the models named in the request; return every model the connection ever had.
 
+    Not in the specification: ``left_out``, the listed models that do not respond with text, and ``list_failure``, why
+    the list could not be read.
+
     Prices in the request are added to those of the connection, and replace those of the same models. A newly named
     model, or one that failed its last test, is called once. If that fails for any reason, the request is refused with
     the cause and nothing changes, because the failure says nothing about the other models. Models to remove are taken
@@ -100,7 +103,12 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
 
     def effect(transaction: Transaction) -> dict[str, Any]:
         served = model_sync.sync(transaction, row, found, sources.price_table(request.prices))
-        return {"deployments": [catalog.deployment_json(deployment) for deployment in served]}
+        failure = found.list_failure
+        return {
+            "deployments": [catalog.deployment_json(deployment) for deployment in served],
+            "left_out": list(found.left_out),
+            "list_failure": None if failure is None else connections.describe_list_failure(row, failure),
+        }
 
     return await call.write(effect)
 

@@ -4,16 +4,20 @@ credential handoffs").
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from runwatch.records.arm import Arm
-from runwatch.records.model import CatalogEntry, Deployment
+from runwatch.records.model import CatalogEntry, Deployment, SyncedModels
 from runwatch.records.source import ANY_ADDRESS, KEYLESS, SourceConnection, SourceProfile
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.spec.action import FormField, Mutation, PageResult, PrivatePageSpec, ResourceAction, Suggestions
+from runwatch.view.text.safe_text import line
+
+_NAMED: Final = 8
+"""Most names of models to show."""
 
 _PROTOCOLS: Final = ("openai_chat", "openai_responses", "anthropic_messages")
 
@@ -106,12 +110,34 @@ def _usable(answer: Any) -> list[tuple[str, str]]:
     return [("test", f"the connection cannot be used: {why}"), ("next", advice)]
 
 
+def describe_missing_models(synced: SyncedModels) -> list[str]:
+    """Describe which models of a source are not in the outcome of a sync, and why."""
+    said = []
+    if synced.list_failure:
+        said.append(f"the list of models could not be read: {line(synced.list_failure)}")
+    if synced.left_out:
+        said.append(
+            f"{_count(len(synced.left_out))} left out, because by name or kind no answer is a text:"
+            f" {_names(synced.left_out)}"
+        )
+    return said
+
+
 def _served(answer: Any) -> list[tuple[str, str]]:
-    listed = answer.get("deployments") if isinstance(answer, Mapping) else None
-    found = [Deployment(one) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    names = ", ".join(one.upstream_ref or one.id for one in found[:8])
-    more = f" and {len(found) - 8} more" if len(found) > 8 else ""
-    return [("serves", f"{len(found)} model{'s' * (len(found) != 1)}{': ' if names else ''}{names}{more}")]
+    synced = SyncedModels(dict(answer) if isinstance(answer, Mapping) else {})
+    found = [one.upstream_ref or one.id for one in synced.deployments or () if one.status == "listed"]
+    names = f": {_names(found)}" if found else ""
+    missing = [("note", words) for words in describe_missing_models(synced)]
+    return [("serves", f"{_count(len(found))}{names}"), *missing]
+
+
+def _count(models: int) -> str:
+    return f"{models} model{'s' * (models != 1)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(map(line, names[:_NAMED]))}{more}"
 
 
 def _effects(answer: Any) -> list[tuple[str, str]]:

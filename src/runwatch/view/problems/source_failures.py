@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from runwatch.base.shell_words import runwatch_command
-from runwatch.records.source import DROPPED, FAILURE_WORDS, NO_KEY, SourceConnection, find_failure_kind
+from runwatch.records.source import DROPPED, FAILURE_WORDS, NO_KEY, NO_LIST, SourceConnection, find_failure_kind
 from runwatch.view.text.safe_text import line
 
 
@@ -35,7 +35,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "invalid_response": "Check the address and the protocol.",
 }
 _NAME_ONE: Final = "A server that lists no models needs the name of one: runwatch sources connect takes --model NAME."
-_NO_LIST: Final = SourceTestFailure("nothing at this path lists models", f"Check the address. {_NAME_ONE}")
+_NO_LIST: Final = SourceTestFailure(NO_LIST, f"Check the address. {_NAME_ONE}")
 _LIST_REFUSED: Final = ("model_not_found", "request_refused")
 """Failures of a test without named models at a server that lists none."""
 

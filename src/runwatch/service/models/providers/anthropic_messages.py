@@ -42,5 +42,4 @@ PROTOCOL: Final = WireFormat(
     finish=lambda answer: answer.get("stop_reason"),
     list_query="?limit=1000",
     pages_by="after_id",
-    publisher="anthropic",
 )

@@ -74,7 +74,6 @@ class WireFormat:
         output_member: Member of ``usage`` that counts tokens written.
         finish: Reads why the output ends, in the protocol's own word.
         pages_by: Query parameter for the last id of a page, if lists have pages.
-        publisher: Publisher of all models behind this protocol, if there is a single one.
     """
 
     path: str
@@ -86,7 +85,6 @@ class WireFormat:
     finish: Callable[[Mapping[str, Any]], object]
     list_query: str = ""
     pages_by: str = ""
-    publisher: str | None = None
 
     def spent(self, answer: Mapping[str, Any]) -> Generation:
         """Read what a response reports about itself and its usage, without the output; every value may be absent."""
@@ -120,8 +118,8 @@ class ProviderHttpClient:
 
     async def models(self, protocol: WireFormat, address: ProviderAddress) -> ServedModels:
         """Return what a provider serves; see :meth:`runwatch.service.models.providers.Providers.find_models`."""
-        base_url, listed = await _found_below(address, lambda at: self._listed(protocol, at))
-        return ServedModels(base_url, listed)
+        _, found = await _found_below(address, lambda at: self._listed(protocol, at))
+        return found
 
     async def add_named(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
         """Return what a provider serves plus the models tested by name; only the latter if it has no list.
@@ -130,12 +128,12 @@ class ProviderHttpClient:
             ProviderError: it refused or did not respond.
         """
         try:
-            listed = await self._listed(protocol, address)
+            found = await self._listed(protocol, address)
         except ProviderError as error:
             if error.kind not in _NO_LIST:
                 raise
-            listed = []
-        return _with_named(protocol, address.base_url, listed, names)
+            found = ServedModels(address.base_url, [], list_failure=error)
+        return _with_named(address, found, names)
 
     async def test_models(
         self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str], known: Sequence[str] = ()
@@ -148,15 +146,15 @@ class ProviderHttpClient:
                 with contextlib.suppress(ProviderError):
                     _suggest(error, (await self.models(protocol, address)).models)
             raise
-        listed_models: list[ServedModel] = []
-        with contextlib.suppress(ProviderError):
-            listed_models = await self._listed(protocol, replace(address, base_url=base_url))
+        try:
+            listed = await self._listed(protocol, replace(address, base_url=base_url))
+        except ProviderError as error:
+            listed = ServedModels(base_url, [], list_failure=error)
         for failure in failed.values():
-            _suggest(failure, listed_models)
+            _suggest(failure, listed.models)
         answered = [name for name in names if name not in failed]
-        found = _with_named(protocol, base_url, listed_models, [*known, *answered])
-        called = tuple(_listed_names(answered, {model.upstream_ref for model in listed_models}))
-        return replace(found, called=called, failed=failed)
+        called = tuple(_listed_names(answered, {model.upstream_ref for model in listed.models}))
+        return replace(_with_named(address, listed, [*known, *answered]), called=called, failed=failed)
 
     async def _call_each(
         self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]
@@ -207,18 +205,22 @@ class ProviderHttpClient:
         ended = finish(protocol.finish(answer), text)
         return replace(protocol.spent(answer), text=text, input_characters=len(message), finish_reason=ended)
 
-    async def _listed(self, protocol: WireFormat, address: ProviderAddress) -> list[ServedModel]:
+    async def _listed(self, protocol: WireFormat, address: ProviderAddress) -> ServedModels:
         found: dict[str, ServedModel] = {}
+        left_out: list[str] = []
         query = protocol.list_query
         for _ in range(LIST_PAGES):
             answer = await self._send(protocol, address, "GET", f"models{query}", timeout_s=LIST_TIMEOUT_S)
-            for model in served_models(answer, protocol.publisher):
+            models, others = served_models(answer, address.publisher)
+            for model in models:
                 found.setdefault(model.upstream_ref, model)
+            left_out += others
             last = name(member(answer, "last_id"))
             if not protocol.pages_by or last is None or member(answer, "has_more") is not True:
                 break
             query = f"{protocol.list_query}&{protocol.pages_by}={quote(last, safe='')}"
-        return list(found.values())
+        unlisted = dict.fromkeys(other for other in left_out if other not in found)
+        return ServedModels(address.base_url, list(found.values()), left_out=tuple(unlisted))
 
     async def _send(
         self,
@@ -287,13 +289,12 @@ def _is_same_failure(failure: ProviderError, answer: object) -> bool:
     )
 
 
-def _with_named(
-    protocol: WireFormat, base_url: str, listed: Sequence[ServedModel], names: Sequence[str]
-) -> ServedModels:
-    known = {model.upstream_ref for model in listed}
+def _with_named(address: ProviderAddress, listed: ServedModels, names: Sequence[str]) -> ServedModels:
+    known = {model.upstream_ref for model in listed.models}
     named = tuple(_listed_names(names, known))
-    added = [named_model(asked, protocol.publisher) for asked in named if asked not in known]
-    return ServedModels(base_url, [*listed, *added], named)
+    added = [named_model(asked, address.publisher) for asked in named if asked not in known]
+    left_out = tuple(other for other in listed.left_out if other not in named)
+    return replace(listed, models=[*listed.models, *added], named=named, left_out=left_out)
 
 
 def _listed_names(names: Sequence[str], listed: Collection[str]) -> dict[str, None]:

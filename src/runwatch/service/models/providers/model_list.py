@@ -35,12 +35,15 @@ _NO_TEXT: Final = re.compile(
 _NO_TEXT_TYPES: Final = frozenset({"embedding", "image", "audio", "video", "moderation", "rerank", "transcribe"})
 
 
-def served_models(answer: Any, publisher: str | None) -> list[ServedModel]:
-    """Parse the response of a list call: each name once, without models that do not respond with text.
+def served_models(answer: Any, publisher: str | None) -> tuple[list[ServedModel], list[str]]:
+    """Parse the response of a list call: each name once.
 
     Args:
         answer: The decoded response: ``{"data": [...]}`` or the bare list.
-        publisher: Publisher of all models behind this protocol, if there is a single one.
+        publisher: Publisher of all models of the source, if there is a single one.
+
+    Returns:
+        The models, and the names of those that are left out because they do not respond with text.
 
     Raises:
         ProviderError: it is not a list of models.
@@ -49,18 +52,23 @@ def served_models(answer: Any, publisher: str | None) -> list[ServedModel]:
     if not isinstance(listed, list):
         raise unusable()
     found: dict[str, ServedModel] = {}
+    left_out: dict[str, None] = {}
     for entry in objects(listed):
         upstream_ref = name(entry.get("id"))
-        if upstream_ref is not None and upstream_ref not in found and _answers_with_text(upstream_ref, entry):
+        if upstream_ref is None or upstream_ref in found:
+            continue
+        if _answers_with_text(upstream_ref, entry):
             found[upstream_ref] = _served(upstream_ref, entry, publisher)
-    return list(found.values())
+        else:
+            left_out[upstream_ref] = None
+    return list(found.values()), [name for name in left_out if name not in found]
 
 
 def named_model(upstream_ref: str, publisher: str | None) -> ServedModel:
     """Build a model of which only the name is known, because a user gave it.
 
     Args:
-        publisher: Publisher of all models behind this protocol, if there is a single one.
+        publisher: Publisher of all models of the source, if there is a single one.
     """
     return _served(upstream_ref, {}, publisher)
 

@@ -83,6 +83,7 @@ class ProviderAddress:
         protocol_profile: ``openai_chat``, ``openai_responses`` or ``anthropic_messages``.
         auth_scheme: ``none`` for a server without a key; every other scheme sends the secret as the protocol defines.
         tenant_id: The calling organization, which determines the allowed addresses.
+        publisher: Publisher of all models there, if there is a single one. A server's protocol does not tell it.
     """
 
     base_url: str
@@ -90,6 +91,7 @@ class ProviderAddress:
     auth_scheme: str
     secret: Secret | None
     tenant_id: str = ""
+    publisher: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,8 @@ class ServedModels:
         named: The models that a user named, under their listed names.
         called: The models, under their listed names, that have just answered a test call.
         failed: The failures of named models, if other named models answered the same test.
+        left_out: Listed models that do not respond with text, by their names or the list's own words.
+        list_failure: Why the list could not be read; the models are then those that a user named.
     """
 
     base_url: str
@@ -152,6 +156,8 @@ class ServedModels:
     named: tuple[str, ...] = ()
     called: tuple[str, ...] = ()
     failed: Mapping[str, ProviderError] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    list_failure: ProviderError | None = None
 
 
 @dataclass(frozen=True, slots=True)
