@@ -100,19 +100,43 @@ async def test_connecting_a_server_again_changes_its_connection(local: Local, da
         assert handoff["connected_as"] == {
             "connection_id": saved.connection["connection_id"],
             "display_name": saved.connection["display_name"],
+            "usable": True,
         }
         same = await post(local, CONNECTIONS, connection_body(handoff))
         prices = {"prices": {"*": PRICE}}
         assert same == {**saved.connection, "endpoint": {**saved.connection["endpoint"], **prices}}
 
+        server.models.append({"id": "tiny-2"})
         keyed = await connect(local, here, models=["tiny-2"])
         again = await connect(local, here, models=["tiny-2"])
         for one in (keyed, again):
-            assert (one["connection_id"], one["usable"]) == (same["connection_id"], False)
+            assert (one["connection_id"], one["usable"]) == (same["connection_id"], True)
             assert (one["auth_scheme"], one["endpoint"]["models"]) == ("api_key", ["tiny-1", "tiny-2"])
+        listed = (await local.get("/v1/model-deployments"))["deployments"]
+        assert {one["upstream_ref"]: one["status"] for one in listed} == {"tiny-1": "listed", "tiny-2": "listed"}
         assert vault_secrets(data_dir) == [SECRET]
         other = await connect(local, here, name="Other")
         assert other["connection_id"] != same["connection_id"]
+
+
+@pytest.mark.parametrize(
+    ("key", "models", "said"),
+    [
+        ("sk-another-key-0", ["tiny-1"], "The test of tiny-1 failed: the source refused the key (HTTP 401)"),
+        (SECRET, ["nope"], "The test of nope failed: the source has no such model"),
+    ],
+)
+async def test_a_working_connection_stays_as_it_was_when_connecting_again_fails(
+    local: Local, data_dir: Path, key: str, models: list[str], said: str
+) -> None:
+    async with ModelServer(key=SECRET) as server:
+        saved = await save(local, server, models=["tiny-1"])
+        handoff = await completed(local, server.base_url, secret=key, models=models)
+        problem = check(await local.http.post(CONNECTIONS, json=connection_body(handoff)), "validation_failed")
+        (error,) = problem.errors or ()
+        assert (error.message or "").startswith(said)
+        assert (error.message or "").endswith(f"{saved.connection['connection_id']} stays as it was.")
+        assert await local.get(saved.path) == saved.connection
 
 
 async def test_a_pending_handoff_connects_nothing(local: Local) -> None:

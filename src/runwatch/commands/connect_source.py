@@ -441,10 +441,12 @@ class _Connecting:
         self._note(f"2 of 5  already connected as {known.id}")
         is_unfinished = known.raw.get("test_state") == "untested" and known.raw.get("last_tested_at") is None
         scheme = order.auth_scheme if self._key is not None else session.call.options.auth_scheme
-        if self._key is not None or scheme not in {None, known.auth_scheme}:
+        is_other = self._key is not None or scheme not in {None, known.auth_scheme}
+        if is_other and known.is_usable:
+            return await self._give_tested_key(known, scheme or KEYLESS)
+        if is_other:
             assert scheme is not None
-            endpoint = known.endpoint if order.base_url is not None else None
-            await replace_key(session, known.id, order.source_id, scheme, endpoint, self._key)
+            await replace_key(session, known.id, order.source_id, scheme, _address_of(known, order), self._key)
             self._note(
                 "        it has the key of this call" if scheme != KEYLESS else "        it is called without a key"
             )
@@ -456,17 +458,45 @@ class _Connecting:
             await self._remove(known)
         return code
 
+    async def _give_tested_key(self, known: SourceConnection, scheme: str) -> int:
+        """Give a working connection the key of this invocation, unless the service's test with it fails."""
+        session, source_id = self._session, self._order.source_id
+        handoff = await complete_handoff(session, source_id, scheme, _address_of(known, self._order), self._key)
+        body = {
+            "display_name": known.display_name,
+            "source_id": source_id,
+            "auth_scheme": scheme,
+            "handoff_intent_id": handoff.id,
+            "source_scope": handoff.raw.get("source_scope"),
+        }
+        try:
+            value = await send_write(session, CONNECT, f"another key for {known.id}", body=body)
+        except ApiProblem as error:
+            why = next((one.message for one in error.problem.errors or () if one.field == "handoff_intent_id"), None)
+            if why is None:
+                raise
+            self._note(f"3 of 5  {line(why)}")
+            return REFUSED
+        self._connection, self._is_tested = parse_record_of_kind(SourceConnection, value), True
+        self._note("        it has the key of this call" if scheme != KEYLESS else "        it is called without a key")
+        self._tell_pass()
+        return SUCCESS
+
     async def _test(self, connection: SourceConnection, *, is_new: bool = False) -> int:
         self._connection = await test_connection(self._session, connection.id)
         self._is_tested = True
         if self._connection.is_usable:
-            failed = self._connection.failed_models or ()
-            self._note("3 of 5  the test passed" + (f", but not for {len(failed)} of its models" if failed else ""))
-            for one in failed:
-                self._note(f"        {one.model}: {line(one.why)}")
+            self._tell_pass()
             return SUCCESS
         self._tell_failure(is_kept=not is_new)
         return REFUSED
+
+    def _tell_pass(self) -> None:
+        assert self._connection is not None
+        failed = self._connection.failed_models or ()
+        self._note("3 of 5  the test passed" + (f", but not for {len(failed)} of its models" if failed else ""))
+        for one in failed:
+            self._note(f"        {one.model}: {line(one.why)}")
 
     def _tell_failure(self, *, is_kept: bool) -> None:
         connection = self._connection
@@ -568,6 +598,11 @@ async def _listed(session: CommandSession, kind: type[R]) -> list[R]:
         if error.status not in NOT_OFFERED:
             raise
         return []
+
+
+def _address_of(known: SourceConnection, order: SourceRequest) -> dict[str, Any] | None:
+    """Return the endpoint of a connection for a handoff; ``None`` for a source with an address of its own."""
+    return None if order.base_url is None or known.endpoint is None else dict(known.endpoint)
 
 
 def _new_prices(asked: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any] | None:

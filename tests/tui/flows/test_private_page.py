@@ -42,13 +42,18 @@ def check_service(address: str | None = ADDRESS) -> ScriptedService:
     return made
 
 
-async def send_form(driven: Driven) -> None:
-    """Send what is in the form and close the dialog that says it is done."""
+async def send_form(driven: Driven, said: str = "") -> None:
+    """Send what is in the form and close the dialog that says it is done.
+
+    Args:
+        said: What the dialog says before it sends anything.
+    """
     start = driven.app.screen.query_one("#start")
     await driven.until(lambda: not start.disabled, "the request to be valid")
     start.focus()
     await driven.press("enter")
     await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+    await driven.shows(said)
     await driven.press("tab", "enter")
     await driven.shows("done")
     await driven.press("enter")
@@ -205,24 +210,30 @@ async def test_a_source_without_a_key_is_connected_without_a_page_or_a_word_of_a
     handoffs = "/v1/source-credential-handoffs"
     made.say("POST", handoffs, Said(200, done))
     made.say("GET", f"{handoffs}/.*", Said(200, done))
+    untested = {"test_state": "untested", "status": "disabled"}
+    made.say("POST", "/v1/source-connections", Said(200, dict(resources.connection("conn_new", **untested).raw)))
     async with console(made, tmp_path, size=SIZE, open_at="sources") as driven:
         await driven.comes("conn_1")
         await driven.press("plus")
         opened = await form(driven)
         opened.fields.input("source_id").value = "northwind_direct"
         opened.fields.input("auth_scheme").value = "none"
-        await send_form(driven)
-        await driven.shows("the source takes no key, so none is entered")
-        assert "Nothing left to enter, so there is no page to open." in driven.text
-        assert "has no address" not in driven.text
-        await driven.until(lambda: driven.focused is not None and driven.focused.id == "page-then", "the next step")
-        await driven.press("enter")
+        before = driven.app.screen
+        await send_form(driven, "Prepares a connection that is called without a key.")
+        await driven.until(
+            lambda: driven.app.screen is not before and bool(driven.app.screen.query("#start")), "the next form"
+        )
         opened = await form(driven)
+        assert "page" not in driven.text
         start = opened.query_one("#start")
         await driven.until(lambda: not start.disabled, "the request to be valid")
         start.focus()
         await driven.press("enter")
         await driven.shows("which takes no key. No model is called")
+        await driven.press("tab", "enter")
+        await driven.shows("test it, then read which models it serves")
+        await driven.press("enter")
+        await driven.shows("Calls the source of")
 
 
 @pytest.mark.exhaustive

@@ -7,7 +7,7 @@ See (manual: interface, "Sources, connections and credential handoffs"). A conne
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from runwatch.base.clock import format_iso
 from runwatch.base.network.service_target import server_identity
@@ -54,7 +54,7 @@ _SHOWN: Final = (
 )
 
 
-def build_address(connection: Row, secret: Secret | None) -> ProviderAddress:
+def build_address(connection: Row | Mapping[str, Any], secret: Secret | None) -> ProviderAddress:
     """Return where the connection's source is and how to call it."""
     endpoint = connection["endpoint"]
     return ProviderAddress(
@@ -77,7 +77,9 @@ async def test(vault: Vault, providers: Providers, connection: Row) -> ServedMod
     return await ask(vault, providers, connection, to_test=named)
 
 
-async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: Sequence[str] = ()) -> ServedModels:
+async def ask(
+    vault: Vault, providers: Providers, connection: Row | Mapping[str, Any], *, to_test: Sequence[str] = ()
+) -> ServedModels:
     """Ask a connection's source what it serves, with the connection's own secret.
 
     Args:
@@ -119,7 +121,7 @@ def connect(
     """Connect a source as :func:`add` does, unless the organization has this connection already.
 
     An open connection to the same source and address with the same name is kept, and takes over the key, the models and
-    the prices of the handoff.
+    the prices of the handoff. If that needs a test (:func:`plan_change`), it is not usable before it.
 
     Returns:
         The connection, and the handle of a secret that it no longer uses, for removal after the commit.
@@ -177,17 +179,59 @@ def find_same(
     return next((one for one in found if display_name in {None, one.display_name}), None)
 
 
+class ConnectionChange(NamedTuple):
+    """A change of a working connection by a handoff, to be tested before it is made.
+
+    Attributes:
+        before: The connection.
+        after: The connection as it would be.
+        to_test: The models to call; without any, the list of models is the test.
+    """
+
+    before: Row
+    after: dict[str, Any]
+    to_test: list[str]
+
+
+def plan_change(
+    transaction: Transaction, tenant_id: str, handoff_id: str, display_name: str, given: Mapping[str, Any]
+) -> ConnectionChange | None:
+    """Return how :func:`connect` would change a working connection; ``None`` if it would not, or needs no test."""
+    handoff = transaction.one(handoffs_table, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
+    if handoff is None or handoff["state"] != "completed" or handoffs.is_overdue(transaction, handoff):
+        return None
+    same = find_same(transaction, tenant_id, handoff, display_name)
+    row = None if same is None else find(transaction, tenant_id, same.id)
+    if row is None or not is_usable(row) or any(value != handoff[name] for name, value in given.items()):
+        return None
+    endpoint = _merge_endpoints(row["endpoint"], handoff["endpoint"])
+    if not _has_other_key(row, handoff):
+        new = [name for name in endpoint["models"] if name not in row["endpoint"].get("models", [])]
+        return ConnectionChange(row, {**row, "endpoint": endpoint}, new) if new else None
+    after = {**row, **pick(handoff, "auth_scheme secret_handle"), "endpoint": endpoint}
+    return ConnectionChange(row, after, endpoint["models"])
+
+
+def _merge_endpoints(endpoint: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the endpoint of a connection with the models and the prices of a handoff's."""
+    prices = {name: {**endpoint[name], **asked["own_prices"]} for name in ("own_prices", "prices")}
+    models = list(dict.fromkeys([*endpoint.get("models", []), *asked["models"]]))
+    removed = [name for name in endpoint.get(REMOVED, []) if name not in asked["models"]]
+    return {**endpoint, **prices, "models": models, REMOVED: removed}
+
+
+def _has_other_key(row: Row, handoff: Row) -> bool:
+    return handoff["secret_handle"] is not None or handoff["auth_scheme"] != row["auth_scheme"]
+
+
 def _take_over(transaction: Transaction, row: Row, handoff: Row) -> tuple[Row, str | None]:
     """Give a connection the key of a handoff if it has one, and its models and prices; new models need a test."""
-    endpoint, asked = row["endpoint"], handoff["endpoint"]
-    named = endpoint.get("models", [])
-    models = list(dict.fromkeys([*named, *asked["models"]]))
-    prices = {name: {**endpoint[name], **asked["own_prices"]} for name in ("own_prices", "prices")}
-    removed = [name for name in endpoint.get(REMOVED, []) if name not in asked["models"]]
-    changed = {"endpoint": {**endpoint, **prices, "models": models, REMOVED: removed}}
-    if handoff["secret_handle"] is not None or handoff["auth_scheme"] != row["auth_scheme"]:
-        return _give_key(transaction, row, handoff, **changed)
-    _change(transaction, row, **changed, **({} if models == named else {"test_state": "untested", "test_error": None}))
+    endpoint = _merge_endpoints(row["endpoint"], handoff["endpoint"])
+    if _has_other_key(row, handoff):
+        return _give_key(transaction, row, handoff, endpoint=endpoint)
+    is_tested = endpoint["models"] == row["endpoint"].get("models", [])
+    untested = {} if is_tested else {"test_state": "untested", "test_error": None}
+    _change(transaction, row, endpoint=endpoint, **untested)
     return _settled(transaction, row), None
 
 
@@ -225,7 +269,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
     return _settled(transaction, row)
 
 
-def describe_failure(connection: Row, error: ProviderError) -> str:
+def describe_failure(connection: Row | Mapping[str, Any], error: ProviderError) -> str:
     """Describe in one sentence, with the source's own words, why a call of a connection failed."""
     words = describe_test_failure(
         error.kind,

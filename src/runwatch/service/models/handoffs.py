@@ -154,7 +154,7 @@ def handoff_json(row: Row, connected: SourceConnection | None = None) -> dict[st
     if row["source_scope"] is not None:
         form["source_scope"] = row["source_scope"]
     if connected is not None:
-        form["connected_as"] = pick(connected.raw, "connection_id display_name")
+        form["connected_as"] = pick(connected.raw, "connection_id display_name usable")
     return form
 
 

@@ -14,7 +14,8 @@ from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, pars
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import catalog, connections, model_sync, sources
 from runwatch.service.models.availability import FAILED
-from runwatch.service.models.providers import ProviderError
+from runwatch.service.models.connections import ConnectionChange
+from runwatch.service.models.providers import ProviderError, ServedModels
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.transaction import Row, Transaction
 
@@ -36,20 +37,51 @@ def read_connection(transaction: Transaction, call: AuthenticatedRequest) -> dic
 
 
 async def connect(call: AuthenticatedRequest) -> ServiceResponse:
-    """Connect a source with the credential of a completed handoff."""
+    """Connect a source with the credential of a completed handoff.
+
+    A working connection that gets another key or more models by it is tested with them first. If the test fails, the
+    request is refused with the cause, and the connection stays as it was.
+    """
     request = parse_body(ConnectionRequest, call.content)
+    asked = (
+        call.tenant_id,
+        request.handoff_intent_id,
+        request.display_name,
+        request.model_dump(include={"source_id", "auth_scheme", "source_scope"}),
+    )
+    change = await call.read(lambda transaction: connections.plan_change(transaction, *asked))
+    found = None if change is None else await _test_change(call, change)
 
     def effect(transaction: Transaction) -> tuple[dict[str, Any], str | None]:
-        row, handle = connections.connect(
-            transaction,
-            call.tenant_id,
-            request.handoff_intent_id,
-            request.display_name,
-            request.model_dump(include={"source_id", "auth_scheme", "source_scope"}),
-        )
+        if change is not None:
+            connections.unchanged(transaction, change.before)
+        row, handle = connections.connect(transaction, *asked)
+        if found is not None:
+            row = connections.record_pass(transaction, row, found)
+            model_sync.sync(transaction, row, found)
         return connections.connection_json(row), handle
 
     return await _write(call, effect)
+
+
+async def _test_change(call: AuthenticatedRequest, change: ConnectionChange) -> ServedModels:
+    """Test a changed connection.
+
+    Raises:
+        RefusalError: ``validation_failed`` when the source or one of the new models fails the test.
+    """
+    known = change.before["endpoint"].get("models", [])
+    try:
+        found = await connections.ask(call.context.vault, call.context.providers, change.after, to_test=change.to_test)
+        for name, failure in found.failed.items():
+            if name not in known:
+                raise failure
+    except ProviderError as error:
+        words = connections.describe_failure(change.after, error)
+        which = f" of {' and '.join(error.models)}" if error.models else ""
+        message = f"The test{which} failed: {words}. {change.before['connection_id']} stays as it was."
+        raise make_validation_error(("handoff_intent_id", message), cause=error.kind) from None
+    return found
 
 
 async def test(call: AuthenticatedRequest) -> ServiceResponse:

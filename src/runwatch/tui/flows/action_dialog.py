@@ -36,7 +36,7 @@ from runwatch.tui.sources.record_loader import is_list_loaded, load_records, rea
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.view.actions.dependents import describe_dependents, find_dependent_kinds, find_dependents
 from runwatch.view.actions.request_preview import render_request_body
-from runwatch.view.spec.action import Mutation, PageResult, ResourceAction
+from runwatch.view.spec.action import DialogWords, Mutation, PageResult, ResourceAction
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, line
@@ -73,12 +73,14 @@ def build_action_dialog(
     facts, record_id = OPERATIONS[mutation.operation], "" if subject is None else subject.id
     path = fill_path(facts, record_id)
     name = f" {short_id(record_id, owner.console.glyphs)}" if record_id else ""
+    usual = DialogWords(f"{facts.title}{name}", mutation.sentence(subject), action.confirm_label)
+    words = mutation.words_for(shown) or usual
     order = DialogText(
-        title=line(f"{facts.title}{name} on {line(session.target.profile)}"),
-        sentence=line(mutation.sentence(subject), None),
+        title=line(f"{words.title} on {line(session.target.profile)}"),
+        sentence=line(words.sentence, None),
         request=request_text(mutation.operation, path),
         keep=line(mutation.cancel_label),
-        confirm=line(action.confirm_label),
+        confirm=line(words.confirm_label),
         profile=profile_label(session),
         key=line(key),
         body=None if body is None else render_request_body(shown),
@@ -150,7 +152,11 @@ def make_retry_callbacks(
 def _open_page(
     behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], subject: Any, body: Any, answer: Any
 ) -> None:
-    """Open the private page of a mutation that has one."""
+    """Open the private page of a mutation that has one, or the dialog of the action that follows it."""
+    record = _record(session, OPERATIONS[mutation.operation], answer) if mutation.then is not None else None
+    following = None if record is None or mutation.then is None else mutation.then(record)
+    if following is not None:
+        behind.console.perform(behind, record, following)
     if mutation.private_page is not None:
         from runwatch.tui.flows.private_page import open_private_page
 

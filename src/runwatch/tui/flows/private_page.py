@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 _NO_ADDRESS: Final = "The response has no address; the service gives it only once. Start again to get a new one."
-_NOTHING_TO_ENTER: Final = "Nothing left to enter, so there is no page to open. Continue below."
 
 
 def open_private_page(
@@ -56,7 +55,7 @@ def open_private_page(
     answer: Any,
     body: Mapping[str, Any] | None,
 ) -> None:
-    """Open the dialog of a private page.
+    """Open the dialog of a private page; if there is nothing to enter, perform the action that follows it.
 
     Args:
         behind: The screen that shows the result.
@@ -72,6 +71,10 @@ def open_private_page(
             work = session.notes.write(session.scope, kept.kind, kept.id, "intent", text)
             start_worker(behind, work, "saving the application")
     address = find_page_address(named)
+    if address is None and entry.then is not None and entry.progress(public, public).stage == "entered":
+        record_id = "" if subject is None else subject.id
+        behind.console.perform(behind, PageResult(record_id, subject, public, public), entry.then)
+        return
     behind.app.push_screen(
         PrivatePageDialog(behind, session, subject, entry, public, None if address is None else Secret(address))
     )
@@ -118,9 +121,7 @@ class PrivatePageDialog(Dialog[None]):
             edge=BorderText(title=line("Private page"), age=age, counters=(label_span("tab moves  esc cancels"),))
         ):
             if self._address is None:
-                is_done = entry.progress(self._answer, self._answer).stage == "entered"
-                said = _NOTHING_TO_ENTER if is_done else _NO_ADDRESS
-                yield Static(to_content(line(said)))
+                yield Static(to_content(line(_NO_ADDRESS)))
             else:
                 said = f"Open this address to {entry.what}. It works once, for anyone who has it."
                 yield Static(to_content(line(said, None)))

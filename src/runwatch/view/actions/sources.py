@@ -4,7 +4,7 @@ credential handoffs").
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -13,7 +13,15 @@ from runwatch.records.model import CatalogEntry, Deployment, SyncedModels
 from runwatch.records.source import ANY_ADDRESS, KEYLESS, SourceConnection, SourceProfile
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
-from runwatch.view.spec.action import FormField, Mutation, PageResult, PrivatePageSpec, ResourceAction, Suggestions
+from runwatch.view.spec.action import (
+    DialogWords,
+    FormField,
+    Mutation,
+    PageResult,
+    PrivatePageSpec,
+    ResourceAction,
+    Suggestions,
+)
 from runwatch.view.text.safe_text import line
 
 _NAMED: Final = 8
@@ -42,14 +50,17 @@ def _of_handoff(entered: PageResult) -> Mapping[str, Any]:
 def _connecting_to(entered: PageResult) -> str:
     """Say which connection results; the service keeps one that has the same source, address and name."""
     known, is_keyless = entered.state.get("connected_as"), entered.state.get("auth_scheme") == KEYLESS
+    untested = "No model is called, and none of its models runs before the connection is tested. Test it next."
     if isinstance(known, Mapping):
-        key = "" if is_keyless else "the key that was entered, "
-        return (
-            f"This server is connected already as {known.get('connection_id')}. Under its name that connection is kept"
-            f" and gets {key}the models and the prices of this form; only another name makes a second one."
+        name, key = known.get("connection_id"), "" if is_keyless else "the key that was entered, "
+        kept = (
+            f"This server is connected already as {name}. Under its name that connection is kept and gets {key}the"
+            " models and the prices of this form; only another name makes a second one."
         )
+        tested = f"If key or models are new, they are tested first; if the test fails, {name} stays as it was."
+        return f"{kept} {tested if known.get('usable') is True else untested}"
     key = ", which takes no key" if is_keyless else " with the key that was entered"
-    return f"Connects {entered.state.get('source_id')}{key}."
+    return f"Connects {entered.state.get('source_id')}{key}. {untested}"
 
 
 def _usual_name(entered: PageResult) -> str:
@@ -110,6 +121,11 @@ def _usable(answer: Any) -> list[tuple[str, str]]:
     return [("test", f"the connection cannot be used: {why}"), ("next", advice)]
 
 
+def _connected(answer: Any) -> list[tuple[str, str]]:
+    connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
+    return _usable(answer) if connection.is_usable else [("next", "test it, then read which models it serves")]
+
+
 def describe_missing_models(synced: SyncedModels) -> list[str]:
     """Describe which models of a source are not in the outcome of a sync, and why."""
     said = []
@@ -145,16 +161,50 @@ def _effects(answer: Any) -> list[tuple[str, str]]:
     return [(str(name), str(value)) for name, value in effects.items()] if isinstance(effects, Mapping) else []
 
 
+SYNC: Final = ResourceAction[SourceConnection](
+    "sync", "Read which models it serves", "sources sync",
+    enabled_when=lambda it: it.is_usable, off_because="It is not usable before a test has passed.",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdDeploymentsSync",
+        sentence=lambda it: f"{_sync_effect(it)} No model is run.",
+        confirm_label="Read them",
+        members=lambda _: {},
+        invalidates=(SourceConnection, Deployment, CatalogEntry),
+        summarize=_served,
+    ),
+)  # fmt: skip
+
+
+def _test(then: Callable[[SourceConnection], ResourceAction[Any] | None] | None) -> ResourceAction[SourceConnection]:
+    return ResourceAction[SourceConnection](
+        "test",
+        "Test it",
+        "sources test",
+        enabled_when=_is_on,
+        off_because="It is disconnected.",
+        mutation=Mutation(
+            operation="postSourceConnectionsByConnectionIdTest",
+            sentence=lambda it: f"Calls the source of {it.display_name or it.id}{_keyed(it)}. {_test_effect(it)}",
+            cancel_label="Do not call it",
+            summarize=_usable,
+            then=then,
+        ),
+    )
+
+
+TEST: Final = _test(None)
+
+TEST_NEW: Final = _test(lambda tested: SYNC if tested.is_usable else None)
+"""The test of a new connection, whose models are not known yet."""
+
+
 CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
     "connect_with",
     "Connect it",
     "",
     mutation=Mutation(
         operation="postSourceConnections",
-        sentence=lambda it: (
-            f"{_connecting_to(it)} No model is called, and none of its models runs before the connection is tested."
-            " Test it next."
-        ),
+        sentence=_connecting_to,
         cancel_label="Do not connect it",
         members=_of_handoff,
         fields=(
@@ -165,7 +215,8 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
         ),
         request="source.ConnectionRequest",
         invalidates=(SourceConnection,),
-        summarize=lambda _: (("next", "test it, then read which models it serves"),),
+        summarize=_connected,
+        then=lambda answer: None if answer.is_usable else TEST_NEW,
     ),
 )  # fmt: skip
 
@@ -181,6 +232,7 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
         request="source.RotateRequest",
         invalidates=(SourceConnection,),
         summarize=lambda _: (("next", "test it with its new key"),),
+        then=lambda _: TEST,
     ),
 )  # fmt: skip
 
@@ -195,12 +247,23 @@ def _handoff_page(what: str, then: ResourceAction[PageResult]) -> PrivatePageSpe
     )
 
 
+def _keyless_words(body: Any) -> DialogWords | None:
+    if not isinstance(body, Mapping) or body.get("auth_scheme") != KEYLESS:
+        return None
+    return DialogWords(
+        "Connect a source without a key",
+        "Prepares a connection that is called without a key. Nothing is connected and no server is called yet.",
+        "Prepare it",
+    )
+
+
 def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
     return Mutation(
         operation="postSourceCredentialHandoffs",
         sentence=lambda _: "Asks for a private page on which the source's key is entered; a source without a key needs"
         " no page. Nothing is connected yet, and no key is ever typed here.",
         cancel_label="Cancel",
+        words_for=_keyless_words,
         fields=(
             FormField(path="source_id", label="source", hint="id of a source; an openai_compatible one has any address",
                 start=start, offer=Suggestions(kind=SourceProfile), is_required=True),
@@ -227,30 +290,6 @@ CONNECT: Final = ResourceAction[None](
 
 CONNECT_PROFILE: Final = ResourceAction[SourceProfile](
     "connect", "Connect it", "sources connect", mutation=_connecting(lambda it: it.id, first_scheme),
-)  # fmt: skip
-
-TEST: Final = ResourceAction[SourceConnection](
-    "test", "Test it", "sources test", enabled_when=_is_on,
-    off_because="It is disconnected.",
-    mutation=Mutation(
-        operation="postSourceConnectionsByConnectionIdTest",
-        sentence=lambda it: f"Calls the source of {it.display_name or it.id}{_keyed(it)}. {_test_effect(it)}",
-        cancel_label="Do not call it",
-        summarize=_usable,
-    ),
-)  # fmt: skip
-
-SYNC: Final = ResourceAction[SourceConnection](
-    "sync", "Read which models it serves", "sources sync",
-    enabled_when=lambda it: it.is_usable, off_because="It is not usable before a test has passed.",
-    mutation=Mutation(
-        operation="postSourceConnectionsByConnectionIdDeploymentsSync",
-        sentence=lambda it: f"{_sync_effect(it)} No model is run.",
-        confirm_label="Read them",
-        members=lambda _: {},
-        invalidates=(SourceConnection, Deployment, CatalogEntry),
-        summarize=_served,
-    ),
 )  # fmt: skip
 
 NAME_MODELS: Final = ResourceAction[SourceConnection](

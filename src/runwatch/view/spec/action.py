@@ -157,6 +157,15 @@ class EffectCheck:
     words: Callable[[Any, Mapping[str, Any]], tuple[bool, str]]
 
 
+@dataclass(frozen=True, slots=True)
+class DialogWords:
+    """Title, sentence and button of a dialog whose request means something else with a certain body."""
+
+    title: str
+    sentence: str
+    confirm_label: str
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Mutation(Generic[S]):
     """One write request, declared as data. The subject is ``None`` if the action needs no record.
@@ -167,6 +176,7 @@ class Mutation(Generic[S]):
         sentence: What will happen and what will not.
         confirm_label: Label of the button that sends the request; by default the action's, or that it asks for a page.
         cancel_label: Label of the button that does not.
+        words_for: Other words of the dialog, from the body; ``None`` for the usual ones.
         fields: Fields of the form; without any, the dialog opens at once.
         command_fields: Fields that only the command takes.
         members: Members of the body that are not typed. Without these and ``fields`` no body is sent.
@@ -184,12 +194,14 @@ class Mutation(Generic[S]):
         prerequisite: A read needed first, if the record is not enough.
         effect_check: A read needed afterwards, if the response is not enough.
         private_page: What the user does next on a private page, if the response names one.
+        then: The action that is offered next, from the changed record; ``None`` for none.
     """
 
     operation: str
     sentence: Callable[[S], str]
     confirm_label: str = ""
     cancel_label: str = "Leave it as it is"
+    words_for: Callable[[Any], DialogWords | None] = lambda _: None
     fields: tuple[FormField, ...] = ()
     command_fields: tuple[FormField, ...] = ()
     members: Callable[[S], Mapping[str, Any]] | None = None
@@ -205,6 +217,7 @@ class Mutation(Generic[S]):
     prerequisite: Prerequisite | None = None
     effect_check: EffectCheck | None = None
     private_page: PrivatePageSpec[Any] | None = None
+    then: Callable[[Any], ResourceAction[Any] | None] | None = None
 
     @property
     def option_fields(self) -> tuple[FormField, ...]:
