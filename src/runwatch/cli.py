@@ -175,7 +175,49 @@ def _find_key_problems(keys: Mapping[str, object]) -> Mapping[str, str]:
 
 
 def _has_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Return whether there is a terminal to draw on, or a browser in its place."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return True
+    from runwatch.base.console_packets import CONSOLE_DRIVER
+
+    return os.environ.get("TEXTUAL_DRIVER") == CONSOLE_DRIVER
+
+
+def web(call: Invocation) -> int:
+    """Run ``web``: consoles in a browser, each in a process of its own.
+
+    Raises:
+        UsageError: The extra is not installed, or an option cannot be used.
+    """
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    if find_spec("textual_serve") is None or find_spec("aiohttp") is None:
+        raise UsageError(
+            "The console in a browser is not installed", hint="Install it with: pip install 'runwatch[web]'"
+        )
+    from runwatch.base.log import start_log
+    from runwatch.web.process import WebOptions, serve_consoles
+    from runwatch.web.server import ConsoleCommand
+
+    options = call.options
+    start_log(call.paths.log_file)
+    # -P keeps the working directory out of the module path.
+    words = [sys.executable, "-P", "-m", "runwatch"]
+    words += [] if options.allow_writes else ["--read-only"]
+    words += ["--local"] if options.local else []
+    for name in ("profile", "base_url", "theme", "open"):
+        value = getattr(options, name)
+        words += [] if value is None else [f"--{name.replace('_', '-')}={value}"]
+    served = WebOptions(
+        options.host or "127.0.0.1",
+        options.port or 0,
+        4 if options.max_consoles is None else options.max_consoles,
+        *(Path(file).expanduser() if file else None for file in (options.tls_cert, options.tls_key)),
+    )
+    access = "with writes" if options.allow_writes else "read-only"
+    call.output.note(f"consoles are {access}; a link opens one browser, and a used one is replaced. Stop with ctrl+c")
+    return serve_consoles(served, ConsoleCommand(words, call.environment), call.output.line)
 
 
 def serve(call: Invocation) -> int:

@@ -84,6 +84,25 @@ _DECLARED = (
         ),
     ),
     CommandSpec(
+        ("web",),
+        "the console in a browser, for users without a terminal",
+        "cli:web",
+        flags=(
+            OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS", "text"),
+            OptionSpec("--port", "the port (default: any free one)", "PORT", "count"),
+            OptionSpec("--max-consoles", "how many consoles run at once (default: 4)", "N", "count"),
+            OptionSpec("--allow-writes", "allow changes; without it every console is read-only"),
+            OptionSpec("--tls-cert", "certificate chain (PEM), needed for other machines", "FILE", "text"),
+            OptionSpec("--tls-key", "its private key (PEM)", "FILE", "text"),
+            *TARGET[:3],
+            *CONSOLE[4:],
+        ),
+        notes=(
+            "Prints a link that works once, for one browser; a used link is replaced by a new one. Sessions and"
+            " consoles end with the server. Needs the extra: pip install 'runwatch[web]'."
+        ),
+    ),
+    CommandSpec(
         ("runs", "submit"),
         "submit a run",
         "commands.submit:submit",
@@ -310,7 +329,7 @@ _GROUPS = {
     "config": "the settings file and the API keys of its profiles",
     "config key": "the API keys of profiles",
 }
-_FIRST = (("demo",), ("serve",))
+_FIRST = (("demo",), ("serve",), ("web",))
 _BY_PATH = {verb.path: verb for verb in _DECLARED}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from textual import events
@@ -156,12 +157,14 @@ class ConsoleApp(NavigatingApp):
                 text,
                 ClipboardEnvironment(self.launch.environment),
                 self._write_to_terminal,
-                route=cast("CopyRoute", self.settings.clipboard),
+                # The tools of this machine would copy where the user is not.
+                route="osc52" if self.is_web else cast("CopyRoute", self.settings.clipboard),
                 several_lines=several_lines,
             )
         except RunwatchError as error:
             self._say_in_front(str(error), Role.BAD)
             return
+        route = "the browser" if self.is_web else route
         shown = line(" ".join(text[:400].split()))
         if is_secret:
             self._say_in_front(f"copied {what} by {route}")
@@ -463,6 +466,15 @@ class ConsoleApp(NavigatingApp):
         if spec.record.WIRE is None:
             return JournalSource(spec, self.clock, self.session)
         return StoreSource(spec, self.store, self.profile_name, self.clock, self.session)
+
+    def download(self, file: Path) -> bool:
+        if not self.is_web:
+            return False
+        from runwatch.tui.terminal.browser_driver import BrowserDriver
+
+        assert isinstance(self._driver, BrowserDriver)
+        self._driver.download(file)
+        return True
 
     def _write_to_terminal(self, data: str) -> None:
         driver = self._driver

@@ -85,7 +85,10 @@ def export_to_named_file(screen: RowScreen, name: str) -> None:
     elif not screen.rows_to_export():
         screen.notify_user("No rows to export.", Role.WARN)
     else:
-        export_rows(screen, form, Path(name).expanduser().absolute())
+        # A user in a browser names a download, not a place on this machine.
+        here = screen.console.launch.paths.exports_dir
+        is_web = screen.console.is_web
+        export_rows(screen, form, free_name(here / Path(name).name) if is_web else Path(name).expanduser().absolute())
 
 
 def choose_export_path(console: Console, noun: str, form: FileFormat) -> Path:
@@ -138,7 +141,10 @@ def _start(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], what: str
         # A long table creates thousands of objects that stay alive until the end.
         with pause_collection():
             await asyncio.to_thread(_write, path, pieces)
-        _tell(screen, line(path, None), line(what))
+        if screen.console.download(path):
+            screen.notify_user(f"{line(path.name)} goes to the browser's downloads   {line(what)}")
+        else:
+            _tell(screen, line(path, None), line(what))
 
     start_worker(screen, write(), "export", group="export")
 

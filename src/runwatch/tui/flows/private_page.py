@@ -189,10 +189,13 @@ class PrivatePageDialog(Dialog[None]):
     async def _open(self) -> None:
         """Open the page in a browser from a thread, because that may take long."""
         assert self._address is not None
-        data_dir = self._behind.console.launch.paths.data_dir
+        console = self._behind.console
         said, role = "Sent to the browser. If no page opens, copy the address into it.", Role.QUIET
         try:
-            await asyncio.to_thread(open_in_browser, self._address.reveal(), data_dir)
+            if console.is_web:
+                console.open_url(self._address.reveal())
+            else:
+                await asyncio.to_thread(open_in_browser, self._address.reveal(), console.launch.paths.data_dir)
         except RunwatchError as error:
             said, role = f"{error}.", Role.WARN
         note = self.query_one("#page-browser", Static)

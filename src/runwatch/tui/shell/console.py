@@ -227,6 +227,10 @@ class Console(WidgetApp):
         """Copy, and show the route and the text; a secret is not shown."""
         raise NotImplementedError
 
+    def download(self, file: Path) -> bool:
+        """Hand a file over to the browser that shows the console; return False on a terminal, where it stays."""
+        raise NotImplementedError
+
     async def notify_desktop(self, text: SafeText) -> None:
         """Show a notice on the desktop, if enabled in the settings and the window has no focus."""
         raise NotImplementedError

@@ -77,7 +77,7 @@ class TerminalWriter:
 
     def write(self, text: str) -> int:
         """Write the text, waiting for a slow terminal; do nothing once the terminal is gone."""
-        data = memoryview(text.encode(self._encoding, "replace"))
+        data = memoryview(self._encode(text))
         while data and not self._is_lost:
             try:
                 data = data[os.write(self._descriptor, data) :]
@@ -88,6 +88,9 @@ class TerminalWriter:
                 self._on_loss()
         self.taken += 1
         return len(text)
+
+    def _encode(self, text: str) -> bytes:
+        return text.encode(self._encoding, "replace")
 
     def flush(self) -> None:
         """Do nothing: writes are unbuffered."""
@@ -236,16 +239,8 @@ class ConsoleDriver(LinuxDriver):
 
     def _take(self, found: Iterable[Message]) -> None:
         for message in found:
-            if not self._is_outside(message):
+            if not is_outside(message, self._app.size):
                 self.process_message(message)
-
-    def _is_outside(self, message: Message) -> bool:
-        """Return whether a mouse event lies outside the window.
-
-        Textual would treat a click there as one beside every widget, and the focused widget would lose the focus.
-        """
-        width, height = self._app.size
-        return isinstance(message, MouseEvent) and not (message.x < width and message.y < height)
 
     def _run_input_thread(self) -> None:
         try:
@@ -257,6 +252,14 @@ class ConsoleDriver(LinuxDriver):
     def _hang_up(self) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(partial(self._app.exit, return_code=HUNG_UP))
+
+
+def is_outside(message: Message, size: Size) -> bool:
+    """Return whether a mouse event lies outside the window.
+
+    Textual would treat a click there as one beside every widget, and the focused widget would lose the focus.
+    """
+    return isinstance(message, MouseEvent) and not (message.x < size.width and message.y < size.height)
 
 
 def _stop() -> None:

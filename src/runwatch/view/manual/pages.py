@@ -21,6 +21,7 @@ TOPICS: Final[Mapping[str, str]] = {
     "operators": "a tour: watch runs, see why one failed, start it again",
     "reviewers": "a tour: templates, blockers, receipts and reports",
     "support": "a tour: problems, times, support bundles",
+    "web": "the console in a browser, for users without a terminal",
     "keys": "every key of the console",
     "filters": "the filter language, and the fields of each list",
     "settings": "every setting, with its values",

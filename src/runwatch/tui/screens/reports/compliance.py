@@ -111,6 +111,9 @@ class ComplianceScreen(ReportScreen):
         except OSError as error:
             self.notify_user(f"the export cannot be written, {error.strerror}: {path}", Role.BAD)
         else:
+            if self.console.download(path):
+                self.notify_user(f"{path.name} goes to the browser's downloads", Role.GOOD)
+                return
             self._written = path
             self.draw()
             self.notify_user(f"written to {path}", Role.GOOD)

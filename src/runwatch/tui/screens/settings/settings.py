@@ -301,6 +301,12 @@ class SettingsScreen(ConsoleScreen):
 
     async def _write(self, key: str, value: str | None) -> None:
         path = self.console.launch.paths.settings_file
+        if self.console.is_web:
+            # The file names programs that this machine runs, and other users' addresses.
+            self._put_back()
+            self._close_editor()
+            self.notify_user("A browser changes no settings; do it where 'runwatch web' runs.", Role.WARN)
+            return
         try:
             if value is None:
                 await asyncio.to_thread(settings_file.remove_setting, path, key)

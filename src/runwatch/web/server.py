@@ -1,0 +1,320 @@
+"""The HTTP server of consoles in a browser: its checks, its pages, and one socket for each console."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from aiohttp import WSMsgType, web
+
+from runwatch.base.console_packets import DATA
+from runwatch.web.admission import COOKIE, Admission
+from runwatch.web.console_process import ConsoleProcess, clamp_size
+from runwatch.web.pages import HEADERS, STATIC_FILES, console_page, console_policy, message_page, read_static
+
+ENDED: Final = 4000
+FULL: Final = 4001
+REPLACED: Final = 4002
+"""Close codes of a socket: its console has ended, there is no place for one, another tab took it over. The page's
+script knows them too."""
+NO_PROTOCOL: Final = 1008
+
+MAX_MESSAGE_BYTES: Final = 256 * 1024
+"""The largest message of a browser: a long paste."""
+
+MAX_DOWNLOADS: Final = 8
+"""Files of one console that wait for the browser."""
+
+HEARTBEAT_S: Final = 15.0
+"""How often a browser must show that it is there."""
+
+DOWNLOAD_BYTES: Final = 64 * 1024
+
+_NEW_LINK: Final = "'runwatch web' prints a new link when one is used. Open that one."
+
+_log: Final = logging.getLogger(__name__)
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class ConsoleCommand(NamedTuple):
+    """How a console is started.
+
+    Attributes:
+        words: The command line; holds no secret.
+        environment: The variables of the server.
+    """
+
+    words: Sequence[str]
+    environment: Mapping[str, str]
+
+
+class _Place:
+    """One console and the socket that shows it.
+
+    Attributes:
+        ended: Set when the console's process is gone.
+        files: Files that wait for the browser, by key.
+    """
+
+    def __init__(self, session: str, socket: web.WebSocketResponse) -> None:
+        self.session: Final = session
+        self.socket: Final = socket
+        self.ended: Final = asyncio.Event()
+        self.files: Final[dict[str, tuple[str, BinaryIO]]] = {}
+
+
+class ConsoleServer:
+    """The web application of one server.
+
+    Args:
+        command: Starts a console.
+        max_consoles: How many may run at once.
+        link_used: Called when a link was used up.
+    """
+
+    def __init__(
+        self,
+        admission: Admission,
+        command: ConsoleCommand,
+        *,
+        max_consoles: int,
+        link_used: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._admission: Final = admission
+        self._command: Final = command
+        self._max_consoles: Final = max_consoles
+        self._link_used: Final = link_used
+        self._places: Final[dict[tuple[str, str], _Place]] = {}
+
+    def app(self) -> web.Application:
+        """Make the aiohttp application."""
+        app = web.Application(middlewares=[self._check], client_max_size=0)
+        at = f"/{self._admission.entry}"
+        app.add_routes(
+            [
+                # Not for HEAD, because it uses up the link.
+                web.get(at + "/start/{token}", self._start, allow_head=False),
+                web.get(at + "/", self._page),
+                web.get(at + "/alive", self._alive),
+                web.get(at + "/static/{name}", self._static),
+                web.get(at + "/socket/{tab:[0-9a-f]{24}}", self._socket, allow_head=False),
+                web.get(at + "/download/{key}", self._download, allow_head=False),
+            ]
+        )
+        app.on_shutdown.append(self._close)
+        return app
+
+    async def _close(self, app: web.Application) -> None:
+        """End all consoles."""
+        places = list(self._places.values())
+        await asyncio.gather(*(place.socket.close(code=1001) for place in places), return_exceptions=True)
+        await asyncio.gather(*(place.ended.wait() for place in places))
+
+    # Checks.
+
+    @web.middleware
+    async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse what a page of another host may have sent, and give every response its headers."""
+        hosts, origins = request.headers.getall("Host", []), request.headers.getall("Origin", [])
+        if not self._admission.names_this_server(hosts):
+            response: web.StreamResponse = _refuse(400, "The address is not of this server", "Use the printed link.")
+        elif origins and not self._admission.is_same_origin(hosts, origins):
+            response = _refuse(403, "The request was refused", "It came from a page of another site.")
+        else:
+            try:
+                response = await handler(request)
+            except web.HTTPNotFound:
+                response = _refuse(404, "There is nothing here", "Open the whole link that 'runwatch web' printed.")
+            except web.HTTPException as error:
+                response = _refuse(error.status, error.reason)
+        if not response.prepared:
+            for name, value in HEADERS.items():
+                response.headers.setdefault(name, value)
+            response.headers["Server"] = "runwatch"
+        return response
+
+    def _session(self, request: web.Request) -> str | None:
+        return self._admission.session_of(request.cookies.get(COOKIE))
+
+    # Pages.
+
+    async def _start(self, request: web.Request) -> web.Response:
+        """Take a link: give the browser a session. A browser that has one goes on without using it up."""
+        onward = _page_response(200, message_page("Opening the console", forward=f"/{self._admission.entry}/"))
+        if self._session(request) is not None:
+            return onward
+        cookie = self._admission.begin(request.match_info["token"])
+        if cookie is None:
+            return _refuse(403, "This link was used or is not valid", _NEW_LINK)
+        onward.headers["Set-Cookie"] = cookie
+        self._link_used()
+        return onward
+
+    async def _page(self, request: web.Request) -> web.Response:
+        if self._session(request) is None:
+            return _refuse(401, "This browser has no session", _NEW_LINK)
+        secure = "s" * (request.url.scheme == "https")
+        page = _page_response(200, console_page(self._max_consoles))
+        page.headers["Content-Security-Policy"] = console_policy(f"ws{secure}://{request.headers['Host']}")
+        return page
+
+    async def _alive(self, request: web.Request) -> web.Response:
+        return web.Response(status=401 if self._session(request) is None else 204)
+
+    async def _static(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name not in STATIC_FILES:
+            raise web.HTTPNotFound
+        headers = {"Cache-Control": "private, max-age=86400"}
+        return web.Response(body=read_static(name), content_type=STATIC_FILES[name].type, headers=headers)
+
+    async def _download(self, request: web.Request) -> web.StreamResponse:
+        """Give a file of a console to the browser, once."""
+        session, key = self._session(request), request.match_info["key"]
+        kept = [
+            place.files.pop(key) for place in self._places.values() if place.session == session and key in place.files
+        ]
+        if not kept:
+            raise web.HTTPNotFound
+        [(name, file)] = kept
+        response = web.StreamResponse(
+            headers={**HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+        )
+        response.content_type = "application/octet-stream"
+        with file:
+            await response.prepare(request)
+            while chunk := await asyncio.to_thread(file.read, DOWNLOAD_BYTES):
+                await response.write(chunk)
+            await response.write_eof()
+        return response
+
+    # Sockets.
+
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        """Start a console and show it in the browser until either ends."""
+        hosts, origins = request.headers.getall("Host"), request.headers.getall("Origin", [])
+        session = self._session(request)
+        # A browser always names the origin of a socket.
+        if session is None or not self._admission.is_same_origin(hosts, origins):
+            return _refuse(403, "The request was refused", _NEW_LINK)
+        socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_MESSAGE_BYTES, compress=False)
+        if not socket.can_prepare(request):
+            return _refuse(400, "This address is for the console's page")
+        await socket.prepare(request)
+        key = (session, request.match_info["tab"])
+        # The same tab again: its connection was lost, and this server may not know yet.
+        while (earlier := self._places.get(key)) is not None:
+            await earlier.socket.close(code=REPLACED)
+            await earlier.ended.wait()
+        if len(self._places) >= self._max_consoles:
+            await socket.close(code=FULL)
+            return socket
+        place = self._places[key] = _Place(session, socket)
+        try:
+            await self._run(place, clamp_size(_count(request, "width", 80), _count(request, "height", 24)))
+        finally:
+            del self._places[key]
+            for _, file in place.files.values():
+                file.close()
+            place.ended.set()
+        return socket
+
+    async def _run(self, place: _Place, size: tuple[int, int]) -> None:
+        console = await ConsoleProcess.start(self._command.words, self._command.environment, size)
+        keys = asyncio.ensure_future(_hand_keys(place.socket, console))
+        screen = asyncio.ensure_future(_show_screen(place, console))
+        try:
+            await asyncio.wait((keys, screen), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # The process ends also when this handler is cancelled.
+            await asyncio.shield(_end(place.socket, console, keys, screen))
+
+
+async def _end(
+    socket: web.WebSocketResponse, console: ConsoleProcess, keys: asyncio.Task[None], screen: asyncio.Task[None]
+) -> None:
+    has_ended = screen.done()
+    for task in (keys, screen):
+        task.cancel()
+    for task, what in ((keys, "input"), (screen, "output")):
+        try:
+            await task
+        except asyncio.CancelledError:
+            pass
+        except Exception as error:
+            _log.warning("the %s of a console ended on an error", what, exc_info=error)
+    await console.end()
+    if has_ended and not socket.closed:
+        with contextlib.suppress(OSError):
+            await socket.send_json(["ended", {"text": console.last_words}])
+            await socket.close(code=ENDED)
+    elif not socket.closed:
+        await socket.close(code=NO_PROTOCOL)
+
+
+async def _hand_keys(socket: web.WebSocketResponse, console: ConsoleProcess) -> None:
+    """Hand what the browser sends to the console; return when the socket has closed or sent something else."""
+    async for message in socket:
+        if message.type is not WSMsgType.TEXT:
+            break
+        try:
+            kind, told = (*json.loads(message.data), None)[:2]
+            match kind:
+                case "stdin":
+                    await console.send(DATA, told.encode("utf-8", "ignore"))
+                case "resize":
+                    width, height = clamp_size(int(told["width"]), int(told["height"]))
+                    await console.tell("resize", width=width, height=height)
+                case "focus" | "blur":
+                    await console.tell(kind)
+                case "ping":
+                    await socket.send_json(["pong", str(told)[:32]])
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            break
+
+
+async def _show_screen(place: _Place, console: ConsoleProcess) -> None:
+    """Send what the console draws to the browser until the console ends."""
+    async for packet in console.packets():
+        if packet.kind == DATA:
+            await place.socket.send_bytes(packet.content)
+        else:
+            await _hear(place, json.loads(packet.content))
+
+
+async def _hear(place: _Place, told: Mapping[str, Any]) -> None:
+    if told["type"] == "open" and urlsplit(told["url"]).scheme in {"http", "https"}:
+        await place.socket.send_json(["open_url", {"url": told["url"], "new_tab": True}])
+    elif told["type"] == "download" and len(place.files) < MAX_DOWNLOADS:
+        path, key = Path(told["path"]), secrets.token_urlsafe(16)
+        place.files[key] = (path.name, await asyncio.to_thread(_take_file, path))
+        await place.socket.send_json(["download", {"key": key, "name": path.name}])
+
+
+def _take_file(path: Path) -> BinaryIO:
+    """Open a file and remove its name, so that nothing is left when the browser does not fetch it."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
+    path.unlink()
+    return file
+
+
+def _count(request: web.Request, name: str, default: int) -> int:
+    text = request.query.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else default
+
+
+def _page_response(status: int, page: str) -> web.Response:
+    return web.Response(status=status, text=page, content_type="text/html")
+
+
+def _refuse(status: int, title: str, *sentences: str) -> web.Response:
+    return _page_response(status, message_page(title, *sentences))

@@ -1,0 +1,85 @@
+// What the page of the console does beside the terminal: the address of its socket, the end of the console, a lost
+// connection, and downloads. The terminal itself is textual.js, which opens the socket when the page has loaded.
+"use strict";
+(() => {
+  // Close codes of runwatch/web/server.py.
+  const ENDED = 4000, FULL = 4001, REPLACED = 4002;
+  const RETRY_MS = 1000;
+  let said = "";
+
+  function tabName() {
+    let name = sessionStorage.getItem("tab");
+    if (!name) {
+      name = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+      sessionStorage.setItem("tab", name);
+    }
+    return name;
+  }
+
+  function show(title, text, canOpen) {
+    document.getElementById("over-title").textContent = title;
+    document.getElementById("over-text").textContent = text;
+    document.getElementById("over-again").hidden = !canOpen;
+    const over = document.getElementById("over");
+    if (!over.open) over.showModal();
+  }
+
+  async function reconnect() {
+    show("The connection is lost", "A console opens again as soon as the server answers.", false);
+    for (;;) {
+      try {
+        const answer = await fetch("alive", { cache: "no-store" });
+        if (answer.ok) return location.reload();
+        return show("The session has ended", "Open a new link of 'runwatch web'.", false);
+      } catch {
+        await new Promise((done) => setTimeout(done, RETRY_MS));
+      }
+    }
+  }
+
+  function closed(event) {
+    if (event.code === ENDED) {
+      show("The console has ended", said, true);
+    } else if (event.code === FULL) {
+      const bound = document.getElementById("bound").textContent;
+      show("All consoles are in use", `This server runs ${bound} at once. Close one in another tab or browser.`, true);
+    } else if (event.code === REPLACED) {
+      show("The console is open in another tab", "A copy of this tab took it over.", true);
+    } else {
+      reconnect();
+    }
+  }
+
+  function heard(event) {
+    if (typeof event.data !== "string") return;
+    const [kind, told] = JSON.parse(event.data);
+    if (kind === "ended") {
+      said = told.text;
+    } else if (kind === "download") {
+      const link = document.createElement("a");
+      link.href = "download/" + encodeURIComponent(told.key);
+      link.download = told.name;
+      link.click();
+    }
+  }
+
+  window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+      super(...given);
+      // Its focus is told to the server, so the terminal takes it once the socket is open.
+      this.addEventListener("open", () => document.querySelector(".xterm-helper-textarea").focus());
+      this.addEventListener("close", closed);
+      this.addEventListener("message", heard);
+    }
+  };
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const address = new URL("socket/" + tabName(), location.href);
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    address.search = "";
+    document.getElementById("terminal").dataset.sessionWebsocketUrl = address.href;
+    document.getElementById("over-again").addEventListener("click", () => location.reload());
+    // The terminal measures its font when it opens, so the font loads before.
+    document.fonts.load('16px "Roboto Mono"');
+  });
+})();
