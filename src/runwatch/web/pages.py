@@ -93,7 +93,7 @@ def console_page(max_consoles: int) -> str:
         '<link rel="stylesheet" href="static/xterm.css"><link rel="stylesheet" href="static/console.css">'
         '<script src="static/console.js"></script><script src="static/textual.js"></script></head><body>'
         '<p id="opening" role="status">Opening the console</p>'
-        '<main id="terminal" class="textual-terminal" data-font-size="16"></main>'
+        '<main id="terminal" class="textual-terminal"></main>'
         '<dialog id="over" aria-labelledby="over-title"><h1 id="over-title"></h1><p id="over-text"></p>'
         f'<button id="over-again" type="button">Open a console</button></dialog>'
         f'<p id="bound" hidden>{max_consoles}</p></body></html>\n'

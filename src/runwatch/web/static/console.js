@@ -5,6 +5,8 @@
   // Close codes of runwatch/web/server.py.
   const ENDED = 4000, FULL = 4001, REPLACED = 4002;
   const RETRY_MS = 1000;
+  // The console needs 80 columns and 20 lines. A cell is 0.6 em wide and at most 1.4 em high.
+  const COLUMNS = 82, LINES = 24, MAX_FONT_PX = 16, MIN_FONT_PX = 6;
   let said = "";
 
   function tabName() {
@@ -77,7 +79,10 @@
     const address = new URL("socket/" + tabName(), location.href);
     address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     address.search = "";
-    document.getElementById("terminal").dataset.sessionWebsocketUrl = address.href;
+    const terminal = document.getElementById("terminal");
+    terminal.dataset.sessionWebsocketUrl = address.href;
+    const fitting = Math.floor(Math.min(innerWidth / COLUMNS / 0.6, innerHeight / LINES / 1.4));
+    terminal.dataset.fontSize = Math.max(MIN_FONT_PX, Math.min(MAX_FONT_PX, fitting));
     document.getElementById("over-again").addEventListener("click", () => location.reload());
     // The terminal measures its font when it opens, so the font loads before.
     document.fonts.load('16px "Roboto Mono"');
