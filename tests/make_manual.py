@@ -14,7 +14,7 @@ from typing import Any, Final
 from runwatch import __version__
 from runwatch.commands.cli.command_spec import CONSOLE, CommandSpec, OptionSpec
 from runwatch.commands.cli.grammar import group_summary, list_commands
-from runwatch.settings.declarations import PROFILE_SETTINGS, SETTINGS
+from runwatch.settings.declarations import COMMAND_SETTINGS, PROFILE_SETTINGS, SETTINGS
 from runwatch.settings.setting import Setting
 from runwatch.tui.core.key_bindings import KEY_ACTIONS, SCOPE_TITLES, key_label
 from runwatch.view.detail.help_text import FILTERS
@@ -49,9 +49,44 @@ VARIABLES: Final = (
     ("RUNWATCH_DATA_DIR", "the data directory, in place of the usual one"),
     ("NO_COLOR", "no colours, where it has any value"),
     ("HTTPS_PROXY, NO_PROXY", "proxies for services on other machines"),
-    ("PAGER", "the program through which `runwatch help TOPIC` shows a page"),
+    ("PAGER", "the program that shows a page of `runwatch help`, and the output of own commands"),
     ("VISUAL, EDITOR", "the editor for texts of several lines"),
 )
+
+
+COMMANDS_TEXT: Final = """\
+- No shell reads `run`: each word is one argument, whatever the record holds. A program that is itself a shell reads its
+  script, so give it values as arguments (`["sh", "-c", 'echo "$1"', "sh", "{id}"]`), never inside the script.
+- A value that begins with a dash would be an option and is refused, unless an earlier word is `--`. Write that word
+  before `{id}`, as below, where the program knows it as the end of its options.
+- `{record.MEMBER}` is one value of the record by its path, as `v` shows it. `{id:url}` and `{record.MEMBER:url}` are
+  safe parts of an address. `{{id}}` stands for `{id}` itself; other braces are left as they are.
+- The program gets `RUNWATCH_ID`, `RUNWATCH_KIND`, `RUNWATCH_PROFILE` and `RUNWATCH_SERVICE`, and none of runwatch's own
+  variables but `RUNWATCH_CONFIG` and `RUNWATCH_DATA_DIR`: no API key. It has no terminal.
+- `esc` stops it, and so does `timeout_s`, with everything that it has started. The first 256 KiB of its output are
+  kept and cleaned like everything that a service sends. A failure tells the exit status.
+- `--read-only` does not hold it back: runwatch cannot know what a program does.
+
+Three that are useful as they are, with the address and the programs of your machine:
+
+```toml
+[commands.ticket]
+run = ["xdg-open", "https://tickets.example.com/new?title=runwatch&text={record.instance:url}"]
+kinds = ["problems"]
+key = "f6"
+question = "Open a ticket with this instance id?"
+output = "nothing"
+
+[commands.copy]
+run = ["wl-copy", "--", "{id}"]
+output = "nothing"
+
+[commands.jq]
+run = ["jq", "--sort-keys", "."]
+key = "f7"
+input = "json"
+output = "pager"
+```"""
 
 
 def build_keys() -> str:
@@ -122,6 +157,12 @@ def build_settings() -> str:
         "A profile is a service under a name, in the table `[profiles.NAME]`. Its API key is never in this file: store"
         " it with `runwatch config key set NAME`, or name a command that prints it.",
         _settings(PROFILE_SETTINGS, "profiles.NAME."),
+        "## Own commands",
+        "A program of yours runs with the record at the cursor, or with each marked one in turn up to the first that"
+        " fails: by its key, or from the menu `!`. It is a table `[commands.NAME]`. One with a mistake is not used, and"
+        " `runwatch config validate` names the mistake.",
+        _settings(COMMAND_SETTINGS, "commands.NAME."),
+        COMMANDS_TEXT,
         "## Example",
         '```toml\ntheme = "runwatch-light"\nrestore = true\n\n[profiles.prod]\nbase_url = "https://api.example.com"\n'
         'production = true\n\n[keys]\n"screen.copy" = "ctrl+y"\n\n[filters]\nexpensive = "cost>=0.50 is:final"\n\n'
@@ -276,7 +317,7 @@ def _default(setting: Setting[Any]) -> str:
     value = setting.default
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    return f"`{value}`" if value not in ("", None) and not setting.is_table else ""
+    return f"`{value}`" if value not in ("", None, []) and not setting.is_table else ""
 
 
 def _roff(text: str) -> str:

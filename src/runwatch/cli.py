@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runwatch.commands.cli.invocation import Invocation
     from runwatch.commands.cli.parser import CommandOptions
     from runwatch.service.options import ServeOptions
+    from runwatch.settings.declarations import OwnCommand
 
 
 def main() -> NoReturn:
@@ -168,10 +169,13 @@ def config_validate(call: Invocation) -> int:
     return config.validate(call, _find_key_problems)
 
 
-def _find_key_problems(keys: Mapping[str, object]) -> Mapping[str, str]:
+def _find_key_problems(keys: Mapping[str, object], commands: Mapping[str, OwnCommand]) -> Mapping[str, str]:
+    from runwatch.tui.core.command_keys import CommandKeys
     from runwatch.tui.core.key_bindings import KeyMap
 
-    return KeyMap(keys).refused
+    known = KeyMap(keys)
+    refused = {f"keys.{action}": text for action, text in known.refused.items()}
+    return refused | {f"commands.{name}.key": text for name, text in CommandKeys(known, commands).refused.items()}
 
 
 def _has_terminal() -> bool:

@@ -52,6 +52,8 @@ KEYS: Final[Mapping[str, str]] = {
     "delete": "\x1b[3~",
     "f1": "\x1bOP",
     "f5": "\x1b[15~",
+    "f6": "\x1b[17~",
+    "f7": "\x1b[18~",
     **{f"ctrl+{chr(code + 96)}": chr(code) for code in range(1, 27)},
 }
 """What a terminal sends for keys that type no character of their own."""

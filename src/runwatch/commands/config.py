@@ -16,7 +16,7 @@ from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.row_printer import print_rows
 
 if TYPE_CHECKING:
-    from runwatch.settings.declarations import Profile
+    from runwatch.settings.declarations import OwnCommand, Profile
     from runwatch.settings.resolver import ResolvedSetting
 
 
@@ -77,8 +77,8 @@ def get(call: Invocation) -> int:
     return SUCCESS
 
 
-FindKeyProblems = Callable[[Mapping[str, Any]], Mapping[str, str]]
-"""Return what is wrong with the keys of actions, by action id; loads the console."""
+FindKeyProblems = Callable[[Mapping[str, Any], Mapping[str, "OwnCommand"]], Mapping[str, str]]
+"""Return what is wrong with the keys of actions and of own commands, by setting; loads the console."""
 
 
 def set_value(call: Invocation, find_key_problems: FindKeyProblems) -> int:
@@ -117,7 +117,7 @@ def _check_name(call: Invocation, key: str, value: str, find_key_problems: FindK
         if typed not in known.profiles:
             raise _no_profile(typed, known.profiles)
     elif table == Settings.keys.key and entry:
-        wrong = find_key_problems({**known.keys, entry[0]: typed}).get(entry[0])
+        wrong = find_key_problems({**known.keys, entry[0]: typed}, known.commands).get(key)
         if wrong is not None:
             raise SettingsError(f"'{key}' is not usable", detail=wrong, hint="'runwatch help keys' lists the actions.")
     else:
@@ -151,7 +151,7 @@ def unset(call: Invocation) -> int:
 
 def validate(call: Invocation, find_key_problems: FindKeyProblems) -> int:
     """``config validate``: print all problems of the settings file; exit 2 if a setting is invalid."""
-    from runwatch.settings.declarations import Settings, split_key
+    from runwatch.settings.declarations import split_key
     from runwatch.settings.settings_file import load_settings_file
     from runwatch.view.settings.tables import ValueProblem, find_value_problems
 
@@ -167,9 +167,9 @@ def validate(call: Invocation, find_key_problems: FindKeyProblems) -> int:
         for problem in loaded.problems
     ]
     found = list(find_value_problems(loaded.settings, _themes(call)))
-    if loaded.settings.keys:
-        wrong = find_key_problems(loaded.settings.keys)
-        found += [ValueProblem(f"{Settings.keys.key}.{action}", message) for action, message in wrong.items()]
+    if loaded.settings.keys or loaded.settings.commands:
+        wrong = find_key_problems(loaded.settings.keys, loaded.settings.commands)
+        found += [ValueProblem(key, message) for key, message in wrong.items()]
     for key, message, nearest in found:
         place = loaded.place(split_key(key))
         rows.append({"place": place, "level": "warning", "key": key, "message": message, "nearest": nearest})

@@ -15,8 +15,10 @@ from runwatch.settings.setting import (
     SettingsGroup,
     bool_setting,
     choice_setting,
+    command_words_setting,
     float_setting,
     int_setting,
+    name_list_setting,
     name_table_setting,
     text_setting,
     text_table_setting,
@@ -40,6 +42,9 @@ RESERVED_NAMES: Final = (LOCAL, ENVIRONMENT, FORMER_ENVIRONMENT)
 PROFILES: Final = "profiles"
 """Table of the settings file that holds the profiles."""
 
+COMMANDS: Final = "commands"
+"""Table of the settings file that holds the user's own commands."""
+
 LOCAL_SERVICE: Final = "local_service"
 """Table of the settings file for the local service."""
 
@@ -53,6 +58,7 @@ SECRET_KEYS: Final = frozenset(
 
 _FORMER_TERM: Final = re.compile(rf'((?<![\w.])profile(?::|!?=)"?){FORMER_ENVIRONMENT}("?(?![\w-]))')
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
+_KEY: Final = re.compile(r"(?:(?:ctrl|shift|alt|super|meta|hyper)\+)*(?:[^\s\w]|\w{1,32})\Z")
 
 
 def _address(value: str) -> str:
@@ -64,6 +70,12 @@ def _address(value: str) -> str:
 
 def _command(value: str) -> str:
     if not shlex.split(value):
+        raise ValueError
+    return value
+
+
+def _key_name(value: str) -> str:
+    if not _KEY.match(value):
         raise ValueError
     return value
 
@@ -84,9 +96,10 @@ class Settings(SettingsGroup):
 
     Attributes:
         profiles: The user's services, by name.
+        commands: The user's own commands, by name.
     """
 
-    __slots__ = ("profiles",)
+    __slots__ = ("commands", "profiles")
 
     default_profile = text_setting(
         "default_profile",
@@ -174,9 +187,15 @@ class Settings(SettingsGroup):
     filters = text_table_setting("filters", "Named filters; each is a filter expression.", check=update_filter)
     columns = name_table_setting("columns", "The columns of a list, in order, by the name of its screen or command.")
 
-    def __init__(self, chosen: Mapping[str, Any] | None = None, profiles: Mapping[str, Profile] | None = None) -> None:
+    def __init__(
+        self,
+        chosen: Mapping[str, Any] | None = None,
+        profiles: Mapping[str, Profile] | None = None,
+        commands: Mapping[str, OwnCommand] | None = None,
+    ) -> None:
         super().__init__(chosen)
         self.profiles: Mapping[str, Profile] = dict(profiles or {})
+        self.commands: Mapping[str, OwnCommand] = dict(commands or {})
 
 
 class Profile(SettingsGroup):
@@ -218,11 +237,57 @@ class Profile(SettingsGroup):
         self.name: Final = name
 
 
+class OwnCommand(SettingsGroup):
+    """A program of the user that runs with a record."""
+
+    __slots__ = ("name",)
+
+    run = command_words_setting(
+        "run",
+        "The program and its arguments, without a shell. {id}, {kind}, {profile}, {service} and {record.MEMBER} stand"
+        " for values, {id:url} for a value as a part of an address.",
+    )
+    key = text_setting("key", "", "A key of its own, which no other action has.", takes="one key", check=_key_name)
+    kinds = name_list_setting(
+        "kinds", "The lists whose rows it is for, by the names of their screens; without it, all."
+    )
+    question = text_setting("question", "", "What to ask before it runs.")
+    input = choice_setting(
+        "input", ("none", "json"), "What it reads from standard input: nothing, or the record as JSON."
+    )
+    output = choice_setting(
+        "output",
+        ("pane", "notice", "pager", "nothing"),
+        "Where its output goes: a pane, the status bar (its last line), the program that PAGER names, or nowhere.",
+    )
+    timeout_s = int_setting("timeout_s", 30, "Seconds after which it is stopped.", least=1, most=3600)
+
+    def __init__(self, name: str, chosen: Mapping[str, Any] | None = None) -> None:
+        super().__init__(chosen)
+        self.name: Final = name
+
+    def is_for(self, list_name: str) -> bool:
+        """Return whether it is for the rows of a list."""
+        return not self.kinds or list_name in self.kinds
+
+
 SETTINGS: Final[tuple[Setting[Any], ...]] = tuple(Settings.DECLARED.values())
 """Every setting outside the profiles, in display order."""
 
 PROFILE_SETTINGS: Final[tuple[Setting[Any], ...]] = tuple(Profile.DECLARED.values())
 """Every setting of a profile; in the file under ``[profiles.NAME]``."""
+
+
+COMMAND_SETTINGS: Final[tuple[Setting[Any], ...]] = tuple(OwnCommand.DECLARED.values())
+"""Every setting of an own command; in the file under ``[commands.NAME]``."""
+
+_GROUPS: Final[Mapping[str, type[SettingsGroup]]] = {PROFILES: Profile, COMMANDS: OwnCommand}
+"""Tables whose entries have settings of their own."""
+
+
+def is_command_name(name: str) -> bool:
+    """Return whether an own command may have this name: letters, digits, ``-`` and ``_``, at most 64."""
+    return _NAME.match(name) is not None
 
 
 def is_profile_name(name: str) -> bool:
@@ -232,6 +297,8 @@ def is_profile_name(name: str) -> bool:
 
 def is_secret_key(key: str) -> bool:
     """Return whether users write an API key under this key; a value there is never shown."""
+    if key.startswith(f"{COMMANDS}.") and key.count(".") == 2 and key.endswith(f".{OwnCommand.key.key}"):
+        return False  # a key of the keyboard
     return key.rpartition(".")[2].lower().replace("-", "_") in SECRET_KEYS
 
 
@@ -248,6 +315,8 @@ def find_setting(key: str) -> Setting[Any] | None:
     parts = split_key(key)
     if len(parts) == 3 and parts[0] == PROFILES and is_profile_name(parts[1]):
         return Profile.DECLARED.get(parts[2])
+    if len(parts) == 3 and parts[0] == COMMANDS and is_command_name(parts[1]):
+        return OwnCommand.DECLARED.get(parts[2])
     if len(parts) == 2 and parts[1] and parts[0] in Settings.DECLARED and Settings.DECLARED[parts[0]].is_table:
         entry = Settings.DECLARED[parts[0]].entry
         return entry(key) if entry is not None else None
@@ -257,8 +326,9 @@ def find_setting(key: str) -> Setting[Any] | None:
 def find_closest_key(key: str) -> str:
     """Return the declared key most similar to an undeclared one, or an empty text."""
     parts = split_key(key)
-    if len(parts) == 3 and parts[0] == PROFILES:
-        near = closest_word(parts[2], Profile.DECLARED)
-        return f"{PROFILES}.{parts[1]}.{near}" if near else ""
-    known = [*Settings.DECLARED, PROFILES, *(f"{PROFILES}.NAME.{name}" for name in Profile.DECLARED)]
+    if len(parts) == 3 and parts[0] in _GROUPS:
+        near = closest_word(parts[2], _GROUPS[parts[0]].DECLARED)
+        return f"{parts[0]}.{parts[1]}.{near}" if near else ""
+    members = (f"{table}.NAME.{name}" for table, group in _GROUPS.items() for name in group.DECLARED)
+    known = [*Settings.DECLARED, *_GROUPS, *members]
     return closest_word(key, known) or ""

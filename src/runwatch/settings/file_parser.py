@@ -12,13 +12,16 @@ from runwatch.base.closest_word import closest_word
 from runwatch.base.log import REDACTED, keep_secret
 from runwatch.base.secrets.secret import Secret
 from runwatch.settings.declarations import (
+    COMMANDS,
     ENVIRONMENT,
     PROFILES,
     RENAMED_PROFILE,
     RESERVED_NAMES,
+    OwnCommand,
     Profile,
     Settings,
     find_closest_key,
+    is_command_name,
     is_profile_name,
     is_secret_key,
 )
@@ -121,10 +124,12 @@ class SettingsParser:
                 "names a profile that is not in the file",
                 near=closest_word(default, profiles) or "",
             )
-        return Settings(chosen, profiles)
+        return Settings(chosen, profiles, dict(self._commands(self._raw.get(COMMANDS, {}))))
 
     def _named(self) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-        """Yield everything but the profiles as dotted key, path of names and value, with declared tables flattened."""
+        """Yield everything but profiles and commands as dotted key, path of names and value; declared tables are
+        flattened.
+        """
         tables = {key.partition(".")[0] for key in Settings.DECLARED if "." in key}
         for name, value in self._raw.items():
             if name in tables and isinstance(value, dict):
@@ -132,7 +137,7 @@ class SettingsParser:
                     yield f"{name}.{inner}", (name, inner), item
             elif name in tables:
                 self._note((name,), "must be a table")
-            elif name != PROFILES:
+            elif name not in {PROFILES, COMMANDS}:
                 yield name, (name,), value
 
     def _profiles(self, raw: object) -> Iterator[tuple[str, Profile]]:
@@ -158,6 +163,27 @@ class SettingsParser:
                 if Profile.base_url.key not in members:
                     self._note(place, "has no base_url, so it cannot be used")
                 yield name, Profile(name, chosen)
+
+    def _commands(self, raw: object) -> Iterator[tuple[str, OwnCommand]]:
+        """Yield the commands without any problem: one that lost its question or its limit must not run."""
+        if not isinstance(raw, dict):
+            self._note((COMMANDS,), "must be a table of commands, such as [commands.ticket]")
+            return
+        for name, members in raw.items():
+            place = (COMMANDS, name)
+            if not isinstance(members, dict):
+                self._note(place, "must be a table")
+            elif not is_command_name(name):
+                self._note(place, "is not a valid name of a command: use letters, digits, - and _, at most 64")
+            else:
+                before = len(self.problems)
+                chosen = self._read(OwnCommand, ((key, (*place, key), value) for key, value in members.items()), place)
+                if OwnCommand.run.key not in members:
+                    self._note(place, "has no run, so it does nothing")
+                elif len(self.problems) > before:
+                    self._note(place, "is not used until that is corrected")
+                else:
+                    yield name, OwnCommand(name, chosen)
 
     def _read(
         self, group: type[SettingsGroup], members: Iterable[tuple[str, tuple[str, ...], Any]], place: tuple[str, ...]
@@ -202,7 +228,7 @@ class SettingsParser:
     def _take_out_secrets(self, table: dict[str, Any], place: tuple[str, ...]) -> None:
         for name, value in table.items():
             names = (*place, name)
-            if is_secret_key(name):
+            if is_secret_key(".".join(names)):
                 _remember(value)
                 table[name] = REDACTED
                 self._note(

@@ -12,7 +12,17 @@ from runwatch.base.errors import NotConfigured, SettingsError, UsageError
 from runwatch.base.network.service_target import Target, normalise_base_url
 from runwatch.base.paths import Paths
 from runwatch.base.shell_words import runwatch_command
-from runwatch.settings.declarations import ENVIRONMENT, LOCAL, PROFILE_SETTINGS, PROFILES, SETTINGS, Profile, Settings
+from runwatch.settings.declarations import (
+    COMMAND_SETTINGS,
+    COMMANDS,
+    ENVIRONMENT,
+    LOCAL,
+    PROFILE_SETTINGS,
+    PROFILES,
+    SETTINGS,
+    Profile,
+    Settings,
+)
 from runwatch.settings.key_sources import ENVIRONMENT_KEY, FoundKey, environment_key, profile_key
 from runwatch.settings.setting import InvalidValueError, Setting
 from runwatch.settings.settings_file import LoadedSettings
@@ -99,7 +109,7 @@ class SettingsResolver:
     def settings(self) -> Settings:
         """Return every setting with its value in effect."""
         chosen = {setting.key: self.value(setting).value for setting in SETTINGS}
-        return Settings(chosen, self._loaded.settings.profiles)
+        return Settings(chosen, self._loaded.settings.profiles, self._loaded.settings.commands)
 
     def value(self, setting: Setting[Any]) -> ResolvedSetting:
         """Return the value of one setting, with its source."""
@@ -128,7 +138,7 @@ class SettingsResolver:
         return ResolvedSetting(setting.key, setting.default, SettingSource.DEFAULT)
 
     def values(self) -> Iterator[ResolvedSetting]:
-        """Yield every setting, then the file's settings of each profile; API keys are not included."""
+        """Yield every setting, then the file's settings of each profile and own command, without API keys."""
         for setting in SETTINGS:
             resolved = self.value(setting)
             if not setting.is_table or not resolved.value:
@@ -138,13 +148,18 @@ class SettingsResolver:
                 yield ResolvedSetting(
                     f"{setting.key}.{name}", item, resolved.source, self._loaded.place((setting.key, name))
                 )
-        for profile in self._loaded.settings.profiles.values():
-            for setting in PROFILE_SETTINGS:
-                if setting.key in profile.chosen:
-                    names = (PROFILES, profile.name, setting.key)
-                    yield ResolvedSetting(
-                        ".".join(names), profile.chosen[setting.key], SettingSource.FILE, self._loaded.place(names)
-                    )
+        known = self._loaded.settings
+        for table, groups, declared in (
+            (PROFILES, known.profiles, PROFILE_SETTINGS),
+            (COMMANDS, known.commands, COMMAND_SETTINGS),
+        ):
+            for name, group in groups.items():
+                for setting in declared:
+                    if setting.key in group.chosen:
+                        names = (table, name, setting.key)
+                        yield ResolvedSetting(
+                            ".".join(names), group.chosen[setting.key], SettingSource.FILE, self._loaded.place(names)
+                        )
 
     def base_url(self) -> ResolvedSetting | None:
         """Return the address from a flag, a variable or the profile, or ``None``.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, Self, TypeVar, overload
+
+from runwatch.settings.command_words import find_wrong_placeholder
 
 T = TypeVar("T")
 
@@ -211,6 +214,31 @@ def name_list_setting(key: str, doc: str) -> Setting[list[str]]:
 
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and value.strip() == value != ""
+
+
+def command_words_setting(key: str, doc: str) -> Setting[list[str]]:
+    """Declare a setting for a program and its arguments, which the user may type as a command line with quotes."""
+    takes = "a program and its arguments, each a text of its own"
+
+    def read(value: object) -> list[str]:
+        try:
+            found = shlex.split(value) if isinstance(value, str) else value
+        except ValueError:
+            raise InvalidValueError(f"must be {takes}") from None
+        if not isinstance(found, list) or not all(isinstance(word, str) and "\0" not in word for word in found):
+            raise InvalidValueError(f"must be {takes}")
+        if not found or not found[0].strip():
+            raise InvalidValueError(f"must be {takes}")
+        from runwatch.base.secrets.secret_patterns import find_known_key
+
+        if any(find_known_key(word) for word in found):
+            raise InvalidValueError("holds a secret; let the program read it from a place of its own")
+        wrong = find_wrong_placeholder(found)
+        if wrong:
+            raise InvalidValueError(wrong)
+        return list(found)
+
+    return Setting(key, [], doc, read=read, takes=takes)
 
 
 def name_table_setting(key: str, doc: str) -> Setting[Mapping[str, list[str]]]:

@@ -26,6 +26,7 @@ from runwatch.base.files import (
 )
 from runwatch.base.secrets.secret_patterns import find_known_key
 from runwatch.settings.declarations import (
+    COMMANDS,
     PROFILES,
     RESERVED_NAMES,
     Profile,
@@ -137,6 +138,7 @@ def _restricted(loaded: LoadedSettings, error: UnsafePlaceError) -> LoadedSettin
     command = Settings.master_key_command.key
     chosen = {key: value for key, value in loaded.settings.chosen.items() if key != command}
     lost = [split_key(command)] if command in loaded.settings.chosen else []
+    lost.extend((COMMANDS, name) for name in loaded.settings.commands)
     profiles = {}
     for name, profile in loaded.settings.profiles.items():
         lost.extend((PROFILES, name, key) for key in profile.chosen if key in _NEED_AN_OWNER)

@@ -30,6 +30,7 @@ from runwatch.tui.app.left_runs import find_left_runs
 from runwatch.tui.app.navigation import NavigatingApp
 from runwatch.tui.app.notifications import RunNotifier
 from runwatch.tui.app.startup_notices import StartupNotices, demo_text, welcome_text
+from runwatch.tui.core.command_keys import CommandKeys
 from runwatch.tui.core.key_bindings import KeyMap, make_bindings
 from runwatch.tui.core.themes import DEFAULT_THEME, load_theme, theme_directories
 from runwatch.tui.core.workers import shorten_switch_interval, start_worker
@@ -97,7 +98,8 @@ class ConsoleApp(NavigatingApp):
         self.settings = self.resolver.settings()
         self.warnings = [str(problem) for problem in loaded.problems]
         keys = KeyMap(self.settings.keys)
-        self.warnings.extend(keys.problems)
+        self.command_keys = CommandKeys(keys, self.settings.commands)
+        self.warnings.extend((*keys.problems, *self.command_keys.problems))
         self.theme_directories = theme_directories(opening.paths.settings_file.parent / "themes")
         try:
             palette = load_theme(self.settings.theme, self.theme_directories)
@@ -210,6 +212,7 @@ class ConsoleApp(NavigatingApp):
         self.resolver = SettingsResolver(self.launch.options, self.launch.environment, loaded, self.launch.paths)
         self.loaded, self.settings = loaded, self.resolver.settings()
         self.apply_keys(KeyMap(self.settings.keys))
+        self.command_keys = CommandKeys(self.keys, self.settings.commands)
         if self.settings.time != before.time:
             self.time_mode = cast(TimeMode, self.settings.time)
         if self.settings.theme != before.theme:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
-from textual.keys import KEY_NAME_REPLACEMENTS, Keys
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 
 from runwatch.base.closest_word import closest_word
 from runwatch.view.text.safe_text import SafeText, line
@@ -109,6 +109,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     ),
     _action("screen.destroy", "X", "destroy", "Cancel, disable or retire…", "destroy"),
     _action("screen.actions", ".", "actions", "List the actions of this record, and why some are off.", "show_actions"),
+    _action("screen.commands", "!", "own commands", "Run one of your own commands with this record.", "show_commands"),
     _action("screen.refresh", "r", "refresh", "Refresh this view."),
     _action("screen.refresh_all", "R", "refresh all", "Refresh everything."),
     _action("screen.pause", "P", "pause", "Pause or resume reading for this view."),
@@ -251,6 +252,14 @@ class KeyMap:
         """Return the key that hints show for an action."""
         return key_label(self._keys[id][0])
 
+    def find_record_key(self, given: str) -> tuple[str, str]:
+        """Return a key for the records of a list as key events name it, and why it cannot be used, or an empty text."""
+        key = _event_key(given)
+        for action in KEY_ACTIONS:
+            if key in map(_event_key, self._keys[action.id]) and _meet(action.scope, "screen"):
+                return key, f"{key_label(given)} belongs to {action.id}"
+        return key, _key_problem(given)
+
     def overrides(self) -> dict[str, str]:
         """Return the overrides as a Textual key map."""
         return {id: ",".join(self._keys[id]) for id in self._changed}
@@ -264,14 +273,10 @@ class KeyMap:
         if not keys:
             self.refused[id] = f"{id} needs a key, such as {' '.join(BY_ID[id].keys)}"
             return None
-        for key in keys:
-            if not _is_key(key):
-                near = closest_word(key, _NAMED_KEYS)
-                self.refused[id] = f"{id}: there is no key {key}" + (f"; did you mean {near}?" if near else "")
-                return None
-            if key in _SAME_AS:
-                self.refused[id] = f"{id}: a terminal sends {key} as {_SAME_AS[key]}"
-                return None
+        problem = next(filter(None, map(_key_problem, keys)), "")
+        if problem:
+            self.refused[id] = f"{id}: {problem}"
+            return None
         return keys
 
     def _clash(self) -> tuple[str, str] | None:
@@ -282,6 +287,19 @@ class KeyMap:
                     if other.id != id and key in self._keys[other.id] and _meet(other.scope, BY_ID[id].scope):
                         return id, f"{id}: {key_label(key)} belongs to {other.id}"
         return None
+
+
+def _key_problem(key: str) -> str:
+    """Return why no action can have this key, or an empty text."""
+    if not _is_key(key):
+        near = closest_word(key, _NAMED_KEYS)
+        return f"there is no key {key}" + (f"; did you mean {near}?" if near else "")
+    return f"a terminal sends {key} as {_SAME_AS[key]}" if key in _SAME_AS else ""
+
+
+def _event_key(name: str) -> str:
+    # Private in Textual, whose bindings name single characters so too (checked on 8.2.8).
+    return _character_to_key(name) if len(name) == 1 else name
 
 
 def _key_names(given: object) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from runwatch.settings.view_state import ViewState
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.store import Store
+    from runwatch.tui.core.command_keys import CommandKeys
     from runwatch.tui.shell.key_queue import KeyQueue
     from runwatch.tui.shell.launch_options import LaunchOptions
     from runwatch.tui.shell.view_history import ViewHistory
@@ -118,6 +119,7 @@ class Console(WidgetApp):
         time_mode: How times are shown.
         row_cache: The rows of the last long list.
         run_draft: Unsubmitted input of the run form, by field.
+        command_keys: The keys of the user's own commands.
     """
 
     settings: Settings
@@ -136,6 +138,7 @@ class Console(WidgetApp):
     run_draft: Mapping[str, str] | None
     history: ViewHistory
     key_queue: KeyQueue
+    command_keys: CommandKeys
 
     @property
     def has_file(self) -> bool:

@@ -10,7 +10,7 @@ import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from textual.app import App, SuspendNotSupported
 
@@ -65,8 +65,8 @@ async def edit_text(app: App[None], command: Sequence[str], text: str, environme
         file.touch(0o600)
         # Editors end the last line, so the file they get does too.
         file.write_text(text if not text or text.endswith("\n") else f"{text}\n", "utf-8", newline="")
-        with _terminal_given_away(app):
-            code = await _run([*command, str(file)], without_own_variables(environment))
+        with terminal_given_away(app, "an editor"):
+            code = await run_in_terminal([*command, str(file)], without_own_variables(environment))
         if code:
             raise EditorError("The editor failed", detail=f"exit code {code}", hint="The text was not changed.")
         return _written(file, text)
@@ -77,8 +77,15 @@ async def edit_text(app: App[None], command: Sequence[str], text: str, environme
 
 
 @contextlib.contextmanager
-def _terminal_given_away(app: App[None]) -> Iterator[None]:
-    """Draw nothing while the block runs, and keep interrupt keys from ending the console."""
+def terminal_given_away(app: App[None], what: str) -> Iterator[None]:
+    """Draw nothing while the block runs, and keep interrupt keys from ending the console.
+
+    Args:
+        what: The kind of program, for the error.
+
+    Raises:
+        EditorError: the terminal cannot be released.
+    """
     before = {}
     try:
         # The outer batch keeps screens from drawing over the editor.
@@ -92,11 +99,21 @@ def _terminal_given_away(app: App[None]) -> Iterator[None]:
                 for name, handler in before.items():
                     signal.signal(getattr(signal, name), handler)
     except SuspendNotSupported:
-        raise EditorError("This terminal cannot run an editor") from None
+        raise EditorError(f"This terminal cannot run {what}") from None
 
 
-async def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    process = await asyncio.create_subprocess_exec(*command, env=environment)
+async def run_in_terminal(
+    command: Sequence[str], environment: Mapping[str, str], *, stdin: IO[bytes] | None = None
+) -> int:
+    """Run a program that has the terminal, and return its exit code; end it if the console ends.
+
+    Args:
+        stdin: Its standard input, in place of the terminal.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    process = await asyncio.create_subprocess_exec(*command, env=environment, stdin=stdin)
     try:
         return await process.wait()
     finally:

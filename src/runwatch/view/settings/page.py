@@ -32,7 +32,7 @@ from runwatch.view.settings.rows import (
     setting_cells,
     value_text,
 )
-from runwatch.view.settings.tables import column_rows, filter_rows, key_rows
+from runwatch.view.settings.tables import column_rows, command_rows, filter_rows, key_rows
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
@@ -62,6 +62,7 @@ def settings_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: Se
     rows.append(add_entry_row(PROFILES, doc, "NAME = https://HOST", raw_key=f"{PROFILES}.NAME.base_url"))
     rows += filter_rows(resolver, around)
     rows += column_rows(resolver, loaded, around)
+    rows += command_rows(loaded, around)
     rows += key_rows(resolver, around)
     return rows
 

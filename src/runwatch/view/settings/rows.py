@@ -17,7 +17,7 @@ from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import StyledText
 
 EFFECTIVE_AT_ONCE: Final = frozenset(
-    {"theme", "time", "bell", "notice", "clipboard", "keys", "filters", "columns", "restore"}
+    {"theme", "time", "bell", "notice", "clipboard", "keys", "filters", "columns", "commands", "restore"}
 )
 """Settings and tables that take effect as soon as they are written; the others need a restart."""
 
@@ -88,6 +88,7 @@ class SettingsContext:
         key_sources: Source of each profile's key, never the key itself; a missing profile is still being looked up.
         tests: Results of the last connection test by profile.
         themes: Titles of the themes by name.
+        refused_commands: Why the key of an own command cannot be used, by command.
     """
 
     in_use: str = LOCAL
@@ -97,6 +98,7 @@ class SettingsContext:
     themes: Mapping[str, str] = field(default_factory=dict)
     screens: tuple[str, ...] = ()
     actions: Sequence[KeyedAction] = ()
+    refused_commands: Mapping[str, str] = field(default_factory=dict)
     glyphs: Glyphs = UNICODE
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from runwatch.base.closest_word import closest_word
-from runwatch.settings.declarations import Settings
+from runwatch.base.shell_words import quote_exactly
+from runwatch.settings.declarations import COMMAND_SETTINGS, COMMANDS, OwnCommand, Settings
 from runwatch.settings.resolver import ResolvedSetting, SettingSource, SettingsResolver
 from runwatch.settings.settings_file import LoadedSettings
 from runwatch.view.detail.sections import DetailLine
@@ -77,6 +78,40 @@ def find_value_problems(settings: Settings, themes: Iterable[str]) -> Iterator[V
         wrong = unknown_columns_text(spec, choose_columns(spec, settings.columns))
         if wrong:
             yield ValueProblem(key, wrong.removeprefix(f"{key} "))
+    for command in settings.commands.values():
+        unknown, nearest = find_unknown_kind(command)
+        if unknown:
+            yield ValueProblem(f"{COMMANDS}.{command.name}.{OwnCommand.kinds.key}", unknown, nearest)
+
+
+def find_unknown_kind(command: OwnCommand) -> tuple[str, str]:
+    """Return which kind of an own command is no list, and the nearest one; empty texts if there is none."""
+    known = [spec.name for spec in RESOURCES]
+    unknown = next((kind for kind in command.kinds if kind not in known), "")
+    return (f"names no list: {unknown}", closest_word(unknown, known) or "") if unknown else ("", "")
+
+
+def command_rows(loaded: LoadedSettings, around: SettingsContext) -> Iterator[SettingsRow]:
+    """Yield every own command with its settings, if there are any."""
+    if not loaded.settings.commands:
+        return
+    yield heading_row("Own commands", "programs of yours that run with a record; the file adds and changes them")
+    for command in loaded.settings.commands.values():
+        key = f"{COMMANDS}.{command.name}"
+        run = " ".join(map(quote_exactly, command.run))
+        wrong = next(filter(None, (find_unknown_kind(command)[0], around.refused_commands.get(command.name))), "")
+        told = [about_line("wrong", wrong, Role.BAD)] if wrong else []
+        for setting in COMMAND_SETTINGS:
+            value = run if setting is OwnCommand.run else value_text(command.chosen.get(setting.key, setting.default))
+            told.append(about_line(setting.key, value or around.glyphs.nothing))
+        place = loaded.place((COMMANDS, command.name))
+        told += [about_line("from", place), about_line("raw key", key), effect_line(key)]
+        cells = {
+            "key": data_cell(key),
+            "value": StyledText(line(wrong), Role.BAD) if wrong else data_cell(run),
+            "source": data_cell(SettingSource.FILE.value),
+        }
+        yield SettingsRow(key, cells, tuple(told), removes=key)
 
 
 def filter_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[SettingsRow]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from textual import events
 from textual.timer import Timer
 
 from runwatch.records.run import Run
@@ -51,7 +52,9 @@ class ListScreen(RowScreen):
         listing: Its rows.
     """
 
-    BINDINGS = make_bindings("screen.filter", "screen.filters", "screen.pause", "screen.export", "screen.compare")
+    BINDINGS = make_bindings(
+        "screen.filter", "screen.filters", "screen.pause", "screen.export", "screen.compare", "screen.commands"
+    )
 
     def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
         super().__init__()
@@ -241,6 +244,23 @@ class ListScreen(RowScreen):
         self._sort = (SortKey(message.column_id, is_turned),)
         self._show_order()
         self.show_rows()
+
+    def on_key(self, event: events.Key) -> None:
+        """Start the user's own command that has this key; no action has it."""
+        if self.has_class("-filtering") or self.has_overlay:
+            return
+        command = self.console.command_keys.find(event.key, self.spec.name)
+        if command is not None:
+            from runwatch.tui.flows.own_commands.menu import start_command_at_cursor
+
+            event.stop()
+            start_command_at_cursor(self, command)
+
+    def action_show_commands(self) -> None:
+        """Open the menu of the user's own commands."""
+        from runwatch.tui.flows.own_commands.menu import open_command_menu
+
+        open_command_menu(self)
 
     def action_filter(self) -> None:
         """Open the filter bar."""

@@ -135,6 +135,7 @@ class SettingsScreen(ConsoleScreen):
             themes=self.themes,
             screens=tuple(dict.fromkeys((*(spec.name for spec in RESOURCES if spec.has_screen), *PAGE_CLASSES))),
             actions=list_keyed_actions(console.keys),
+            refused_commands=console.command_keys.refused,
             glyphs=console.glyphs,
         )
         rows = settings_rows(console.resolver, console.loaded, around)

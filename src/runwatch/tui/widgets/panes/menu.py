@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -20,7 +19,7 @@ from runwatch.tui.core.rendering import StyledSpans, label_span, to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.line_list import LineList
-from runwatch.tui.widgets.panes.overlay import Overlay
+from runwatch.tui.widgets.panes.overlay import ModalOverlay
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line, truncate
@@ -48,7 +47,7 @@ class MenuItem:
     disabled_reason: SafeText | None = None
 
 
-class Menu(Overlay):
+class Menu(ModalOverlay):
     """The menu. ``enter`` chooses, ``esc`` leaves; the keys of the screen below do not work while it is open.
 
     Textual's ``OptionList`` skips disabled options and has no columns, no cursor glyph and no keys of the key table.
@@ -129,12 +128,6 @@ class Menu(Overlay):
             self._is_chosen = True
             self.close()
             screen.post_message(self.ItemChosen(item))
-
-    def on_key(self, event: events.Key) -> None:
-        """Stop keys that belong to the screen below."""
-        binding = self.screen.active_bindings.get(event.key)
-        if binding is None or self not in binding.node.ancestors_with_self:
-            event.stop()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._is_about_record if action in {"copy", "copy_menu"} else True

@@ -74,3 +74,13 @@ class Overlay(Pane):
         if focused is not None and self not in focused.ancestors_with_self:
             self.is_leaving = True
             self.remove()
+
+
+class ModalOverlay(Overlay):
+    """An overlay that has all keys: those of the screen below do not work while it is open."""
+
+    def on_key(self, event: events.Key) -> None:
+        """Stop keys that belong to the screen below."""
+        binding = self.screen.active_bindings.get(event.key)
+        if binding is None or self not in binding.node.ancestors_with_self:
+            event.stop()

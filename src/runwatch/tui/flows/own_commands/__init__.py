@@ -1,0 +1,1 @@
+"""Own commands of the user: their menu, and one that runs."""

@@ -1,0 +1,80 @@
+"""Menu of the user's own commands for the records of a list, and the question before one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.base.shell_words import quote_exactly
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.view.actions.own_command import records_text
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.settings.declarations import OwnCommand
+    from runwatch.tui.shell.console_screen import RowScreen
+    from runwatch.view.table.rows import RecordRow
+
+MAX_ROWS: Final = 100
+"""Maximum records that a command runs with at once."""
+
+
+def open_command_menu(screen: RowScreen) -> None:
+    """Open the menu of the commands for this list."""
+    console = screen.console
+    found = [command for command in console.settings.commands.values() if command.is_for(screen.spec.name)]
+    rows = screen.selected_rows()
+    if not found:
+        screen.notify_user(f"No own commands for {screen.spec.name}; `runwatch help settings` tells how to add one.")
+        return
+    if not rows:
+        screen.notify_user("No row is selected.", Role.WARN)
+        return
+    refused = console.command_keys.refused
+    keys = {command.name: "" if command.name in refused else command.key for command in found}
+    width = max(map(len, keys.values()))
+    items = [
+        MenuItem(
+            line(command.name),
+            partial(start_command, screen, command, rows),
+            line(f"{keys[command.name]:{width}}   {_run_text(command)}" if width else _run_text(command)),
+        )
+        for command in found
+    ]
+    about = records_text(screen.spec, [row.id for row in rows], console.glyphs)
+    title = (label_span("Own commands   ", Role.PLAIN), label_span(about))
+    screen.open_overlay(Menu(title, items, id="command-menu"))
+
+
+def start_command_at_cursor(screen: RowScreen, command: OwnCommand) -> None:
+    """Start a command with the marked rows, or the one at the cursor."""
+    rows = screen.selected_rows()
+    if rows:
+        start_command(screen, command, rows)
+    else:
+        screen.notify_user("No row is selected.", Role.WARN)
+
+
+def start_command(screen: RowScreen, command: OwnCommand, rows: Sequence[RecordRow[Any]]) -> None:
+    """Ask the command's question if it has one, and run it with each row."""
+    from runwatch.tui.flows.own_commands.run import run_command
+
+    if len(rows) > MAX_ROWS:
+        screen.notify_user(f"An own command runs with at most {MAX_ROWS} records; {len(rows)} are marked.", Role.WARN)
+    elif not command.question:
+        run_command(screen, command, rows)
+    else:
+        about = records_text(screen.spec, [row.id for row in rows], screen.console.glyphs)
+        title = (label_span(f"{command.question}   ", Role.WARN), label_span(about))
+        items = [
+            MenuItem(line("No"), lambda: None, line("runs nothing")),
+            MenuItem(line("Yes"), partial(run_command, screen, command, rows), line(_run_text(command))),
+        ]
+        screen.open_overlay(Menu(title, items, id="command-question"))
+
+
+def _run_text(command: OwnCommand) -> str:
+    return " ".join(map(quote_exactly, command.run))

@@ -1,0 +1,128 @@
+"""Own commands run with the records of any list, by key or menu, and show their output where the settings say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.tui.flows.own_commands.run import CommandPane
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from tests.tui import noon
+from tests.tui.console import KEY, Driven, console
+
+SIZE = (160, 40)
+SETTINGS = """\
+[commands.show]
+run = ["sh", "-c", 'cat; echo "[$1]"; env | grep ^RUNWATCH | sort', "sh", "{id}"]
+key = "f6"
+input = "json"
+
+[commands.last]
+run = ["sh", "-c", 'echo first; echo "seen $1"', "sh", "{record.status}"]
+kinds = ["runs"]
+output = "notice"
+
+[commands.file]
+run = ["sh", "-c", 'echo "$RUNWATCH_ID" >>"$1"', "sh", "{file}"]
+question = "Write it down?"
+output = "nothing"
+
+[commands.fails]
+run = ["sh", "-c", "echo why; exit 3"]
+output = "notice"
+
+[commands.forever]
+run = ["sleep", "600"]
+key = "f7"
+"""
+
+
+def settings(home: Path) -> str:
+    return SETTINGS.replace("{file}", str(home / "written"))
+
+
+async def choose(driven: Driven, name: str) -> None:
+    """Choose a command in the menu."""
+    await driven.press("exclamation_mark")
+    await driven.shows("Own commands")
+    await driven.click_text(f" {name} ")
+    await driven.press("enter")
+
+
+async def test_a_key_runs_a_command_with_the_record_and_none_of_our_secrets(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, settings=settings(tmp_path)) as driven:
+        await driven.select(noon.LIVE)
+        await driven.press("f6")
+        await driven.shows(f"[{noon.LIVE}]")
+        assert f'{{"execution_id":"{noon.LIVE}"' in driven.text.replace("\n", "")
+        assert "RUNWATCH_KIND=run" in driven.text
+        assert "RUNWATCH_PROFILE=environment" in driven.text
+        assert KEY not in driven.text
+        assert "API_KEY" not in driven.text
+        assert "done" in driven.text
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.focused, RecordTable), "the list to have the focus again")
+
+
+async def test_the_last_line_is_a_notice_and_a_failure_says_how_it_ended(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, settings=settings(tmp_path)) as driven:
+        await driven.select(noon.LIVE)
+        await choose(driven, "last")
+        await driven.shows("last: seen running")
+        await choose(driven, "fails")
+        await driven.shows("fails: exit status 3   why")
+
+
+async def test_a_question_is_asked_and_marked_rows_are_taken_one_by_one(tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    async with console(noon.service(), tmp_path, size=SIZE, settings=settings(tmp_path)) as driven:
+        for run_id in (noon.DONE, noon.LIVE):
+            await driven.select(run_id)
+            await driven.press("space")
+        await choose(driven, "file")
+        await driven.shows("Write it down?   2 runs")
+        await driven.press("enter")
+        await driven.hides("Write it down?")
+        assert not written.exists(), "the cursor begins on No"
+        await choose(driven, "file")
+        await driven.shows("Write it down?")
+        await driven.press("down", "enter")
+        await driven.shows("file: done with 2 records")
+        assert written.read_text().split() == [noon.LIVE, noon.DONE]
+
+
+async def test_esc_stops_a_command(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, settings=settings(tmp_path)) as driven:
+        await driven.select(noon.LIVE)
+        await driven.press("f7")
+        await driven.shows("esc stops")
+        await driven.press("escape")
+        await driven.shows("forever: stopped")
+        assert not driven.app.screen.query(CommandPane)
+
+
+@pytest.mark.parametrize(("screen", "kind"), [("models", "model"), ("problems", "problem"), ("arms", "arm")])
+async def test_commands_are_there_for_every_list_that_they_name(screen: str, kind: str, tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, settings=settings(tmp_path), open_at=screen) as driven:
+        await driven.press("exclamation_mark")
+        rows = driven.table.rows
+        if rows:
+            await driven.shows("forever")
+            assert "last" not in driven.text
+        else:
+            await driven.shows("No row is selected.")
+
+
+async def test_a_key_of_an_action_is_refused_with_its_name(tmp_path: Path) -> None:
+    taken = '[commands.one]\nrun = ["true"]\nkey = "$"\n[commands.two]\nrun = ["true"]\nkey = "f6"\n'
+    clash = '[commands.three]\nrun = ["true"]\nkey = "f6"\nkinds = ["runs"]\n'
+    async with console(noon.service(), tmp_path, size=SIZE, settings=taken + clash) as driven:
+        await driven.shows("the command one: $ belongs to screen.spend")
+        await driven.shows("the command three: f6 belongs to the command two")
+
+
+async def test_the_console_without_own_commands_says_how_to_add_one(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.press("exclamation_mark")
+        await driven.shows("No own commands for runs; `runwatch help settings` tells how to add one.")
