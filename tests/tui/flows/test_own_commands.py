@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.tui.flows.own_commands.run import CommandPane
+from runwatch.tui.flows.own_commands.run import MAX_SHOWN_LINES, CommandPane
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from tests.tui import noon
 from tests.tui.console import KEY, Driven, console
@@ -63,6 +63,9 @@ async def test_a_key_runs_a_command_with_the_record_and_none_of_our_secrets(tmp_
         assert "done" in driven.text
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.focused, RecordTable), "the list to have the focus again")
+        await driven.press("question_mark", "slash")
+        await driven.type("commands.forever")
+        await driven.shows("forever: sleep 600")
 
 
 async def test_the_last_line_is_a_notice_and_a_failure_says_how_it_ended(tmp_path: Path) -> None:
@@ -90,6 +93,16 @@ async def test_a_question_is_asked_and_marked_rows_are_taken_one_by_one(tmp_path
         await driven.press("down", "enter")
         await driven.shows("file: done with 2 records")
         assert written.read_text().split() == [noon.LIVE, noon.DONE]
+
+
+async def test_a_long_output_scrolls_and_ends_with_what_is_left_out(tmp_path: Path) -> None:
+    long = f'[commands.long]\nrun = ["seq", "{MAX_SHOWN_LINES + 5}"]\nkey = "f6"\n'
+    async with console(noon.service(), tmp_path, size=SIZE, settings=long) as driven:
+        await driven.select(noon.LIVE)
+        await driven.press("f6")
+        await driven.shows("done")
+        await driven.press("G")
+        await driven.shows("5 more lines; the pager shows them")
 
 
 async def test_esc_stops_a_command(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from textual.widget import Widget
 
+from runwatch.base.shell_words import quote_exactly
 from runwatch.tui.core.key_bindings import (
     BY_ID,
     KEY_ACTIONS,
@@ -222,11 +223,30 @@ class HelpScreen(CoveringScreen):
         here = [scope for scope in panes if any(action.id in self._active for action in list_actions(scope))]
         scopes: list[KeyScope] = [*here, "screen", "app"]
         made = [self._section(scope, SCOPE_TITLES[scope], only_active=True) for scope in scopes]
+        made.insert(len(here) + 1, self._own_commands())
         elsewhere: list[KeyScope] = ["screen", *(scope for scope in panes if scope not in here), "sheet"]
         for scope in elsewhere:
             title = "On other screens" if scope == "screen" else SCOPE_TITLES[scope]
             made.append(self._section(scope, title, only_active=False))
         return [section for section in made if section.lines]
+
+    def _own_commands(self) -> DetailSection:
+        """Return the user's own commands; one without a key is in the menu."""
+        console = self.console
+        refused = console.command_keys.refused
+        lines = (
+            DetailLine(
+                line(
+                    command.key
+                    if command.key and command.name not in refused
+                    else console.keys.shown("screen.commands")
+                ),
+                line(f"{command.name}: {' '.join(map(quote_exactly, command.run))}", None),
+                note=f"commands.{command.name}",
+            )
+            for command in console.settings.commands.values()
+        )
+        return DetailSection(line("Own commands"), tuple(lines))
 
     def _section(self, scope: KeyScope, title: str, *, only_active: bool) -> DetailSection:
         """Return the actions of a scope: those enabled where the help was opened, or the others."""

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from runwatch.view.table.rows import RecordRow
 
 
+MAX_SHOWN_LINES: Final = 2_000
+"""Lines of output that a pane shows; laying out more would hold the screen."""
+
+
 class CommandPane(ModalOverlay):
     """A command that runs, and then its output. ``esc`` stops the command, or closes the output.
 
@@ -41,8 +45,8 @@ class CommandPane(ModalOverlay):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
     DEFAULT_CSS = """
-    CommandPane {
-        max-height: 60%;
+    CommandPane LineList {
+        max-height: 60vh;
     }
     """
 
@@ -66,7 +70,12 @@ class CommandPane(ModalOverlay):
     def show(self, text: SafeText, ending: SafeText, role: str) -> None:
         """Show the output and how the command ended."""
         self.worker = None
-        self.query_one(DetailView).show([text_section(text or line("no output"))])
+        view = self.query_one(DetailView)
+        rows = (text or "no output").split("\n")
+        more = len(rows) - MAX_SHOWN_LINES
+        shown = [line(row, None) for row in rows[:MAX_SHOWN_LINES]]
+        view.show([text_section(*shown, *([line(f"{more} more lines; the pager shows them")] if more > 0 else []))])
+        view.reset()
         self.set_border_text(state=(label_span(ending, role),), counters=(label_span("esc closes"),))
 
     def action_leave(self) -> None:
