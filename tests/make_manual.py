@@ -62,7 +62,8 @@ COMMANDS_TEXT: Final = """\
 - `{record.MEMBER}` is one value of the record by its path, as `v` shows it. `{id:url}` and `{record.MEMBER:url}` are
   safe parts of an address. `{{id}}` stands for `{id}` itself; other braces are left as they are.
 - The program gets `RUNWATCH_ID`, `RUNWATCH_KIND`, `RUNWATCH_PROFILE` and `RUNWATCH_SERVICE`, and none of runwatch's own
-  variables but `RUNWATCH_CONFIG` and `RUNWATCH_DATA_DIR`: no API key. It has no terminal.
+  variables but `RUNWATCH_CONFIG` and `RUNWATCH_DATA_DIR`: no API key. It has no terminal. A `runwatch` in it finds the
+  same profile; for the local service it needs `--local`.
 - `esc` stops it, and so does `timeout_s`, with everything that it has started. The first 256 KiB of its output are
   kept and cleaned like everything that a service sends. A failure tells the exit status.
 - `--read-only` does not hold it back: runwatch cannot know what a program does.

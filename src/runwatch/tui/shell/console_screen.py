@@ -417,6 +417,9 @@ class RowScreen(ConsoleScreen):
         compared: The row chosen as the left side of a comparison.
     """
 
+    HAS_SEVERAL_PROFILES: ClassVar[bool] = False
+    """Whether its rows are of several profiles, so that nothing may be done with one before its profile is open."""
+
     spec: ResourceSpec[Any]
     compared: RecordRow[Any] | None
 

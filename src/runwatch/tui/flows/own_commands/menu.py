@@ -26,12 +26,11 @@ def open_command_menu(screen: RowScreen) -> None:
     """Open the menu of the commands for this list."""
     console = screen.console
     found = [command for command in console.settings.commands.values() if command.is_for(screen.spec.name)]
-    rows = screen.selected_rows()
     if not found:
         screen.notify_user(f"No own commands for {screen.spec.name}; `runwatch help settings` tells how to add one.")
         return
+    rows = _usable_rows(screen)
     if not rows:
-        screen.notify_user("No row is selected.", Role.WARN)
         return
     refused = console.command_keys.refused
     keys = {command.name: "" if command.name in refused else command.key for command in found}
@@ -51,11 +50,9 @@ def open_command_menu(screen: RowScreen) -> None:
 
 def start_command_at_cursor(screen: RowScreen, command: OwnCommand) -> None:
     """Start a command with the marked rows, or the one at the cursor."""
-    rows = screen.selected_rows()
+    rows = _usable_rows(screen)
     if rows:
         start_command(screen, command, rows)
-    else:
-        screen.notify_user("No row is selected.", Role.WARN)
 
 
 def start_command(screen: RowScreen, command: OwnCommand, rows: Sequence[RecordRow[Any]]) -> None:
@@ -74,6 +71,16 @@ def start_command(screen: RowScreen, command: OwnCommand, rows: Sequence[RecordR
             MenuItem(line("Yes"), partial(run_command, screen, command, rows), line(_run_text(command))),
         ]
         screen.open_overlay(Menu(title, items, id="command-question"))
+
+
+def _usable_rows(screen: RowScreen) -> list[RecordRow[Any]]:
+    """Return the marked rows, or the one at the cursor; say why there are none."""
+    rows = [] if screen.HAS_SEVERAL_PROFILES else screen.selected_rows()
+    if screen.HAS_SEVERAL_PROFILES:
+        screen.notify_user("Own commands run in one profile; open the record there first.", Role.WARN)
+    elif not rows:
+        screen.notify_user("No row is selected.", Role.WARN)
+    return rows
 
 
 def _run_text(command: OwnCommand) -> str:

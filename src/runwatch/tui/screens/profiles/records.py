@@ -69,6 +69,8 @@ class _Exported:
 class MultiProfileBase(ResourceScreen):
     """A list of several profiles, in front of the current profile's screen."""
 
+    HAS_SEVERAL_PROFILES = True
+
     def breadcrumbs(self) -> Sequence[str]:
         here, *rest = super().breadcrumbs()
         count = len(self.console.profiles.shown)
