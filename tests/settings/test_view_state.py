@@ -13,7 +13,9 @@ from runwatch.base.errors import SettingsError
 from runwatch.settings.view_state import (
     MAX_STATE_BYTES,
     MAX_TEXT_CHARACTERS,
+    PaneSplit,
     ViewState,
+    load_session,
     load_view_state,
     save_view_state,
 )
@@ -37,6 +39,13 @@ def test_what_was_kept_is_what_is_read(view: ViewState, tmp_path_factory: pytest
     path = tmp_path_factory.mktemp("session") / "session.toml"
     save_view_state(path, view)
     assert load_view_state(path) == view
+
+
+@pytest.mark.parametrize("view", [None, ViewState("runs")])
+def test_how_screens_are_divided_is_kept_with_a_view_and_without(view: ViewState | None, tmp_path: Path) -> None:
+    splits = {"runs": PaneSplit("below", 0.4, 0.25), "a.b": PaneSplit()}
+    save_view_state(tmp_path / "session.toml", view, splits)
+    assert load_session(tmp_path / "session.toml") == (view, splits)
 
 
 def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
@@ -70,6 +79,9 @@ def test_members_of_a_newer_version_are_left_alone(tmp_path: Path) -> None:
         (b"", "screen is missing"),
         (b"screen = 7", "screen is no text"),
         (b'screen = "runs"\nis_open = "yes"', "is_open is neither true nor false"),
+        (b'screen = "runs"\nsplits = {runs = 1}', "splits is not a table of tables"),
+        (b"[splits.runs]\nbeside = 1.0", "beside is no number from 0 to 1"),
+        (b'[splits.runs]\nplace = "above"', "place is neither beside nor below"),
         (b'screen = "runs"\nsort = "status"', "sort is not a list of tables"),
         (b'screen = "runs"\nsort = [1]', "sort is not a list of tables"),
         (b'screen = "runs"\nsort = [{field = 1}]', "field is no text"),

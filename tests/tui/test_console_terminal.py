@@ -46,6 +46,22 @@ def test_the_mouse_works(tmp_path: Path, service: ScriptedService) -> None:
         assert terminal.wait_exit() == 0
 
 
+def test_the_border_between_list_and_detail_is_dragged(tmp_path: Path, service: ScriptedService) -> None:
+    def border() -> int:
+        return next(number for number, line in enumerate(terminal.screen.lines) if line.startswith(("╰", "┗")))
+
+    with opened(tmp_path, service) as terminal:
+        terminal.wait_for("Summary")
+        before = border()
+        terminal.type(
+            f"\x1b[<0;60;{before + 1}M\x1b[<32;60;{before - 1}M\x1b[<32;60;{before - 3}M\x1b[<0;60;{before - 3}m"
+        )
+        terminal.wait_until(lambda: border() == before - 4, "the border to follow the mouse")
+        terminal.press("q", "q")
+        assert terminal.wait_exit() == 0
+        assert_whole(terminal, tmp_path)
+
+
 def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service, settings="mouse = false\n") as terminal:
         assert not terminal.screen.modes & {1000, 1002, 1003, 1006}

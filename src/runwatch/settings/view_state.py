@@ -1,14 +1,17 @@
 """View state: where the user left the console, written at its end and read at the next start if the settings say so.
 
-The file holds names, a filter and an id, never data of the service or prompts: text typed into the form for runs stays
-in memory.
+How the user divided the panes of each screen is kept in the same file, whatever the settings say.
+
+The file holds names, sizes, a filter and an id, never data of the service or prompts: text typed into the form for runs
+stays in memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from runwatch.base.errors import SettingsError
 from runwatch.settings.declarations import update_filter
@@ -42,8 +45,31 @@ class ViewState:
     is_open: bool = False
 
 
-def save_view_state(path: Path, view: ViewState) -> None:
+@dataclass(frozen=True, slots=True)
+class PaneSplit:
+    """How the user divided a screen with a list and a detail.
+
+    Attributes:
+        place: Where the detail is; empty for the usual place in a window of that size.
+        beside: Its share of the width beside the list, from 0 to 1; 0 for the usual one.
+        below: Its share of the height below the list; 0 for the usual one.
+    """
+
+    place: Literal["", "beside", "below"] = ""
+    beside: float = 0.0
+    below: float = 0.0
+
+    def with_share(self, place: Literal["beside", "below"], share: float) -> PaneSplit:
+        """Return this division with another share of the detail there."""
+        return replace(self, beside=share) if place == "beside" else replace(self, below=share)
+
+
+def save_view_state(path: Path, view: ViewState | None, splits: Mapping[str, PaneSplit] | None = None) -> None:
     """Save the state for the next start. The last of several consoles to end wins; the file is written atomically.
+
+    Args:
+        view: The front view; ``None`` to keep only the splits.
+        splits: Divided screens by name.
 
     Raises:
         SettingsError: The file cannot be written.
@@ -52,15 +78,19 @@ def save_view_state(path: Path, view: ViewState) -> None:
 
     from runwatch.base.files import write_atomic
 
-    content = {
-        "screen": view.screen,
-        "filter": view.filter,
-        "is_filter_off": view.is_filter_off,
-        "sort": [{"field": field, "descending": descending} for field, descending in view.sort],
-        "is_wide": view.is_wide,
-        "selected": view.selected,
-        "is_open": view.is_open,
-    }
+    content: dict[str, Any] = {}
+    if view is not None:
+        content = {
+            "screen": view.screen,
+            "filter": view.filter,
+            "is_filter_off": view.is_filter_off,
+            "sort": [{"field": field, "descending": descending} for field, descending in view.sort],
+            "is_wide": view.is_wide,
+            "selected": view.selected,
+            "is_open": view.is_open,
+        }
+    if splits:
+        content["splits"] = {name: asdict(split) for name, split in splits.items()}
     try:
         write_atomic(path, tomli_w.dumps(content).encode())
     except (OSError, ValueError) as error:
@@ -73,14 +103,25 @@ def load_view_state(path: Path) -> ViewState | None:
     Raises:
         SettingsError: The file cannot be read, or holds something else.
     """
+    return load_session(path)[0]
+
+
+def load_session(path: Path) -> tuple[ViewState | None, dict[str, PaneSplit]]:
+    """Return the saved state, if any, and the divided screens by name.
+
+    Raises:
+        SettingsError: The file cannot be read, or holds something else.
+    """
     import tomllib
 
     try:
         if path.stat().st_size > MAX_STATE_BYTES:
             raise ValueError(f"is larger than {MAX_STATE_BYTES:,} bytes")
-        return _view(tomllib.loads(path.read_text("utf-8")))
+        content = tomllib.loads(path.read_text("utf-8"))
+        splits = _splits(content)
+        return (None if splits and "screen" not in content else _view(content)), splits
     except FileNotFoundError:
-        return None
+        return None, {}
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
             "The last session is not restored", detail=f"{path}: {error}", hint="It is written again when you quit."
@@ -108,6 +149,36 @@ def _view(content: dict[str, Any]) -> ViewState:
         _text(content, "selected"),
         _switch(content, "is_open"),
     )
+
+
+def _splits(content: dict[str, Any]) -> dict[str, PaneSplit]:
+    """Return the divided screens.
+
+    Raises:
+        ValueError: One is of another type.
+    """
+    splits = content.get("splits", {})
+    if not isinstance(splits, dict) or not all(isinstance(split, dict) for split in splits.values()):
+        raise ValueError("splits is not a table of tables")
+    return {
+        name: PaneSplit(_place(split), _share(split, "beside"), _share(split, "below"))
+        for name, split in splits.items()
+    }
+
+
+def _place(content: dict[str, Any]) -> Literal["", "beside", "below"]:
+    value = content.get("place", "")
+    if value not in {"", "beside", "below"}:
+        raise ValueError("place is neither beside nor below")
+    place: Literal["", "beside", "below"] = value
+    return place
+
+
+def _share(content: dict[str, Any], name: str) -> float:
+    value = content.get(name, 0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ValueError(f"{name} is no number from 0 to 1")
+    return float(value)
 
 
 def _text(content: dict[str, Any], name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
@@ -22,7 +23,7 @@ from runwatch.records.run import Run
 from runwatch.settings.declarations import LOCAL
 from runwatch.settings.resolver import SettingsResolver
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
-from runwatch.settings.view_state import ViewState, save_view_state
+from runwatch.settings.view_state import PaneSplit, ViewState, load_view_state, save_view_state
 from runwatch.store.state.collection import CollectionDelta
 from runwatch.store.state.store import Store
 from runwatch.tui.app.header_info import build_header_info
@@ -123,10 +124,12 @@ class ConsoleApp(NavigatingApp):
         self._seconds = 0
         self.left_runs = ""
         self.run_draft = None
+        self.splits = {}
         self.notices: Final = StartupNotices(self)
         self._bell = RunNotifier(self)
         self._sought: tuple[str, str] | None = None
         self._left: ViewState | None = None
+        self._splits_before: dict[str, PaneSplit] = {}
         self._listed: tuple[type[Record], ...] = ()
         self._has_begun = False
         self.key_queue = KeyQueue(self, self._hand_on)
@@ -328,7 +331,8 @@ class ConsoleApp(NavigatingApp):
 
     async def _show_first(self) -> None:
         """Show the requested screen, otherwise the last session's, otherwise the home screen."""
-        view = self.launch.first_view(self.settings, self.warnings)
+        view = self.launch.first_view(self.settings, self.warnings, self.splits)
+        self._splits_before = dict(self.splits)
         if not has_screen(view.screen):
             self.warnings.append(unknown_screen_text(view.screen))
             view = ViewState(RUNS.name)
@@ -373,12 +377,7 @@ class ConsoleApp(NavigatingApp):
         super().exit(result, return_code, message)
 
     async def on_unmount(self) -> None:
-        if self._left is not None and self.launch.keeps_session(self.settings):
-            try:
-                await asyncio.to_thread(save_view_state, self.launch.paths.session_file, self._left)
-            except RunwatchError as error:
-                # Nothing is drawn any more, so the warning goes to the log.
-                _log.warning("%s", error)
+        await asyncio.to_thread(self._save_session)
         others = self.profiles.others if "profiles" in self.__dict__ else ()
         if not self.launch.demo:
             # The demo's service ends with it, and its runs too.
@@ -387,6 +386,21 @@ class ConsoleApp(NavigatingApp):
             await self.profiles.close()
         if self.session is not None:
             await self.session.close()
+
+    def _save_session(self) -> None:
+        """Save the front view if the settings say so, and changed splits in any case; nothing for a file."""
+        left = self._left if self.launch.keeps_session(self.settings) else None
+        if self.has_file or (left is None and self.splits == self._splits_before):
+            return
+        path = self.launch.paths.session_file
+        if left is None:
+            with suppress(RunwatchError):
+                left = load_view_state(path)
+        try:
+            save_view_state(path, left, self.splits)
+        except RunwatchError as error:
+            # Nothing is drawn any more, so the warning goes to the log.
+            _log.warning("%s", error)
 
     async def _open(self) -> None:
         start_log(self.launch.paths.log_file, self.settings.log_level)

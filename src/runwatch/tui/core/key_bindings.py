@@ -121,6 +121,11 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.time", "t", "time", "Show times as relative, local or UTC."),
     _action("screen.full", "z", "full screen", "Show this pane full screen."),
     _action("screen.preview", "p", "preview", "Show or hide the detail beside the list."),
+    _action(
+        "screen.smaller", "{", "smaller", "Make this pane smaller; the border can be dragged too.", "resize_pane(-1)"
+    ),
+    _action("screen.larger", "}", "larger", "Make this pane larger.", "resize_pane(1)"),
+    _action("screen.turn_split", "|", "beside/below", "Put the detail beside the list, or below it."),
     _action("screen.open_link", "o", "open", "Open this record's address in a browser.", "open_link"),
     _action("review.decide", "n", "decide", "Record a go or no-go with a reason; it stays on this machine."),
     _action("list.open", "enter", "open", "Open this row."),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runwatch.settings.declarations import Settings
     from runwatch.settings.resolver import SettingsResolver
     from runwatch.settings.settings_file import LoadedSettings
-    from runwatch.settings.view_state import ViewState
+    from runwatch.settings.view_state import PaneSplit, ViewState
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.store import Store
     from runwatch.tui.core.command_keys import CommandKeys
@@ -120,6 +120,7 @@ class Console(WidgetApp):
         row_cache: The rows of the last long list.
         run_draft: Unsubmitted input of the run form, by field.
         command_keys: The keys of the user's own commands.
+        splits: How the user divided the screens with a list and a detail, by name.
     """
 
     settings: Settings
@@ -136,6 +137,7 @@ class Console(WidgetApp):
     time_mode: TimeMode
     row_cache: RowCache | None
     run_draft: Mapping[str, str] | None
+    splits: dict[str, PaneSplit]
     history: ViewHistory
     key_queue: KeyQueue
     command_keys: CommandKeys

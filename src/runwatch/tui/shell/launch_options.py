@@ -10,7 +10,7 @@ from runwatch.base.errors import RunwatchError
 from runwatch.base.paths import Paths
 from runwatch.settings.declarations import Settings
 from runwatch.settings.resolver import SettingOptions, start_local_service
-from runwatch.settings.view_state import ViewState, load_view_state
+from runwatch.settings.view_state import PaneSplit, ViewState, load_session
 
 if TYPE_CHECKING:
     from runwatch.settings.local_service import LocalService
@@ -40,19 +40,21 @@ class LaunchOptions(NamedTuple):
         """Return whether to save the view for the next start; never for a file."""
         return settings.restore and self.file is None
 
-    def first_view(self, settings: Settings, warnings: list[str]) -> ViewState:
+    def first_view(self, settings: Settings, warnings: list[str], splits: dict[str, PaneSplit]) -> ViewState:
         """Return the requested view, otherwise the last session's, otherwise the home screen.
 
         Args:
-            warnings: Receives problems of the saved view's file.
+            warnings: Receives problems of the saved session's file.
+            splits: Receives how the user divided the screens.
         """
-        if not self.open_at and self.keeps_session(settings):
-            try:
-                left = load_view_state(self.paths.session_file)
-            except RunwatchError as error:
+        try:
+            left, divided = load_session(self.paths.session_file)
+        except RunwatchError as error:
+            if self.keeps_session(settings):
                 warnings.append(str(error))
-            else:
-                if left is not None:
-                    return left
+        else:
+            splits.update(divided)
+            if left is not None and not self.open_at and self.keeps_session(settings):
+                return left
         name, _, record_id = (self.open_at or settings.home_screen).partition("/")
         return ViewState(name, selected=record_id, is_open=bool(record_id))

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from tests.support.builders import account, run
 from tests.support.scripted import ScriptedService
-from tests.tui.console import console
+from tests.tui.console import Driven, console
 from tests.tui.noon import at
 
+from runwatch.settings.view_state import PaneSplit, load_session
 from runwatch.tui.screens.runs.runs import RunsScreen
 
 
@@ -55,3 +56,41 @@ async def test_a_view_that_was_chosen_just_now_takes_the_focus(tmp_path: Path) -
         screen.run_detail.choose("policy")
         screen.run_detail.focus_inside()
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "policy", "the view")
+
+
+def detail_size(driven: Driven) -> tuple[int, int]:
+    """Width and height of the detail in sight; zeros for none."""
+    detail = driven.app.screen.query_one("#detail")
+    return (detail.outer_size.width, detail.outer_size.height) if detail.display else (0, 0)
+
+
+async def test_a_border_that_was_moved_comes_back_after_a_restart_and_a_small_window(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="arms") as driven:
+        await driven.press("left_curly_bracket", "left_curly_bracket")
+        wide, high = detail_size(driven)
+        assert wide == 120
+        await driven.pilot.resize_terminal(90, 26)
+        await driven.until(lambda: detail_size(driven) == (0, 0), "the list alone")
+        await driven.pilot.resize_terminal(120, 36)
+        await driven.until(lambda: detail_size(driven) == (wide, high), "the border where it was")
+        await driven.press("vertical_line")
+        beside = detail_size(driven)
+        assert beside[0] < wide
+        assert beside[1] > high
+        driven.app.exit()
+    saved = load_session(tmp_path / "runwatch-data" / "session.toml")
+    assert saved == (None, {"arms": PaneSplit("beside", below=driven.app.splits["arms"].below)})
+    async with console(service(), tmp_path, open_at="arms") as driven:
+        assert detail_size(driven) == beside
+        await driven.press("vertical_line")
+        assert detail_size(driven) == (wide, high)
+        await driven.press(*["left_curly_bracket"] * 20)
+        assert driven.app.screen.query_one("#list").outer_size.height == 6
+
+
+async def test_where_only_one_pane_has_room_the_keys_of_the_split_say_so(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=(80, 24), open_at="arms") as driven:
+        await driven.press("vertical_line")
+        await driven.shows("The detail needs 100 columns or 28 rows.")
+        await driven.press("right_curly_bracket")
+        await driven.shows("There is no second pane in sight.")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from textual.containers import Container
 from textual.timer import Timer
 from textual.widget import Widget
 
 from runwatch.base.errors import DataError
-from runwatch.settings.view_state import ViewState
+from runwatch.settings.view_state import PaneSplit, ViewState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
@@ -21,6 +21,7 @@ from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.tui.widgets.panes.split_panes import MIN_ROWS, PanePlace, SplitPanes
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.resource import Column, ResourceSpec, SortKey
 from runwatch.view.table.rows import RecordRow
@@ -47,8 +48,11 @@ BESIDE_FROM_CELLS: Final = 200
 STACKED_FROM_ROWS: Final = 28
 """Rows from which a window has room for a list with the detail below it."""
 
-MIN_LIST_ROWS: Final = 6
-"""Minimum height of a list above the detail: its frame, head and three rows."""
+CAN_BE_BESIDE_FROM_CELLS: Final = 100
+"""Width from which the user may put the detail beside the list."""
+
+SPLIT_STEP: Final = 0.05
+"""The part of the room that a key moves the border between list and detail by."""
 
 _LIST_FRAME_ROWS: Final = 3
 """Rows of a list's frame and head."""
@@ -66,6 +70,7 @@ class ResourceScreen(ListScreen, RecordScreen):
     NARROW_BELOW = 100
     BINDINGS = make_bindings(
         "screen.copy", "screen.copy_menu", "screen.actions", "screen.raw", "screen.full", "screen.preview",
+        "screen.smaller", "screen.larger", "screen.turn_split",
         "screen.new", "screen.destroy", "screen.edit", "screen.test"
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -128,7 +133,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def body(self) -> Iterable[Widget]:
         table = RecordTable(self._columns(), id="table")
-        yield Container(ListPane(table, id="list"), self.detail_pane(), id="panes")
+        yield SplitPanes(ListPane(table, id="list"), self.detail_pane(), id="panes")
         yield self.filter_bar(self._complete)
 
     def _columns(self) -> Sequence[Column[Any]]:
@@ -189,21 +194,75 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def _note_width(self) -> None:
         """Put the detail beside the list, below it, or over it in a small window."""
-        width, height = self.size
-        is_beside = width >= BESIDE_FROM_CELLS
-        is_stacked = not is_beside and width >= self.NARROW_BELOW and height >= STACKED_FROM_ROWS
-        self.set_class(is_stacked, "-stacked")
-        self.set_class(not is_beside and not is_stacked, "-narrow")
-        self._fit_list()
+        place = self._place()
+        self.set_class(place == "below", "-stacked")
+        self.set_class(place is None, "-narrow")
+        self._fit_panes()
 
-    def _fit_list(self) -> None:
-        """Leave the rows that a short list does not need to the detail below it."""
+    def _place(self) -> PanePlace | None:
+        """Return where the window has room for the detail: where the user wants it, or the usual place."""
+        width, height = self.size
+        wanted, possible = self._split.place, self._possible_places()
+        if wanted in possible:
+            return wanted
+        if width >= BESIDE_FROM_CELLS:
+            return "beside"
+        return "below" if width >= self.NARROW_BELOW and height >= STACKED_FROM_ROWS else None
+
+    def _possible_places(self) -> list[PanePlace]:
+        width, height = self.size
+        beside: list[PanePlace] = ["beside"] if width >= CAN_BE_BESIDE_FROM_CELLS else []
+        return [*beside, "below"] if height >= STACKED_FROM_ROWS else beside
+
+    def _fit_panes(self) -> None:
+        """Divide the room as the user did; otherwise leave the rows that a short list does not need to the detail."""
+        shown = None if self._is_list_alone or self.has_class("-full-detail") else self._place()
+        share = 0.0 if shown is None else getattr(self._split, shown)
+        self.query_one(SplitPanes).divide(shown, share)
         pane = self.query_one("#list", Pane)
-        if self.has_class("-stacked") and not self._is_list_alone and self._total:
+        if shown == "below" and not share and self._total:
             rows = self._total + _LIST_FRAME_ROWS + _TROUBLE_ROWS * pane.has_class("-troubled")
-            pane.styles.max_height = max(rows, MIN_LIST_ROWS)
+            pane.styles.max_height = max(rows, MIN_ROWS[0])
         else:
             pane.styles.max_height = None
+
+    @property
+    def _split(self) -> PaneSplit:
+        """How the user has divided this screen."""
+        return self.console.splits.get(self.spec.name, PaneSplit())
+
+    def _divide(self, share: float) -> None:
+        """Give the detail a share of the room, and remember that."""
+        place = self._place()
+        if place is not None:
+            share = round(max(SPLIT_STEP, min(share, 1 - SPLIT_STEP)), 3)
+            self.console.splits[self.spec.name] = self._split.with_share(place, share)
+            self._fit_panes()
+
+    def on_split_panes_dragged(self, message: SplitPanes.Dragged) -> None:
+        """Move the border to where it was dragged."""
+        message.stop()
+        self._divide(message.share)
+
+    def action_resize_pane(self, step: int) -> None:
+        """Make the focused pane larger or smaller."""
+        share = self.query_one(SplitPanes).share
+        if not share:
+            self.notify_user("There is no second pane in sight.")
+            return
+        is_detail = self.query_one("#detail").has_focus_within
+        self._divide(share + SPLIT_STEP * (step if is_detail else -step))
+
+    def action_turn_split(self) -> None:
+        """Put the detail beside the list or below it; in a window with room for one of both, there or nowhere."""
+        place, possible = self._place(), self._possible_places()
+        others = [other for other in possible if other != place]
+        if not others and not self._split.place:
+            self.notify_user(f"The detail needs {CAN_BE_BESIDE_FROM_CELLS} columns or {STACKED_FROM_ROWS} rows.")
+            return
+        self.console.splits[self.spec.name] = replace(self._split, place=others[0] if others else "")
+        self.remove_class("-no-preview", "-full-list", "-full-detail")
+        self._note_width()
 
     # Updates.
 
@@ -273,7 +332,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def rows_shown(self) -> None:
         """Select the record waited for, and draw the detail."""
-        self._fit_list()
+        self._fit_panes()
         if self._wanted is not None and self.table.select(self._wanted):
             self._wanted = None
             if self._opens_wanted:
@@ -457,6 +516,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         if self.query_one("#detail").display or self.row is None:
             return False
         self.remove_class("-no-preview", "-full-list")
+        self._fit_panes()
         self.open_detail()
         return True
 
@@ -465,19 +525,20 @@ class ResourceScreen(ListScreen, RecordScreen):
         in_detail = self.query_one("#detail").has_focus_within
         name = "-full-detail" if in_detail else "-full-list"
         self.toggle_class(name)
-        self._fit_list()
+        self._fit_panes()
         self.show_crumbs(self._filter_words())
 
     def action_preview(self) -> None:
         """Show or hide the detail beside the list."""
         self.toggle_class("-no-preview")
-        self._fit_list()
+        self._fit_panes()
         self.table.focus()
 
     def action_back(self) -> None:
         """Go back one level: leave the detail, cancel a comparison, clear the filter, or leave the screen."""
         if self.has_class("-opened") or self.has_class("-full-detail"):
             self.remove_class("-opened", "-full-detail")
+            self._fit_panes()
             self.table.focus()
         elif self.query_one("#detail").has_focus_within:
             self.table.focus()
