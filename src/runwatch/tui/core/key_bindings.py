@@ -121,6 +121,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.time", "t", "time", "Show times as relative, local or UTC."),
     _action("screen.full", "z", "full screen", "Show this pane full screen."),
     _action("screen.preview", "p", "preview", "Show or hide the detail beside the list."),
+    _action("screen.jump", "semicolon", "jump", "Show a label on every pane, tab, link and row; its letters go there."),
     _action(
         "screen.smaller", "{", "smaller", "Make this pane smaller; the border can be dragged too.", "resize_pane(-1)"
     ),
@@ -198,7 +199,7 @@ SERVICE_ONLY: Final = frozenset(
 """Actions without a use when an opened file replaces the service; the status bar does not offer them then."""
 
 _SHOWN: Final = {
-    "comma": ",", "backslash": "\\", "escape": "esc", "pageup": "pgup", "pagedown": "pgdn",
+    "comma": ",", "semicolon": ";", "backslash": "\\", "escape": "esc", "pageup": "pgup", "pagedown": "pgdn",
     "dollar_sign": "$", "at": "@",
 }  # fmt: skip
 

@@ -68,7 +68,9 @@ class ConsoleScreen(Screen[None]):
     NARROW_BELOW: ClassVar[int] = 0
     """Cells of width below which the screen has the CSS class ``-narrow``."""
 
-    BINDINGS = make_bindings("screen.back", "screen.next_pane", "screen.previous_pane", "screen.refresh", "screen.time")
+    BINDINGS = make_bindings(
+        "screen.back", "screen.next_pane", "screen.previous_pane", "screen.refresh", "screen.time", "screen.jump"
+    )  # fmt: skip
     DEFAULT_CSS = """
     ConsoleScreen {
         layout: vertical;
@@ -387,6 +389,14 @@ class ConsoleScreen(Screen[None]):
         from runwatch.tui.widgets.bars.tab_bar import TabBar
 
         self.query_one(TabBar).step(step)
+
+    def action_jump(self) -> None:
+        """Show the jump labels, unless a menu is open."""
+        from runwatch.tui.widgets.panes.jump_labels import JumpLabels, find_targets
+
+        if not self.has_overlay:
+            # The compositor is private (checked on Textual 8.2.8); nothing else draws the whole screen as rows.
+            self.open_overlay(JumpLabels(self._compositor.render_strips(), find_targets(self)))
 
     def action_time(self) -> None:
         self.console.next_time_mode()

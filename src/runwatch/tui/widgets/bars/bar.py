@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from rich.segment import Segment
@@ -12,6 +13,7 @@ from textual.color import Color
 from textual.strip import Strip
 from textual.widget import Widget
 
+from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.rendering import StyledSpan, cut_spans, spans_width, to_segment
 from runwatch.tui.core.widget_app import get_app
 from runwatch.view.text.safe_text import line
@@ -70,6 +72,16 @@ class Bar(Widget):
 
     def part_clicked(self, target: object) -> None:
         """Handle a click on a part that has a target."""
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """Yield the parts that can be clicked; a label is over the gap before its part."""
+        if not self.size:
+            return
+        region = self.content_region
+        for start, part, _ in self._placed():
+            if part.target is not None:
+                x = region.x + max(0, start - min(2, max(1, part.gap)))
+                yield JumpTarget(x, region.y, partial(self.part_clicked, part.target))
 
     def render_line(self, y: int) -> Strip:
         ground = self.rich_style

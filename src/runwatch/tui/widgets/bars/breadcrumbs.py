@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from textual.message import Message
 
+from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.rendering import StyledSpans, cut_spans, label_span, to_spans
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
@@ -56,6 +58,10 @@ class Breadcrumbs(Bar):
             first += 1
             left = [BarPart((label_span(app.glyphs.ellipsis),)), *self._level_parts(first)]
         return left, right
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """Yield the levels that lead back: all but the last."""
+        return islice(super().jump_targets(), max(0, len(self._levels) - 1))
 
     def part_clicked(self, target: object) -> None:
         assert isinstance(target, int)

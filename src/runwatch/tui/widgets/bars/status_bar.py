@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from textual.message import Message
 from textual.timer import Timer
 
+from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.key_bindings import BY_ID, PINNED, key_label
 from runwatch.tui.core.messages import HintClicked
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
@@ -79,6 +80,10 @@ class StatusBar(Bar):
         while shown and measure_parts(self._with_rest(hints, shown)) > room:
             shown -= 1
         return self._with_rest(hints, shown), pinned
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """Return nothing: hints name their keys."""
+        return ()
 
     def part_clicked(self, target: object) -> None:
         if self._is_prompt:

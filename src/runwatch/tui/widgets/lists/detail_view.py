@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from rich.segment import Segment
@@ -15,6 +16,7 @@ from textual.reactive import reactive
 from textual.selection import Selection
 from textual.strip import Strip
 
+from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan
 from runwatch.tui.core.themes import ACCENT
@@ -180,6 +182,25 @@ class DetailView(LineList, inherit_bindings=False):
         self.refresh()
 
     # Called on user input.
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """Yield the links and headings in sight."""
+        x, before = self.content_region.x, None
+        for index, y in self._lines_in_sight():
+            row = self._rows[index]
+            # A value of several rows is one link.
+            if row.target is not None and row.target is not before:
+                yield JumpTarget(x, y, partial(self._jump_to_link, row.target, index))
+            elif row.head is not None:
+                yield JumpTarget(x, y, partial(self.jump_to_line, index), is_row=True)
+            before = row.target
+
+    def _jump_to_link(self, target: object, index: int) -> None:
+        # The record may have been read again meanwhile.
+        found = find_cursor_row(target, self._rows, min(index, len(self._rows) - 1))
+        self.jump_to_line(found)
+        if self._rows[found].target == target:
+            self.line_opened()
 
     def line_opened(self) -> None:
         """Open the row's link, or unfold the part below it."""

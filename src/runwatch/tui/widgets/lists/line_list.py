@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -14,6 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from runwatch.base.text import cell_width
+from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, to_segment, to_spans
 from runwatch.tui.core.widget_app import get_app
 from runwatch.view.text.glyphs import Role
@@ -88,7 +90,17 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def line_opened(self) -> None:
         """Handle the user opening the line under the cursor."""
 
+    def jump_to_line(self, index: int) -> None:
+        """Go to a line for which the user typed a jump label."""
+        self.focus()
+        self.move_cursor(index)
+
     # Public.
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """Yield the lines in sight."""
+        for index, y in self._lines_in_sight():
+            yield JumpTarget(self.content_region.x, y, partial(self.jump_to_line, index), is_row=True)
 
     @property
     def cursor(self) -> int:
@@ -234,6 +246,14 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """Return whether the height of the list follows its lines."""
         height = self.styles.height
         return height is None or height.is_auto
+
+    def _lines_in_sight(self) -> Iterable[tuple[int, int]]:
+        """Yield each line whose first row is in sight, with that row of the window."""
+        region = self.content_region
+        for row in range(self.HEAD_ROWS, region.height):
+            place = self.row_at(row)
+            if place is not None and place[1] == 0:
+                yield place[0], region.y + row
 
     def _refresh_lines(self, *indices: int) -> None:
         """Redraw only these lines."""

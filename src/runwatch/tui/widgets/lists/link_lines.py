@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from rich.segment import Segment
@@ -12,6 +13,7 @@ from textual import events
 from textual.message import Message
 
 from runwatch.base.text import cell_width
+from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
@@ -113,6 +115,16 @@ class LinkLines(LineList, inherit_bindings=False):
         return self.get_component_rich_style("line-list--line")
 
     # Called on user input.
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """Yield the links in sight; the label is before the link, over the space there."""
+        for index, y in self._lines_in_sight():
+            start = self.content_region.x + MARGIN
+            for spot in self._lines[index]:
+                if spot.way is not None:
+                    x = max(self.content_region.x, start - MARGIN)
+                    yield JumpTarget(x, y, partial(self.post_message, self.LinkOpened(spot.way)))
+                start += cell_width(spot.text)
 
     def line_opened(self) -> None:
         way = self.way

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter, indexOf
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -18,6 +19,7 @@ from textual.strip import Strip
 
 from runwatch.base.memory import note_long_lived
 from runwatch.base.text import cell_width
+from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
@@ -285,6 +287,15 @@ class RecordTable(LineList, inherit_bindings=False):
         return segments
 
     # Called on user input.
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """Yield the rows in sight, by id: they may have moved by the time a label is typed."""
+        for index, y in self._lines_in_sight():
+            yield JumpTarget(self.content_region.x, y, partial(self._jump_to_key, self.rows[index].key), is_row=True)
+
+    def _jump_to_key(self, key: str) -> None:
+        self.focus()
+        self.select(key)
 
     def cursor_moved(self) -> None:
         """Store the row's id and tell the screen."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from textual import events
@@ -12,6 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from runwatch.base.text import cell_width
+from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.rendering import StyledSpans, to_content, to_spans
 from runwatch.tui.core.themes import ACCENT, FRAME
 from runwatch.tui.core.widget_app import ASCII_CLASS, get_app
@@ -104,9 +106,20 @@ class Pane(Container):
     async def on_click(self, event: events.Click) -> None:
         """Focus the first child when the frame is clicked."""
         if event.widget is self:
-            inside = next((child for child in self.query("*") if child.focusable), None)
-            if inside is not None:
-                inside.focus()
+            self._focus_inside()
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """Yield the pane itself, at its frame, if something in it takes the focus."""
+        if self._first_inside() is not None:
+            yield JumpTarget(self.region.x + 1, self.region.y, self._focus_inside)
+
+    def _first_inside(self) -> Widget | None:
+        return next((child for child in self.query("*") if child.focusable and child.display), None)
+
+    def _focus_inside(self) -> None:
+        inside = self._first_inside()
+        if inside is not None:
+            inside.focus()
 
     def _show_focus(self) -> None:
         # When the focus moves between two widgets of this pane, the blur event may arrive after the focus event.
