@@ -50,8 +50,14 @@ async def _runs(driven: Driven) -> None:
 
 async def _receipt(driven: Driven) -> None:
     await _select(driven, noon.DONE)
-    await driven.press("enter", ">", ">", ">", ">")
+    await driven.press("enter", ">", ">", ">", ">", ">")
     await driven.shows("Receipts hold neither prompt nor output")
+
+
+async def _timeline(driven: Driven) -> None:
+    await _select(driven, noon.LIVE)
+    await driven.press("enter", ">", ">")
+    await driven.shows("rejected 0.31")
 
 
 async def _form(driven: Driven) -> None:
@@ -81,6 +87,7 @@ async def _command(driven: Driven) -> None:
 
 NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
     "runs": _runs,
+    "timeline": _timeline,
     "receipt": _receipt,
     "run-form": _form,
     "cancel": _cancel,

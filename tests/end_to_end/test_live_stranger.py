@@ -100,7 +100,7 @@ def test_a_live_run_of_a_foreign_model_is_started_and_read_in_the_console(home: 
         answer = server.answer(call)
         tokens = f"{answer['usage']['prompt_tokens']} in · {answer['usage']['completion_tokens']} out"
         terminal.press("enter")
-        terminal.type(">>>")
+        terminal.type(">>>>")
         terminal.wait_for(OUTPUT, PATIENCE_S)
         assert PROMPT in terminal.screen.text
         terminal.type(">")

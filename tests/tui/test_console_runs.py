@@ -114,7 +114,7 @@ async def test_every_view_of_a_run(tmp_path: Path) -> None:
     async with console(service, tmp_path, size=(120, 44)) as driven:
         await on_run(driven, noon.DONE)
         await driven.press("enter", "z")
-        for tab in ("summary", "policy", "result", "receipt", "raw"):
+        for tab in ("summary", "timeline", "policy", "result", "receipt", "raw"):
             await driven.press("greater_than_sign")
             await driven.settle()
             await driven.hides("reading…")
@@ -127,7 +127,7 @@ async def test_every_view_of_a_run(tmp_path: Path) -> None:
 async def test_the_result_of_a_run_that_did_not_complete_is_not_asked_for(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.FALLBACK)
-        for _ in range(3):
+        for _ in range(4):
             await driven.press("greater_than_sign")
         await driven.shows("Only a completed run has a result. This one is failed.")
         await driven.settle()

@@ -129,6 +129,11 @@ class EventTail:
         return self._lines is not None
 
     @property
+    def events(self) -> EventSequence | None:
+        """The events shown; ``None`` for none."""
+        return self._events
+
+    @property
     def length(self) -> int:
         """Number of events."""
         return 0 if self._lines is None else self._lines.events_count

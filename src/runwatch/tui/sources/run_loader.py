@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
@@ -18,8 +18,12 @@ from runwatch.view.text.safe_text import SafeText, block, line
 if TYPE_CHECKING:
     from runwatch.api.errors import ApiError
     from runwatch.records.run import CallError, RunResult
+    from runwatch.store.repositories.event_sequence import EventSequence
     from runwatch.store.session import ServiceSession
     from runwatch.tui.shell.console_screen import ConsoleScreen
+
+_OF_EVENTS: Final = frozenset({"summary", "timeline"})
+"""Tabs that tell what events say."""
 
 ShowSections = Callable[[str, str, tuple[DetailSection, ...]], None]
 """Shows the sections read: run id, tab, sections."""
@@ -54,27 +58,25 @@ class RunLoader:
         """Read everything again on the next request, as for another run."""
         self._asked.clear()
 
-    def read_for(self, tab: str, facts: RunFacts, events: int) -> None:
+    def read_for(self, tab: str, facts: RunFacts, events: EventSequence | None) -> None:
         """Read what a tab needs and is not known yet.
 
         Args:
             tab: The tab.
             facts: The run.
-            events: Number of stored events; more events update the narrative.
+            events: Its events as known; more events update the narrative and the timeline.
         """
-        session = self._screen.console.session
-        if session is None:
-            return
-        if tab == "summary" and self._asks(f"events {events}"):
+        if tab in _OF_EVENTS and events is not None and self._asks(f"events {events.length}"):
             start_worker(
-                self._screen, self._read_events(session, facts.id), "reading events", group="story", exclusive=True
+                self._screen, self._read_events(facts.id, events), "reading events", group="story", exclusive=True
             )
-        if not facts.is_final:
+        session = self._screen.console.session
+        if session is None or not facts.is_final:
             return
-        if tab in {"receipt", "summary"} and facts.receipt is None and self._asks("receipt"):
+        if tab in {"receipt", *_OF_EVENTS} and facts.receipt is None and self._asks("receipt"):
             work = self._read_receipt(session, facts.id)
             start_worker(self._screen, work, "reading the receipt", group="receipt", exclusive=True)
-        if tab == "summary" and facts.has_failed_call and not facts.run.provider_errors and self._asks("call errors"):
+        if tab in _OF_EVENTS and facts.has_failed_call and not facts.run.provider_errors and self._asks("call errors"):
             work = self._read_call_errors(session, facts.id)
             start_worker(self._screen, work, "reading the errors of calls", group="call errors", exclusive=True)
         if tab == "result" and facts.has_result and self._asks("result"):
@@ -87,9 +89,9 @@ class RunLoader:
         self._asked.add(what)
         return is_new
 
-    async def _read_events(self, session: ServiceSession, run_id: str) -> None:
+    async def _read_events(self, run_id: str, events: EventSequence) -> None:
         """Read the run's first events for its narrative; the Events tab shows all."""
-        found = await session.events.window(session.scope, run_id, 0, MAX_NARRATED_EVENTS + 1)
+        found = await events.window(0, MAX_NARRATED_EVENTS + 1)
         self._show_events(run_id, found[:MAX_NARRATED_EVENTS], len(found) > MAX_NARRATED_EVENTS)
 
     async def _read_receipt(self, session: ServiceSession, run_id: str) -> None:

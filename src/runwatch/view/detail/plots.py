@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
+from math import ceil
 from typing import Final
 
 from runwatch.base.text import cell_width
@@ -84,6 +85,22 @@ def bars_with_numbers(
         line(f"{left}{gap}{fit(one.shown, numbers, 'right', glyphs.ellipsis)}", None)
         for left, one in zip(drawn, shown, strict=True)
     ]
+
+
+def draw_span(start: float, end: float, cells: int, fill: str, *, mark: str = "") -> SafeText:
+    """Draw a stretch of a line, such as a stretch of time, in exactly ``cells`` cells; it fills at least one of them.
+
+    Args:
+        start: Where it begins: 0 is the left end of the line, 1 the right end.
+        fill: The glyph that fills it. Different ones tell stretches apart without color.
+        mark: The glyph of its last cell, such as an open end.
+    """
+    if cells < 1:
+        return line("")
+    first = min(max(0, int(start * cells)), cells - 1)
+    last = min(max(first, ceil(end * cells) - 1), cells - 1)
+    drawn = " " * first + fill * (last - first + 1)
+    return fit(line(drawn[:-1] + mark if mark else drawn, None), cells)
 
 
 def draw_sparkline(values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None) -> SafeText:

@@ -22,12 +22,10 @@ from runwatch.view.runs.decision_packet import verdict_role
 from runwatch.view.runs.provider_calls import end_reason_text as why_ended
 from runwatch.view.runs.provider_calls import provider_error_text
 from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_trace import FALLBACK, REPAIR
 from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
-
-FALLBACK: Final = "fallback"
-REPAIR: Final = "repair_retry"
 
 MAX_NARRATED_EVENTS: Final = 2_000
 """Maximum number of events in a narrative, counted from the first. A longer run adds a sentence that says so."""

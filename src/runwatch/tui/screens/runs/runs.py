@@ -384,7 +384,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def _read_for(self, tab: str, row: RecordRow[Any]) -> None:
         """Read what a view needs; the events, the usual view, need nothing."""
         if tab != "events":
-            self._reading.read_for(tab, row.subject, self.tail.length)
+            self._reading.read_for(tab, row.subject, self.tail.events)
 
     def _show_story(self, run_id: str, events: Sequence[RunEvent], is_cut: bool) -> None:
         if run_id == self._shown:

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from runwatch.records.event import RunEvent
     from runwatch.records.run import CallError
     from runwatch.view.detail.sections import DetailSection
+    from runwatch.view.runs.run_trace import RunTrace
 
 TABS: Final = (
     ("events", line("Events")),
     ("summary", line("Summary")),
+    ("timeline", line("Timeline")),
     ("policy", line("Policy")),
     ("result", line("Result")),
     ("receipt", line("Receipt")),
@@ -91,6 +93,7 @@ class RunDetail(Vertical):
         self._facts: RunFacts | None = None
         self._read: dict[str, tuple[DetailSection, ...]] = {}
         self._events: tuple[Sequence[RunEvent], bool] = ((), False)
+        self._trace: RunTrace | None = None
         self._call_errors: tuple[CallError, ...] | None = None
         self._search = ""
         # Created here, so that content can be set before they are mounted.
@@ -140,7 +143,7 @@ class RunDetail(Vertical):
         Args:
             is_cut: Whether there are more events.
         """
-        self._events = events, is_cut
+        self._events, self._trace = (events, is_cut), None
         self._draw()
 
     def show_call_errors(self, errors: tuple[CallError, ...]) -> None:
@@ -232,6 +235,8 @@ class RunDetail(Vertical):
                 facts = facts._replace(call_errors=self._call_errors)
                 parts = [part for part in build_sections(RUNS, facts, context) if part.title not in _POLICY]
                 view.show([*parts[:1], *narrative_sections(facts, events, context, is_cut=is_cut), *parts[1:]])
+            case "timeline":
+                view.show(self._timeline(facts, view, context))
             case "policy":
                 view.show([part for part in build_sections(RUNS, facts, context) if part.title in _POLICY])
             case "result":
@@ -249,6 +254,23 @@ class RunDetail(Vertical):
             case "raw":
                 view.show([text_section(json_block(dict(facts.raw)))])
 
+    def _timeline(self, facts: RunFacts, view: DetailView, context: RenderContext) -> Sequence[DetailSection]:
+        from runwatch.view.runs.run_timeline import timeline_sections
+        from runwatch.view.runs.run_trace import RunTrace
+
+        events, is_cut = self._events
+        if self._trace is None:
+            # A live run is drawn every second, with the same events most times.
+            self._trace = RunTrace(events)
+        facts = facts._replace(call_errors=self._call_errors)
+        return timeline_sections(facts, self._trace, view.value_cells, context, is_cut=is_cut)
+
+    def on_detail_view_width_changed(self, message: DetailView.WidthChanged) -> None:
+        """Draw bars of another width."""
+        message.stop()
+        if self.tab == "timeline":
+            self._draw()
+
     def _make_view(self, tab: str) -> None:
         if not self.query(f"#{tab}"):
             view = DetailView(about=f"runs {tab}", id=tab)
@@ -258,7 +280,7 @@ class RunDetail(Vertical):
 
     def _start_over(self) -> None:
         self._read.clear()
-        self._events = (), False
+        self._events, self._trace = ((), False), None
         self._call_errors = None
         for view in self.query(DetailView):
             view.reset()

@@ -1,0 +1,297 @@
+"""The timeline of a run: its wait, slices, attempts and checks as bars on one line of time, each with its seconds.
+
+Bars come from the times of events alone. What has no beginning in the events gets no bar, and the timeline says so;
+what has no end stays open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+from typing import Final
+
+from runwatch.base.text import cell_width
+from runwatch.records.receipt import ProviderCall, ReceiptSlice
+from runwatch.records.run import CallError
+from runwatch.view.detail.plots import draw_span
+from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.runs.check_results import CheckFinding, describe_attempt, format_score
+from runwatch.view.runs.provider_calls import provider_error_text, provider_failure_text
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_trace import FALLBACK, AttemptTrace, RunTrace, SliceTrace
+from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
+from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
+from runwatch.view.text.safe_text import SafeText, fit, line, truncate
+
+_GAP: Final = 2
+_MIN_BAR_CELLS: Final = 8
+_MIN_NOTE_CELLS: Final = 8
+_NOTE_SHARE: Final = 0.45
+"""Part of a line that notes may take."""
+
+
+class BarKind(IntEnum):
+    """What a bar stands for; its value is the place of its pattern."""
+
+    QUEUE = 0
+    SLICE = 1
+    ATTEMPT = 2
+    CHECK = 3
+
+
+_PATTERNS: Final = ("░", "▒", "█", "▓")
+_ASCII_PATTERNS: Final = (".", "=", "#", "%")
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineBar:
+    """One bar.
+
+    Attributes:
+        began_at: ``None`` for no bar, because no event says when it began.
+        ended_at: ``None`` while it is open.
+        is_growing: Whether an open bar is still going on; otherwise its end is not recorded.
+        seen_at: Until when it is known to have gone on, if its end is not recorded.
+        note: What came of it.
+    """
+
+    kind: BarKind
+    label: SafeText
+    began_at: datetime | None
+    ended_at: datetime | None
+    note: SafeText
+    role: Role
+    is_growing: bool = False
+    seen_at: datetime | None = None
+
+
+WidthOf = Callable[[Sequence[SafeText]], int]
+"""Returns the width left for values next to these labels, in cells."""
+
+
+def timeline_sections(
+    facts: RunFacts, trace: RunTrace, room_of: WidthOf, context: RenderContext, *, is_cut: bool = False
+) -> tuple[DetailSection, ...]:
+    """Return the timeline as sections of a detail.
+
+    Args:
+        trace: What the events say.
+        is_cut: Whether the run has more events than the trace has taken.
+    """
+    bars = list(timeline_bars(facts, trace, context))
+    if trace.first_at is None or trace.last_at is None or not bars:
+        nothing = line("No event of this run has a time yet, so there is nothing to draw.")
+        return (DetailSection(line(""), (DetailLine(line(""), nothing, Role.QUIET),)),)
+    until = trace.last_at if trace.is_over else max(trace.last_at, context.now)
+    whole = DetailSection(
+        line("Timeline"), tuple(_lines(bars, trace.first_at, until, room_of([bar.label for bar in bars]), context))
+    )
+    told = _remarks(facts, trace, bars, context.glyphs, is_cut=is_cut)
+    # Under a heading of its own, it has the whole width.
+    return whole, DetailSection(line("Legend"), tuple(DetailLine(line(""), text, Role.QUIET) for text in told))
+
+
+def timeline_bars(facts: RunFacts, trace: RunTrace, context: RenderContext) -> Iterator[TimelineBar]:
+    """Yield the bars: the wait, then each slice, followed by its attempts and their checks."""
+    if trace.queued_at is not None or "queued" in trace.since:
+        yield _queue(trace, context.glyphs)
+    parts = {part.slice_id: part for part in (facts.receipt.slices or ())} if facts.receipt is not None else {}
+    for part in trace.slices.values():
+        name = line(f"slice {short_id(part.id, context.glyphs)}", 18)
+        glyph, role = state_glyph(part.state, context.glyphs)
+        ended = part.ended_at
+        yield TimelineBar(
+            BarKind.SLICE, name, part.began_at, ended, line(f"{glyph} {line(part.state)}"), role,
+            is_growing=not part.is_over and not trace.is_over, seen_at=part.seen_at,
+        )  # fmt: skip
+        # A test run calls no model.
+        for attempt in part.attempts if not facts.is_test else ():
+            yield from _attempt(attempt, part, parts.get(part.id), facts, trace, context.glyphs)
+
+
+def _queue(trace: RunTrace, glyphs: Glyphs) -> TimelineBar:
+    ends = [at for state, at in trace.since.items() if state not in {"accepted", "queued"}]
+    is_over = bool(ends)
+    note = line("" if is_over else f"{glyphs.live} waits")
+    role = Role.QUIET if is_over else Role.LIVE
+    return TimelineBar(
+        BarKind.QUEUE, line("queued"), trace.queued_at, ends[0] if ends else None, note, role,
+        is_growing=not is_over, seen_at=trace.queued_at,
+    )  # fmt: skip
+
+
+def _attempt(
+    attempt: AttemptTrace,
+    part: SliceTrace,
+    receipt: ReceiptSlice | None,
+    facts: RunFacts,
+    trace: RunTrace,
+    glyphs: Glyphs,
+) -> Iterator[TimelineBar]:
+    numbers = f"{attempt.first}" if attempt.first == attempt.last else f"{attempt.first}-{attempt.last}"
+    call = _call(receipt, attempt)
+    error = next((one for one in facts.provider_errors if one.attempt == attempt.last), None)
+    finding = None if attempt.check is None else describe_attempt(attempt.check, glyphs)
+    has_own_check = attempt.check is not None and attempt.answered_at is not None
+    ended = _call_end(attempt, error)
+    words, role = _came_of(attempt, call, error, None if has_own_check else finding, glyphs)
+    retry = "" if not attempt.reason else "fallback" if attempt.reason == FALLBACK else "repair"
+    arm = short_id(attempt.arm, glyphs) if attempt.arm else ""
+    told = f" {glyphs.dot} ".join(filter(None, (words, retry, arm)))
+    # The mark of a retry is in its label, which is never cut.
+    label = line(f"{glyphs.arrow if retry else ' '} attempt {numbers}")
+    is_growing = not attempt.is_over and attempt.answered_at is None and not part.is_over and not trace.is_over
+    yield TimelineBar(
+        BarKind.ATTEMPT, label, attempt.began_at, ended, line(told), role,
+        is_growing=is_growing, seen_at=attempt.seen_at,
+    )  # fmt: skip
+    if attempt.answered_at is not None:
+        checked = finding or CheckFinding("pending", line("pending"), line(f"{glyphs.live} pending"), Role.LIVE)
+        score = format_score(attempt.check.quality_score) if attempt.check is not None else ""
+        short = _verdict(checked, score, glyphs) if finding is not None else checked.words
+        is_checking = attempt.check is None and not part.is_over and not trace.is_over
+        yield TimelineBar(
+            BarKind.CHECK, line(f"  check {numbers}"), attempt.answered_at, attempt.checked_at, line(short),
+            checked.role if finding is not None or is_checking else Role.WARN,
+            is_growing=is_checking, seen_at=attempt.answered_at,
+        )  # fmt: skip
+
+
+def _call_end(attempt: AttemptTrace, error: CallError | None) -> datetime | None:
+    """Return when the call ended: its output came, the provider refused it, or the attempt ended as a whole."""
+    refused = None if error is None else error.at
+    is_within = refused is not None and (attempt.began_at is None or refused >= attempt.began_at)
+    return attempt.answered_at or (refused if is_within else None) or attempt.until
+
+
+def _call(receipt: ReceiptSlice | None, attempt: AttemptTrace) -> ProviderCall | None:
+    """Return what the receipt says of the attempt's last call."""
+    calls = (receipt.attempts if receipt is not None else None) or ()
+    return next((call for call in calls if call.attempt == attempt.last), None)
+
+
+def _came_of(
+    attempt: AttemptTrace,
+    call: ProviderCall | None,
+    error: CallError | None,
+    finding: CheckFinding | None,
+    glyphs: Glyphs,
+) -> tuple[str, Role]:
+    """Describe what came of an attempt, from its check, its refusal or the receipt."""
+    if finding is not None:
+        score = format_score(attempt.check.quality_score) if attempt.check is not None else ""
+        return _verdict(finding, score, glyphs), finding.role
+    if attempt.answered_at is not None:
+        return "answered", Role.PLAIN
+    if error is not None:
+        return f"{glyphs.bad} {provider_error_text(error)}", Role.BAD
+    failure = None if call is None else provider_failure_text(call)
+    if failure is not None:
+        return f"{glyphs.bad} {failure}", Role.BAD
+    if not attempt.is_over:
+        return f"{glyphs.live} works", Role.LIVE
+    return "no check recorded", Role.PLAIN
+
+
+def _verdict(finding: CheckFinding, score: str, glyphs: Glyphs) -> str:
+    if finding.kind in {"accepted", "rejected"}:
+        glyph = glyphs.good if finding.kind == "accepted" else glyphs.bad
+        return f"{glyph} {finding.kind} {score}".rstrip()
+    return finding.short
+
+
+# Drawing.
+
+
+def _lines(
+    bars: Sequence[TimelineBar], since: datetime, until: datetime, room: int, context: RenderContext
+) -> Iterator[DetailLine]:
+    glyphs = context.glyphs
+    seconds = [_seconds(bar, until, glyphs) for bar in bars]
+    number_cells = max(map(cell_width, seconds))
+    note_cells = min(max(cell_width(bar.note) for bar in bars), max(_MIN_NOTE_CELLS, int(room * _NOTE_SHARE)))
+    cells = room - number_cells - note_cells - 2 * _GAP
+    if cells < _MIN_BAR_CELLS:
+        # Narrow: what came of each is under Summary too, the bars are nowhere else.
+        note_cells, cells = 0, room - number_cells - _GAP
+    gap = " " * _GAP
+    yield DetailLine(line(""), _axis(since, until, cells, context), Role.QUIET)
+    for bar, number in zip(bars, seconds, strict=True):
+        note = truncate(bar.note, note_cells, glyphs.ellipsis)
+        text = f"{_draw(bar, since, until, cells, glyphs)}{gap}{fit(number, number_cells, 'right')}"
+        yield DetailLine(bar.label, line(f"{text}{gap}{note}".rstrip(" "), None), bar.role)
+
+
+def _axis(since: datetime, until: datetime, cells: int, context: RenderContext) -> SafeText:
+    left, right = time_of_day(since, context), time_of_day(until, context)
+    between = cells - cell_width(left) - cell_width(right)
+    whole = duration(max(0.0, (until - since).total_seconds()))
+    return line(f"{left}{' ' * between}{right}  {whole}" if between > 0 else f"from {left}, {whole}", None)
+
+
+def _draw(bar: TimelineBar, since: datetime, until: datetime, cells: int, glyphs: Glyphs) -> SafeText:
+    if bar.began_at is None:
+        return fit(line(glyphs.unknown), max(0, cells))
+    end, mark = _end(bar, until, glyphs)
+    span = max((until - since).total_seconds(), 1e-9)
+    patterns = _ASCII_PATTERNS if glyphs.ellipsis.isascii() else _PATTERNS
+    start = (bar.began_at - since).total_seconds() / span
+    return draw_span(start, (end - since).total_seconds() / span, cells, patterns[bar.kind], mark=mark)
+
+
+def _end(bar: TimelineBar, until: datetime, glyphs: Glyphs) -> tuple[datetime, str]:
+    """Return where a bar ends and the mark of its end: none, going on, or not recorded."""
+    assert bar.began_at is not None
+    if bar.ended_at is not None:
+        return max(bar.ended_at, bar.began_at), ""
+    return (until, glyphs.arrow) if bar.is_growing else (max(bar.seen_at or bar.began_at, bar.began_at), glyphs.unknown)
+
+
+def _seconds(bar: TimelineBar, until: datetime, glyphs: Glyphs) -> SafeText:
+    if bar.began_at is None:
+        return line(glyphs.unknown)
+    end, mark = _end(bar, until, glyphs)
+    least = f"{glyphs.at_least} " if mark == glyphs.unknown else ""
+    return line(f"{least}{duration((end - bar.began_at).total_seconds())}")
+
+
+def _remarks(
+    facts: RunFacts, trace: RunTrace, bars: Sequence[TimelineBar], glyphs: Glyphs, *, is_cut: bool
+) -> list[SafeText]:
+    """Say what the bars mean, and what no event tells."""
+    patterns = _ASCII_PATTERNS if glyphs.ellipsis.isascii() else _PATTERNS
+    names = {BarKind.QUEUE: "queued", BarKind.SLICE: "slice", BarKind.ATTEMPT: "attempt", BarKind.CHECK: "check"}
+    used = [f"{patterns[kind]} {names[kind]}" for kind in BarKind if any(bar.kind is kind for bar in bars)]
+    if any(bar.label.startswith(glyphs.arrow) for bar in bars):
+        used.append(f"{glyphs.arrow} before an attempt: tried again")
+    if any(bar.ended_at is None and bar.is_growing for bar in bars):
+        used.append(f"{glyphs.arrow} at an end: going on")
+    if any(bar.began_at is None or (bar.ended_at is None and not bar.is_growing) for bar in bars):
+        used.append(f"{glyphs.unknown} not recorded")
+    told = [line("   ".join(used), None)]
+    attempts = [attempt for part in trace.slices.values() for attempt in part.attempts]
+    # The service's own baseline takes no time.
+    joined = [one for one in attempts if one.began_at is not None and one.answered_at is None and _takes_time(one)]
+    if joined:
+        which = ", ".join(str(one.last) for one in joined)
+        subject = f"bars of attempts {which} include" if len(joined) > 1 else f"bar of attempt {which} includes"
+        told.append(line(f"The {subject} the check: no event says when it began."))
+    receipt = facts.receipt
+    known = sum(len(part.attempts or ()) for part in (receipt.slices or ())) if receipt is not None else 0
+    timed = sum(one.last - one.first + 1 for one in attempts if one.began_at is not None)
+    if known > timed:
+        told.append(line(f"The receipt has {known} provider calls; events tell the times of {timed}."))
+    if trace.untimed:
+        plural = "s have" if trace.untimed != 1 else " has"
+        told.append(
+            line(f"{trace.untimed} event{plural} no time and {'are' if trace.untimed != 1 else 'is'} left out.")
+        )
+    if is_cut:
+        told.append(line(f"The run has more than {trace.count:,} events; the rest is not drawn."))
+    return told
+
+
+def _takes_time(attempt: AttemptTrace) -> bool:
+    return attempt.check is not None and not (attempt.check.activity or "").startswith("platform_")

@@ -1,0 +1,143 @@
+"""The timeline draws what events give a time to, and says what they do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.base.text import cell_width, is_clean
+from runwatch.records.event import RunEvent
+from runwatch.records.run import CallError
+from runwatch.view.detail.sections import DetailLine
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_timeline import timeline_sections
+from runwatch.view.runs.run_trace import RunTrace
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs
+from tests.support import builders
+from tests.support.odd_events import odd_events
+from tests.support.parts import verification_check
+from tests.tui import noon
+from tests.tui.samples import NOON
+
+REJECTED = verification_check(arm_id="arm_01HX7", is_correct=False, quality_score=0.31, attempt=1)
+ACCEPTED = verification_check(check_id="chk_2", arm_id="arm_01HX8", attempt=2)
+
+
+def at(second: int) -> str:
+    return f"2026-11-20T10:00:{second:02}Z"
+
+
+STORY = [
+    builders.event(1, "accepted", at=at(0)),
+    builders.event(2, "queued", at=at(0)),
+    builders.event(3, "running", at=at(2)),
+    builders.slice_event(4, "running", at=at(2)),
+    builders.recorded_event(5, "pending_evaluation", at=at(8)),
+    builders.verification_event(6, at=at(10), verification_check=REJECTED),
+    builders.slice_event(7, "progress", reason="fallback", at=at(10)),
+    builders.verification_event(8, at=at(19), verification_check=ACCEPTED),
+    builders.slice_event(9, "completed", at=at(20)),
+    builders.event(10, "completed", at=at(20)),
+]
+
+
+def drawn(
+    events: list[RunEvent], *, room: int = 70, glyphs: Glyphs = UNICODE, facts: RunFacts | None = None, **more: Any
+) -> list[DetailLine]:
+    context = RenderContext(NOON, glyphs, time="utc")
+    made = timeline_sections(facts or RunFacts(builders.run()), RunTrace(events), lambda _: room, context, **more)
+    return [line for section in made for line in section.lines]
+
+
+def rows(events: list[RunEvent], **more: Any) -> dict[str, list[str]]:
+    """The bars by their label: the bar, its seconds, its note."""
+    found = [line for line in drawn(events, **more) if line.label]
+    return {line.label.strip(): [part.strip() for part in line.text.split("  ") if part.strip()] for line in found}
+
+
+def remarks(events: list[RunEvent], **more: Any) -> str:
+    return "\n".join(line.text for line in drawn(events, **more) if not line.label)
+
+
+def test_wait_slice_attempts_and_checks_have_their_seconds_and_what_came_of_them() -> None:
+    seconds = {label: parts[1:] for label, parts in rows(STORY).items()}
+    assert seconds == {
+        "queued": ["2 s"],
+        "slice sl_1": ["18 s", "✓ completed"],
+        "attempt 1": ["6 s", "answered · arm_01HX7"],
+        "check 1": ["2 s", "✗ rejected 0.31"],
+        "→ attempt 2": ["9 s", "✓ accepted 0.86 · fallback · a…"],
+    }
+    assert "The bar of attempt 2 includes the check" in remarks(STORY)
+
+
+def test_bars_follow_each_other_on_one_line_of_time() -> None:
+    bars = {line.label.strip(): line.text for line in drawn(STORY)}
+    starts = [
+        len(bars[label]) - len(bars[label].lstrip(" ")) for label in ("queued", "attempt 1", "check 1", "→ attempt 2")
+    ]
+    assert starts == sorted(set(starts))
+
+
+def test_patterns_tell_the_kinds_apart_without_color() -> None:
+    for glyphs in (UNICODE, ASCII):
+        used = {parts[0][0] for parts in rows(STORY, glyphs=glyphs).values()}
+        assert len(used) == 4
+        assert all(line.text.isascii() and line.label.isascii() for line in drawn(STORY, glyphs=ASCII))
+
+
+def test_what_goes_on_grows_until_now_and_an_end_that_no_event_has_stays_open() -> None:
+    facts = RunFacts(next(run for run in noon.runs() if run.id == noon.LIVE))
+    live = rows(noon.live_events()[:4], facts=facts)
+    assert live["attempt 1"][0].endswith("→")
+    assert live["attempt 1"][1:] == ["39 s", "● works · arm_01HX7"]
+    lost = [*STORY[:7], STORY[9]]
+    bar, *rest = rows(lost)["slice sl_1"]
+    assert bar.endswith("▒?")
+    assert rest == ["≥ 8 s", "● progress"]
+
+
+def test_nothing_is_drawn_without_a_beginning_and_it_is_said() -> None:
+    events = [STORY[0], STORY[5], STORY[7]]
+    assert rows(events)["attempt 2"] == ["?", "?", "✓ accepted 0.86 · arm_01HX8"]
+    untimed = builders.event(2, "queued", at=builders.ABSENT)
+    assert "1 event has no time and is left out." in remarks([STORY[0], untimed, *STORY[2:]])
+    assert "nothing to draw" in remarks([untimed])
+    assert "more than 10 events" in remarks(STORY, is_cut=True)
+
+
+def test_a_refused_call_ends_when_its_provider_answered() -> None:
+    error = CallError({"attempt": 1, "at": at(5), "http_status": 429, "message": "slow down"})
+    events = [*STORY[:4], STORY[6], *STORY[7:]]
+    facts = RunFacts(builders.run(), call_errors=(error,))
+    assert rows(events, facts=facts)["attempt 1"][1:] == ["3 s", '✗ the provider answered 429: "…']
+
+
+def test_a_test_run_calls_no_model() -> None:
+    facts = RunFacts(builders.open_run(status="completed", mode="echo"))
+    assert not any("attempt" in label for label in rows(builders.echo_events(), facts=facts))
+
+
+def test_a_trace_of_all_events_is_that_of_one_after_another() -> None:
+    trace = RunTrace(STORY[:3])
+    assert (trace.state, trace.is_over) == ("running", False)
+    for event in STORY[3:]:
+        trace.take(event)
+    assert (trace.state, trace.is_over) == ("completed", True)
+    assert trace.slices == RunTrace(STORY).slices
+
+
+@pytest.mark.exhaustive
+@given(
+    st.lists(st.sampled_from([*STORY, *builders.live_events(), *odd_events(builders.RUN_ID)]), max_size=14),
+    st.integers(1, 130),
+)
+def test_any_events_fit_any_width(events: list[RunEvent], room: int) -> None:
+    for glyphs in (UNICODE, ASCII):
+        lines = drawn(events, room=room, glyphs=glyphs)
+        assert all(is_clean(line.text) and is_clean(line.label) for line in lines)
+        assert all(cell_width(line.text) <= max(room, 30) for line in lines if line.label)
