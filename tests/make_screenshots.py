@@ -60,6 +60,14 @@ async def _timeline(driven: Driven) -> None:
     await driven.shows("rejected 0.31")
 
 
+async def _replay(driven: Driven) -> None:
+    await _select(driven, noon.LIVE)
+    await driven.press("m")
+    await driven.shows("REPLAY")
+    await driven.press("home", *("right",) * 5)
+    await driven.shows("event 6 of 8")
+
+
 async def _form(driven: Driven) -> None:
     await driven.press("+")
     await driven.shows("Request, exactly as sent")
@@ -88,6 +96,7 @@ async def _command(driven: Driven) -> None:
 NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
     "runs": _runs,
     "timeline": _timeline,
+    "replay": _replay,
     "receipt": _receipt,
     "run-form": _form,
     "cancel": _cancel,

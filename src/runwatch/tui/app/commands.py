@@ -26,7 +26,14 @@ from runwatch.view.text.safe_text import line
 if TYPE_CHECKING:
     from runwatch.tui.app.navigation import NavigatingApp
 
-SCOPE_LABELS: Final = {"app": "console", "screen": "view", "list": "list", "tail": "events", "detail": "details"}
+SCOPE_LABELS: Final = {
+    "app": "console",
+    "screen": "view",
+    "list": "list",
+    "tail": "events",
+    "detail": "details",
+    "replay": "replay",
+}
 """Prefix of a scope's key actions as commands: ``view: refresh``."""
 
 ALIASES: Final = {"requests": ("http",)}

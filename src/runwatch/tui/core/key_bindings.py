@@ -17,7 +17,7 @@ from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 from runwatch.base.closest_word import closest_word
 from runwatch.view.text.safe_text import SafeText, line
 
-KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "text", "form", "sheet"]
+KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "replay", "text", "form", "sheet"]
 """Where an action works: everywhere, on a screen, or in one kind of focused pane."""
 
 SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
@@ -27,6 +27,7 @@ SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
     "list": "In a list",
     "tail": "In a list of events",
     "detail": "In details",
+    "replay": "In a replay",
     "text": "In a text of several lines",
     "form": "In a form",
     "sheet": "In a sheet",
@@ -100,6 +101,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.again", "A", "again", "Start a run like this one."),
     _action("screen.label", "i", "label", "Edit this run's label and note; they stay on this machine."),
     _action("screen.tail_all", "L", "tail all", "Follow the marked runs, or all live ones, in one list."),
+    _action("screen.replay", "m", "replay", "Replay this run: its state and events as they were."),
     _action("screen.open_run", "u", "its run", "Open the run of this event."),
     _action(
         "screen.add",
@@ -170,6 +172,20 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("detail.fold", "left h", "fold", "Go to the heading of this section; on the heading, fold it."),
     _action("detail.unfold", "right l", "unfold", "Unfold this section."),
     _action("detail.fold_all", "Z", "fold all", "Fold or unfold all sections."),
+    _action("replay.play", "space", "play", "Play or pause; at the end, play again from the first event."),
+    _action("replay.next", "right l", "next event", "Show the next event, and pause.", "step_event(1)"),
+    _action("replay.previous", "left h", "previous event", "Show the event before, and pause.", "step_event(-1)"),
+    _action(
+        "replay.faster",
+        "up k",
+        "faster",
+        "Play faster: 2, 10, 60 times, or each event just long enough to read.",
+        "change_speed(1)",
+    ),
+    _action("replay.slower", "down j", "slower", "Play slower, down to the speed of the run.", "change_speed(-1)"),
+    _action("replay.seek", "s", "go to time", "Go to a time: 14:05:10, +30s, -1m or 50%."),
+    _action("replay.begin", "g home", "begin", "Go to the first event.", "go_to_end(0)"),
+    _action("replay.end", "G end", "end", "Go to the last event.", "go_to_end(-1)"),
     _action("text.editor", "ctrl+e", "editor", "Edit this text in the editor that $VISUAL or $EDITOR names."),
     _action("form.send", "f2 ctrl+enter", "review", "Review the request and send it, from any field.", "send"),
     _action("sheet.leave", "escape", "cancel", "Close without sending anything."),
@@ -185,9 +201,9 @@ PINNED: Final = ("app.command", "app.help")
 """Hints that the status bar shows at every width."""
 
 RECORD_KEYS: Final = (
-    "list.open", "screen.again", "screen.label", "review.decide", "screen.compare", "screen.spend", "screen.open_run",
-    "screen.open_link", "screen.copy", "screen.copy_menu", "screen.copy_curl", "screen.raw", "screen.export",
-    "app.around", "list.mark",
+    "list.open", "screen.replay", "screen.again", "screen.label", "review.decide", "screen.compare", "screen.spend",
+    "screen.open_run", "screen.open_link", "screen.copy", "screen.copy_menu", "screen.copy_curl", "screen.raw",
+    "screen.export", "app.around", "list.mark",
 )  # fmt: skip
 """Actions that do something with the record at the cursor, in the order of its menu."""
 

@@ -22,6 +22,7 @@ PAGE_CLASSES: Final = {
     OVERVIEW: "reports.overview:OverviewScreen",
     SETTINGS: "settings.settings:SettingsScreen",
     "tail": "runs.merged_tail:MergedTailScreen",
+    "replay": "runs.replay:ReplayScreen",
     "around": "problems.activity:ActivityScreen",
     "codes": "problems.problem_codes:ProblemCodesScreen",
     "account": "reports.usage:UsageScreen",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch.base.text import cell_width
 from runwatch.records.receipt import ProviderCall, ReceiptSlice
@@ -72,22 +72,28 @@ WidthOf = Callable[[Sequence[SafeText]], int]
 
 
 def timeline_sections(
-    facts: RunFacts, trace: RunTrace, room_of: WidthOf, context: RenderContext, *, is_cut: bool = False
+    facts: RunFacts,
+    trace: RunTrace,
+    room_of: WidthOf,
+    context: RenderContext,
+    *,
+    until: datetime | None = None,
+    is_cut: bool = False,
 ) -> tuple[DetailSection, ...]:
-    """Return the timeline as sections of a detail.
+    """Return the timeline as sections of a detail: the bars, then what they mean.
 
     Args:
         trace: What the events say.
+        until: The right end of the line of time, where it is later than the last bar.
         is_cut: Whether the run has more events than the trace has taken.
     """
     bars = list(timeline_bars(facts, trace, context))
     if trace.first_at is None or trace.last_at is None or not bars:
         nothing = line("No event of this run has a time yet, so there is nothing to draw.")
         return (DetailSection(line(""), (DetailLine(line(""), nothing, Role.QUIET),)),)
-    until = trace.last_at if trace.is_over else max(trace.last_at, context.now)
-    whole = DetailSection(
-        line("Timeline"), tuple(_lines(bars, trace.first_at, until, room_of([bar.label for bar in bars]), context))
-    )
+    now = trace.last_at if trace.is_over else max(trace.last_at, context.now)
+    scale = _Scale(trace.first_at, now, max(now, until or now))
+    whole = DetailSection(line("Timeline"), tuple(_lines(bars, scale, room_of([bar.label for bar in bars]), context)))
     told = _remarks(facts, trace, bars, context.glyphs, is_cut=is_cut)
     # Under a heading of its own, it has the whole width.
     return whole, DetailSection(line("Legend"), tuple(DetailLine(line(""), text, Role.QUIET) for text in told))
@@ -205,11 +211,17 @@ def _verdict(finding: CheckFinding, score: str, glyphs: Glyphs) -> str:
 # Drawing.
 
 
-def _lines(
-    bars: Sequence[TimelineBar], since: datetime, until: datetime, room: int, context: RenderContext
-) -> Iterator[DetailLine]:
+class _Scale(NamedTuple):
+    """The line of time: its left end, the present, and its right end."""
+
+    since: datetime
+    now: datetime
+    until: datetime
+
+
+def _lines(bars: Sequence[TimelineBar], scale: _Scale, room: int, context: RenderContext) -> Iterator[DetailLine]:
     glyphs = context.glyphs
-    seconds = [_seconds(bar, until, glyphs) for bar in bars]
+    seconds = [_seconds(bar, scale.now, glyphs) for bar in bars]
     number_cells = max(map(cell_width, seconds))
     note_cells = min(max(cell_width(bar.note) for bar in bars), max(_MIN_NOTE_CELLS, int(room * _NOTE_SHARE)))
     cells = room - number_cells - note_cells - 2 * _GAP
@@ -217,42 +229,46 @@ def _lines(
         # Narrow: what came of each is under Summary too, the bars are nowhere else.
         note_cells, cells = 0, room - number_cells - _GAP
     gap = " " * _GAP
-    yield DetailLine(line(""), _axis(since, until, cells, context), Role.QUIET)
+    yield DetailLine(line(""), _axis(scale, cells, context), Role.QUIET)
     for bar, number in zip(bars, seconds, strict=True):
         note = truncate(bar.note, note_cells, glyphs.ellipsis)
-        text = f"{_draw(bar, since, until, cells, glyphs)}{gap}{fit(number, number_cells, 'right')}"
+        text = f"{_draw(bar, scale, cells, glyphs)}{gap}{fit(number, number_cells, 'right')}"
         yield DetailLine(bar.label, line(f"{text}{gap}{note}".rstrip(" "), None), bar.role)
 
 
-def _axis(since: datetime, until: datetime, cells: int, context: RenderContext) -> SafeText:
-    left, right = time_of_day(since, context), time_of_day(until, context)
+def _axis(scale: _Scale, cells: int, context: RenderContext) -> SafeText:
+    left, right = time_of_day(scale.since, context), time_of_day(scale.until, context)
     between = cells - cell_width(left) - cell_width(right)
-    whole = duration(max(0.0, (until - since).total_seconds()))
+    whole = duration(max(0.0, (scale.until - scale.since).total_seconds()))
     return line(f"{left}{' ' * between}{right}  {whole}" if between > 0 else f"from {left}, {whole}", None)
 
 
-def _draw(bar: TimelineBar, since: datetime, until: datetime, cells: int, glyphs: Glyphs) -> SafeText:
+def _draw(bar: TimelineBar, scale: _Scale, cells: int, glyphs: Glyphs) -> SafeText:
     if bar.began_at is None:
         return fit(line(glyphs.unknown), max(0, cells))
-    end, mark = _end(bar, until, glyphs)
-    span = max((until - since).total_seconds(), 1e-9)
+    end, mark = _end(bar, scale.now, glyphs)
+    span = max((scale.until - scale.since).total_seconds(), 1e-9)
     patterns = _ASCII_PATTERNS if glyphs.ellipsis.isascii() else _PATTERNS
-    start = (bar.began_at - since).total_seconds() / span
-    return draw_span(start, (end - since).total_seconds() / span, cells, patterns[bar.kind], mark=mark)
+    start = (bar.began_at - scale.since).total_seconds() / span
+    return draw_span(start, (end - scale.since).total_seconds() / span, cells, patterns[bar.kind], mark=mark)
 
 
-def _end(bar: TimelineBar, until: datetime, glyphs: Glyphs) -> tuple[datetime, str]:
+def _end(bar: TimelineBar, now: datetime, glyphs: Glyphs) -> tuple[datetime, str]:
     """Return where a bar ends and the mark of its end: none, going on, or not recorded."""
     assert bar.began_at is not None
     if bar.ended_at is not None:
         return max(bar.ended_at, bar.began_at), ""
-    return (until, glyphs.arrow) if bar.is_growing else (max(bar.seen_at or bar.began_at, bar.began_at), glyphs.unknown)
+    return (
+        (max(now, bar.began_at), glyphs.arrow)
+        if bar.is_growing
+        else (max(bar.seen_at or bar.began_at, bar.began_at), glyphs.unknown)
+    )
 
 
-def _seconds(bar: TimelineBar, until: datetime, glyphs: Glyphs) -> SafeText:
+def _seconds(bar: TimelineBar, now: datetime, glyphs: Glyphs) -> SafeText:
     if bar.began_at is None:
         return line(glyphs.unknown)
-    end, mark = _end(bar, until, glyphs)
+    end, mark = _end(bar, now, glyphs)
     least = f"{glyphs.at_least} " if mark == glyphs.unknown else ""
     return line(f"{least}{duration((end - bar.began_at).total_seconds())}")
 

@@ -44,6 +44,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         "screen.again",
         "screen.add",
         "screen.tail_all",
+        "screen.replay",
         "screen.label",
         "screen.destroy",
         "screen.next_tab",
@@ -277,6 +278,16 @@ class RunsScreen(ResourceScreen, EventScreen):
 
         marked = self.table.marks
         self.go_to_view_later(tail_view([row.id for row in self._all_rows() if row.key in marked]))
+
+    def action_replay(self) -> None:
+        """Replay the run under the cursor."""
+        from runwatch.tui.screens.runs.replay import replay_view
+
+        row = self.row
+        if row is None:
+            self.notify_user("No run to replay.", Role.WARN)
+        else:
+            self.go_to_view_later(replay_view(row.id))
 
     def action_refresh(self) -> None:
         """Read the list and the run's events now, and retry what could not be read for the run."""

@@ -1,0 +1,455 @@
+"""The replay of a run: its state, timeline and events as they were, played, paused and moved to any time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from runwatch.base.errors import UsageError
+from runwatch.settings.view_state import ViewState
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.screens.base.event_screen import EventScreen
+from runwatch.tui.sources.event_tail import EventTail
+from runwatch.tui.sources.replay_source import ReplayedEvents, ReplaySource
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
+from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_replay import MAX_REPLAYED_EVENTS, READABLE, SPEEDS, run_as_of, spent_by_then
+from runwatch.view.runs.run_timeline import timeline_sections
+from runwatch.view.text.copied_text import copied_word
+from runwatch.view.text.format import (
+    RenderContext,
+    elapsed_clock,
+    gauge,
+    money_exact,
+    percent,
+    short_id,
+    time_of_day,
+    usage_ratio,
+    usage_role,
+)
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from runwatch.records.run import CallError
+    from runwatch.store.live.run_tails import TailUpdate
+    from runwatch.tui.sources.run_loader import RunLoader
+
+NAME: Final = "replay"
+"""The screen's name."""
+
+FRAME_S: Final = 0.25
+"""Longest time between two draws while time goes by, in seconds."""
+
+READ_S: Final = 0.7
+"""How long each event is shown at the readable speed, in seconds."""
+
+_LIVE_LINES: Final = frozenset({"status", "reason", "took", "of the cap"})
+"""Lines of the summary of a run that a replay shows."""
+
+
+def replay_view(run_id: str) -> ViewState:
+    """Return the view that replays a run."""
+    return ViewState(NAME, selected=run_id)
+
+
+class ReplayView(DetailView, inherit_bindings=False):
+    """The run as it was. Its keys are those of the replay, which the screen has."""
+
+    BINDINGS = make_bindings("detail.page_up", "detail.page_down")
+    DEFAULT_CSS = """
+    ReplayView {
+        height: auto;
+        max-height: 65%;
+    }
+    """
+
+
+class ReplayScreen(EventScreen):
+    """The screen of a replay. It starts playing at the speed of the run."""
+
+    BINDINGS = make_bindings("replay", "screen.copy")
+    HINTS = (
+        "replay.play", "replay.next", "replay.faster", "replay.seek", "replay.begin", "replay.end",
+        ("screen.back", "to now"), ("screen.copy", "copy run id"),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    ReplayScreen {
+        & #replay-pane {
+            height: 1fr;
+        }
+        & #replay-time {
+            display: none;
+        }
+        &.-seeking #replay-time {
+            display: block;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._source: ReplaySource | None = None
+        self._run_id = ""
+        self._is_playing = False
+        self._speed = 0
+
+    @cached_property
+    def tail(self) -> EventTail:
+        """The events up to the position."""
+        return EventTail(
+            self,
+            self.query_one(EventLog),
+            changed=self.show_tail,
+            refused=lambda _: None,
+            counted=lambda _, __: None,
+        )
+
+    @cached_property
+    def _reading(self) -> RunLoader:
+        from runwatch.tui.sources.run_loader import RunLoader
+
+        def ignore_call_errors(_: str, __: tuple[CallError, ...]) -> None:
+            pass
+
+        return RunLoader(self, lambda *_: None, lambda *_: None, ignore_call_errors)
+
+    def body(self) -> Iterable[Widget]:
+        """Create the state with the timeline, the events below it, and the field for a time."""
+        with Pane(id="replay-pane"), Vertical():
+            yield ReplayView(about="replay", id="then")
+            yield EventLog(id="events")
+            yield FilterBar(id="replay-time")
+
+    def breadcrumbs(self) -> Sequence[str]:
+        return ("Runs", short_id(self._run_id, self.console.glyphs), "Replay") if self._run_id else ("Replay",)
+
+    # Content.
+
+    def on_mount(self) -> None:
+        """Focus the state, whose keys are those of the replay."""
+        self.query_one(ReplayView).focus()
+        self._draw()
+
+    def on_unmount(self) -> None:
+        """Stop following when the screen closes."""
+        if self.console.session is not None and self._run_id:
+            self.console.session.live.tails.unfollow(self._run_id)
+
+    def view_state(self, name: str) -> ViewState:
+        return ViewState(name, selected=self._run_id)
+
+    def restore_view(self, view: ViewState) -> None:
+        if view.selected != self._run_id:
+            self._run_id, self._source = view.selected, None
+            self.session_opened()
+        self.show_crumbs()
+
+    def session_opened(self) -> None:
+        """Read the events once the service is connected, or the file is read."""
+        if not self._run_id or self._source is not None or not self.is_mounted:
+            return
+        if self.console.session is None and not self.console.has_file:
+            self._draw()
+            return
+        self._source = ReplaySource(self.console, self._run_id)
+        self.tail.show(ReplayedEvents(self._source.replay))
+        self._is_playing = True
+        self._grow()
+        self._follow()
+
+    def _follow(self) -> None:
+        # Events that were never read, or are still to come, are read as those of any run.
+        session = self.console.session
+        if session is not None and self._run_id and not session.live.tails.follows(self._run_id):
+            session.live.tails.follow(self._run_id)
+
+    def _grow(self) -> None:
+        source = self._source
+        if source is None:
+            return
+
+        async def read() -> None:
+            was_empty = not source.replay.events
+            if await source.grow() and was_empty:
+                source.replay.move_to_event(1)
+                self._play()
+            self._draw()
+
+        start_worker(self, read(), "reading events", group="replay read")
+
+    def tail_moved(self, news: TailUpdate) -> None:
+        """Add new events; the position stays."""
+        if self._source is not None and news.run_id == self._run_id and news.count > len(self._source.replay.events):
+            self._grow()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Show what became known of the run."""
+        self._draw()
+
+    def tick(self) -> None:
+        """Follow the run again if its tail was stopped: the previous screen may do so after this one started it."""
+        self._follow()
+
+    def on_detail_view_width_changed(self, message: DetailView.WidthChanged) -> None:
+        """Draw bars of another width."""
+        message.stop()
+        self._draw()
+
+    def show_tail(self) -> None:
+        """Show position and speed in the frame."""
+        pane = self.query_one("#replay-pane", Pane)
+        source = self._source
+        if source is None or not source.replay.events:
+            pane.set_border_text(title=(label_span("Replay", Role.PLAIN),), state=line(""), age=line(""))
+            return
+        glyphs, replay, context = self.console.glyphs, source.replay, self.console.render_context()
+        whole = f"first {MAX_REPLAYED_EVENTS:,}" if source.is_cut else f"{len(replay.events):,}"
+        pane.set_border_text(
+            title=(
+                label_span(f"{short_id(self._run_id, glyphs)}  ", Role.PLAIN), label_span("REPLAY", Role.WARN),
+                label_span(f"  {time_of_day(replay.at, context)} of {time_of_day(replay.last_at, context)}"),
+            ),
+            state=self._speed_words(),
+            age=(label_span(f"event {replay.count:,} of {whole}"),),
+            counters=(label_span("as it was, not as it is"),),
+        )  # fmt: skip
+
+    def _speed_words(self) -> StyledSpans:
+        replay = self._source.replay if self._source is not None else None
+        speed = SPEEDS[self._speed]
+        words = "each event" if speed == READABLE else f"{speed}×"
+        if self.console.is_ascii:
+            words = words.replace("×", "x")
+        if replay is not None and replay.is_at_end:
+            return (label_span(f"END  {words}", Role.WARN),)
+        return (
+            label_span(f"plays {words}", Role.LIVE) if self._is_playing else label_span(f"PAUSED  {words}", Role.WARN),
+        )
+
+    def _draw(self) -> None:
+        if not self.is_mounted:
+            return
+        view, source = self.query_one(ReplayView), self._source
+        facts = None if source is None else source.facts
+        if source is None or facts is None or not source.replay.events:
+            view.show([text_section(*self._note(), role=Role.QUIET)])
+            self.show_tail()
+            return
+        # What only its end tells is read once, as for the run's other views.
+        self._reading.read_for("receipt", facts, None)
+        view.show(self._sections(source, facts, view))
+        self.tail.grow()
+        self.show_tail()
+
+    def _note(self) -> tuple[SafeText, ...]:
+        if not self._run_id:
+            key = self.console.keys.shown("screen.replay")
+            return (line("No run is chosen."), line(f"On Runs, {key} replays the run under the cursor."))
+        if self.console.failure is not None:
+            return self.failure_lines()
+        if self.console.session is None and not self.console.has_file:
+            return (line(self.console.startup_status),)
+        session = self.console.session
+        is_read = session is None or session.live.tails.news(self._run_id).answered_at is not None
+        ellipsis = self.console.glyphs.ellipsis
+        return (line("No event of this run is known." if is_read else f"reading its events{ellipsis}"),)
+
+    def _sections(self, source: ReplaySource, facts: RunFacts, view: DetailView) -> list[DetailSection]:
+        replay = source.replay
+        then = run_as_of(facts, replay.trace)
+        now = self.console.render_context()
+        context = RenderContext(replay.at or now.now, now.glyphs, now.time, now.zone)
+        lines: list[DetailLine] = []
+        for section in build_sections(RUNS, then, context):
+            if section.title == "Run":
+                lines += [one for one in section.lines if one.label in _LIVE_LINES and one.text != now.glyphs.nothing]
+        if not replay.trace.is_over:
+            lines += self._gauges(facts, context)
+        # One section, so that its labels are equally wide and no row is empty.
+        labels = [line("position"), *(one.label for one in lines)]
+        bars = timeline_sections(
+            then, replay.trace, lambda more: view.value_cells([*labels, *more]), context, until=replay.last_at
+        )[0].lines
+        position = self._position(view.value_cells([*labels, *(bar.label for bar in bars)]), context)
+        return [DetailSection(line(""), (position, *lines, *bars))]
+
+    def _position(self, cells: int, context: RenderContext) -> DetailLine:
+        assert self._source is not None
+        replay = self._source.replay
+        words = f"{int(replay.part * 100)} %"
+        if replay.at is not None and replay.first_at is not None and replay.last_at is not None:
+            gone, whole = replay.at - replay.first_at, replay.last_at - replay.first_at
+            words = f"{elapsed_clock(gone.total_seconds())} of {elapsed_clock(whole.total_seconds())}"
+        bar = gauge(replay.part, max(4, cells - len(words) - 4), context.glyphs)
+        return DetailLine(line("position"), line(f"{bar}  {words}", None), Role.WARN)
+
+    def _gauges(self, facts: RunFacts, context: RenderContext) -> Iterator[DetailLine]:
+        """Yield how much of its time and money the run had used by then."""
+        assert self._source is not None
+        trace, glyphs = self._source.replay.trace, context.glyphs
+        began, limit = facts.run.created_at or trace.first_at, facts.max_runtime_s.value
+        if began is not None and limit:
+            gone = max(0.0, (context.now - began).total_seconds())
+            part = usage_ratio(_decimal(gone), limit)
+            told = f"{elapsed_clock(gone)} of {elapsed_clock(limit)}"
+            yield _gauge_line("of the time", part, told, context)
+        if facts.is_test:
+            return
+        spent, cap = spent_by_then(facts, trace), facts.max_cost_usd.value
+        if spent is None:
+            yield DetailLine(line("cost"), line(f"{glyphs.unknown}  no event says what was spent by then"), Role.QUIET)
+        else:
+            limit_words = f" of {money_exact(cap)}" if cap is not None else ""
+            told = f"{money_exact(spent)}{limit_words}, calls ended by then (receipt)"
+            yield _gauge_line("cost", usage_ratio(spent, cap), told, context)
+
+    # Playing.
+
+    def _play(self) -> None:
+        source = self._source
+        if source is not None and self._is_playing:
+            start_worker(self, self._go_on(source), "playing", group="play", exclusive=True)
+
+    async def _go_on(self, source: ReplaySource) -> None:
+        """Let time go by until the end; nothing runs while the replay is paused."""
+        replay, clock = source.replay, self.console.clock
+        while self._is_playing and not replay.is_at_end:
+            speed = SPEEDS[self._speed]
+            due = replay.next_in_s
+            if speed == READABLE or due is None:
+                await clock.sleep(READ_S)
+                replay.move_to_event(replay.count + 1)
+            else:
+                began = clock.monotonic()
+                await clock.sleep(min(FRAME_S, max(0.0, due / speed)))
+                replay.advance((clock.monotonic() - began) * speed)
+            self._draw()
+        self._is_playing = False
+        self.show_tail()
+
+    def _move(self, count: int) -> None:
+        """Show this many events, and pause."""
+        if self._source is not None:
+            self._pause()
+            self._source.replay.move_to_event(max(1, count))
+            self._draw()
+
+    def _pause(self) -> None:
+        self._is_playing = False
+        self.workers.cancel_group(self, "play")
+
+    # Key actions.
+
+    def action_play(self) -> None:
+        """Play or pause; at the end, play again from the beginning."""
+        if self._source is None:
+            return
+        if self._is_playing:
+            self._pause()
+        else:
+            if self._source.replay.is_at_end and self._source.replay.events:
+                self._source.replay.move_to_event(1)
+            self._is_playing = True
+            self._play()
+        self._draw()
+
+    def action_step_event(self, step: int) -> None:
+        if self._source is not None:
+            self._move(self._source.replay.count + step)
+
+    def action_go_to_end(self, event: int) -> None:
+        """Go to the first event, or to the last one."""
+        if self._source is not None:
+            self._move(1 if event == 0 else len(self._source.replay.events))
+
+    def action_change_speed(self, step: int) -> None:
+        self._speed = max(0, min(self._speed + step, len(SPEEDS) - 1))
+        # A wait at the old speed may be long.
+        self._play()
+        self.show_tail()
+
+    def action_seek(self) -> None:
+        """Ask for a time."""
+        self._pause()
+        self.add_class("-seeking")
+        bar = self.query_one(FilterBar)
+        bar.edit("")
+        bar.show_count(line("14:05:10, +30s, -1m or 50%"))
+        self.show_tail()
+
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
+        """Wait until the time is complete."""
+        message.stop()
+
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
+        """Go to the time; one that cannot be read stays for correction."""
+        message.stop()
+        if self._source is not None:
+            try:
+                self._source.replay.seek(message.text, self.console.render_context())
+            except UsageError as error:
+                self.query_one(FilterBar).show_error(
+                    line(f"{error.title}: {error.hint}" if error.hint else error.title)
+                )
+                return
+        self._leave_time()
+
+    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
+        message.stop()
+        self._leave_time()
+
+    def _leave_time(self) -> None:
+        self.remove_class("-seeking")
+        self.query_one(ReplayView).focus()
+        self._draw()
+
+    async def action_copy(self) -> None:
+        if self._run_id:
+            await self.console.copy_text(copied_word(self._run_id), line("run id"))
+
+    def action_refresh(self) -> None:
+        """Read the events now."""
+        session = self.console.session
+        if session is not None and self._run_id:
+            session.live.tails.hurry(self._run_id)
+
+    def action_back(self) -> None:
+        """Close the drawer, then leave to the run as it is now."""
+        if self.close_drawer():
+            return
+        if self.console.history.has_earlier or not self._run_id:
+            super().action_back()
+        else:
+            self.console.call_later(self.console.open_run, self._run_id)
+
+    @property
+    def is_at_root(self) -> bool:
+        return not self.is_drawer_open and not self._run_id
+
+
+def _decimal(seconds: float) -> Decimal:
+    from decimal import Decimal
+
+    return Decimal(str(seconds))
+
+
+def _gauge_line(label: str, part: Decimal | None, told: str, context: RenderContext) -> DetailLine:
+    if part is None:
+        return DetailLine(line(label), line(told))
+    return DetailLine(
+        line(label), line(f"{gauge(part, 10, context.glyphs)} {percent(part)}  {told}", None), usage_role(part)
+    )

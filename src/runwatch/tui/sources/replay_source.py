@@ -1,0 +1,132 @@
+"""What a replay of a run needs: its record, request and receipt, and its events from the disk or the opened file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
+from runwatch.tui.sources.row_sources import FILE_PROFILE
+from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
+from runwatch.view.runs.run_replay import MAX_REPLAYED_EVENTS, RunReplay
+
+if TYPE_CHECKING:
+    from runwatch.records.event import RunEvent
+    from runwatch.store.repositories.event_sequence import EventPredicate, EventSequence
+    from runwatch.store.repositories.event_store import EventGap
+    from runwatch.tui.shell.console import Console
+
+_BATCH_EVENTS: Final = 500
+"""Events read and decoded before other work goes on."""
+
+
+class ReplaySource:
+    """The events of one run, all in memory, and what else is known of it.
+
+    Args:
+        console: The console.
+        run_id: The run.
+
+    Attributes:
+        replay: The position in its events.
+        is_cut: Whether the run has more events than a replay takes.
+    """
+
+    def __init__(self, console: Console, run_id: str) -> None:
+        self._console = console
+        self.run_id: Final = run_id
+        self.replay: Final = RunReplay(())
+        self.is_cut = False
+        self._request: SubmittedRequest | None = None
+        self._events: EventSequence | None = None
+
+    @property
+    def facts(self) -> RunFacts | None:
+        """The run as it is now; ``None`` if it is not known."""
+        profile = FILE_PROFILE if self._console.has_file else self._console.profile_name
+        known = self._console.store.collection(profile, Run.KIND).by_id.get(self.run_id)
+        receipt = self._console.store.collection(profile, Receipt.KIND).by_id.get(self.run_id)
+        record, told = (None if one is None else one.record for one in (known, receipt))
+        if not isinstance(record, Run):
+            # Its events alone are enough for a replay.
+            record = Run({"execution_id": self.run_id}) if self.replay.events else None
+        if record is None:
+            return None
+        return RunFacts(record, self._request, told if isinstance(told, Receipt) else None)
+
+    async def grow(self) -> bool:
+        """Read the events stored since the last call, and return whether there were any.
+
+        Raises:
+            DataError: The database cannot be read.
+        """
+        if self._events is None:
+            self._events = await self._open()
+        if self._events is None:
+            return False
+        await self._events.grow()
+        have = len(self.replay.events)
+        wanted = min(self._events.length, MAX_REPLAYED_EVENTS)
+        self.is_cut = self._events.length > wanted
+        found: list[RunEvent] = []
+        while have + len(found) < wanted:
+            batch = await self._events.window(have + len(found), min(_BATCH_EVENTS, wanted - have - len(found)))
+            if not batch:
+                break
+            for event in batch:
+                # Decoded here, in steps; later all are looked at together.
+                _ = event.at
+            found += batch
+            await asyncio.sleep(0)
+        if found and have == len(self.replay.events):
+            self.replay.extend(found)
+        return bool(found)
+
+    async def _open(self) -> EventSequence | None:
+        session = self._console.session
+        if session is None:
+            if not self._console.has_file:
+                return None
+            from runwatch.tui.sources.file_source import find_events_in_file
+
+            return find_events_in_file(self._console, self.run_id)
+        from runwatch.store.repositories.event_sequence import RunSequence
+
+        request = await session.watch_list.request_of(session.scope, self.run_id)
+        self._request = None if request is None else SubmittedRequest(dict(request))
+        return RunSequence(session.events, session.scope, self.run_id)
+
+
+class ReplayedEvents:
+    """The events of a replay up to its position, as a list of events shows them."""
+
+    def __init__(self, replay: RunReplay) -> None:
+        self._replay = replay
+
+    @property
+    def length(self) -> int:
+        """Number of events up to the position."""
+        return self._replay.count
+
+    @property
+    def gaps(self) -> Sequence[EventGap]:
+        """Always empty: a gap belongs to the reading, not to the run."""
+        return ()
+
+    async def grow(self) -> None:
+        """Do nothing: the replay moves by itself."""
+
+    async def window(self, start: int, count: int) -> list[RunEvent]:
+        """Return up to ``count`` events from ``start`` on, also those after the position, which will be shown soon."""
+        return self._replay.events[start : start + count]
+
+    async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
+        """Return the numbers from ``start`` to before ``stop`` whose events a filter keeps."""
+        events = self._replay.events
+        return [number for number in range(start, min(stop, self.length)) if keep(events[number])]
+
+    async def holding(self, text: str, start: int, stop: int) -> list[int]:
+        """Return nothing: a scan is as fast."""
+        return []

@@ -1,0 +1,116 @@
+"""A replay shows the run as it was, moves by event and by time, and leaves to the run as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.builders import echo_events, echo_receipt, run
+from tests.tui import noon
+from tests.tui.app.test_file_opening import lines, opened
+from tests.tui.console import Driven, console
+from tests.tui.golden import check_golden
+from tests.tui.test_console_runs import Growing
+
+from runwatch.tui.screens.runs.replay import ReplayScreen
+from runwatch.tui.screens.runs.runs import RunsScreen
+
+
+async def on_replay(driven: Driven, run_id: str = noon.LIVE) -> None:
+    await driven.shows("8f21")
+    await driven.select(run_id)
+    await driven.press("m")
+    await driven.comes("REPLAY")
+    await driven.press("home")
+    await driven.shows("PAUSED")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+async def test_a_paused_replay_shows_the_run_as_it_was(size: tuple[int, int], tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=size) as driven:
+        await on_replay(driven)
+        await driven.press("right", "right", "right", "right")
+        await driven.shows("event 5 of 8")
+        await driven.shows("rejected")
+        check_golden(f"{size[0]}x{size[1]}/replay", driven.text)
+
+
+async def test_a_replay_plays_at_its_speed_and_pauses(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        await on_replay(driven)
+        await driven.press("space")
+        await driven.shows("plays 1×")
+        await driven.pass_time(5)
+        await driven.shows("event 4 of 8")
+        await driven.shows("12:03:56 of 12:04:29")
+        await driven.press("up", "up")
+        await driven.shows("plays 10×")
+        await driven.pass_time(1)
+        await driven.shows("event 6 of 8")
+        await driven.press("space")
+        await driven.shows("PAUSED  10×")
+        shown = [row for row in driven.lines if "REPLAY" in row]
+        await driven.pass_time(30)
+        assert [row for row in driven.lines if "REPLAY" in row] == shown
+        await driven.press("up", "up", "space")
+        await driven.shows("plays each event")
+        await driven.pass_time(2)
+        await driven.shows("END  each event")
+        assert not [worker for worker in driven.app.workers if worker.group == "play" and worker.is_running]
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [("12:04:05", "12:04:05 of"), ("+15s", "12:04:06 of"), ("50%", "12:04:10 of"), ("13:00", "12:04:29 of")],
+)
+async def test_a_time_is_found_and_what_is_none_stays_for_correction(typed: str, shown: str, tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, environment={"TZ": "UTC"}) as driven:
+        await on_replay(driven)
+        await driven.press("t", "t")
+        await driven.press("s")
+        await driven.type("soon")
+        await driven.press("enter")
+        await driven.shows("'soon' is not a time")
+        await driven.press(*["backspace"] * 4)
+        await driven.type(typed)
+        await driven.press("enter")
+        await driven.shows(shown)
+
+
+async def test_esc_leaves_to_the_run_as_it_is_now(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        await on_replay(driven, noon.FALLBACK)
+        await driven.press("end")
+        await driven.shows("END")
+        await driven.shows("✗ failed")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the run")
+        await driven.hides("REPLAY")
+        assert driven.table.cursor_key == noon.FALLBACK
+
+
+async def test_events_that_come_meanwhile_are_added_and_the_position_stays(tmp_path: Path) -> None:
+    growing = Growing(noon.live_events())
+    async with console(noon.service(events=growing), tmp_path) as driven:
+        await on_replay(driven)
+        await driven.press("right")
+        await driven.shows("event 2 of 8")
+        growing.add(9)
+        await driven.comes("event 2 of 9")
+        assert isinstance(driven.app.screen, ReplayScreen)
+
+
+async def test_without_a_run_the_screen_says_how_to_choose_one(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, open_at="replay") as driven:
+        await driven.shows("m replays the run under the cursor")
+
+
+async def test_a_run_in_a_file_is_replayed_without_a_service(tmp_path: Path) -> None:
+    kept = [run("ex_1", "completed"), *echo_events("ex_1"), echo_receipt("ex_1")]
+    async with opened(tmp_path, lines(kept)) as driven:
+        await driven.shows("ex_1")
+        await driven.press("m")
+        await driven.shows("REPLAY")
+        await driven.press("home", "right")
+        await driven.shows("event 2 of 7")
+        await driven.shows("● queued")
