@@ -81,8 +81,6 @@ def open_page(terminal: Terminal) -> None:
     terminal.press("tab", "tab", "tab", "tab", "enter")
     terminal.wait_for("Ask for the page")
     terminal.press("tab", "enter")
-    terminal.wait_for("done")
-    terminal.press("enter")
     terminal.wait_for(TOKEN)
 
 

@@ -46,7 +46,6 @@ def test_with_nothing_configured_the_console_opens_and_runs_a_test_run_to_its_re
         terminal.wait_gone(re.compile("✗ .*4000"))
         terminal.click_until("Start…", re.compile(r'Starts a test run[^$]*"objective": "Say[^$]*Start the run'))
         terminal.click_until("Start the run", "done")
-        terminal.press("esc")
         terminal.wait_for("✓ completed")
         terminal.wait_for(re.compile(r"lifecycle +✓ completed"))
         terminal.press("enter")

@@ -94,7 +94,6 @@ def test_a_live_run_of_a_foreign_model_is_started_and_read_in_the_console(home: 
         asked = re.compile(r"Starts a live run\. It calls a model and may spend[\s\S]*Start the run")
         terminal.click_until("Start…", asked, PATIENCE_S)
         terminal.click_until("Start the run", "done", PATIENCE_S)
-        terminal.press("esc")
         terminal.wait_for(re.compile(r"lifecycle +✓ completed"), PATIENCE_S)
         (call,) = server.calls()[before:]
         answer = server.answer(call)

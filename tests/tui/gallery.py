@@ -183,7 +183,7 @@ def _fill_problem(app: WidgetApp) -> None:
 
 
 def _dialog(app: WidgetApp, state: str) -> None:
-    dialog = ConfirmDialog(samples.cancel_six() if state == "cancel" else samples.start_one(), app)
+    dialog = ConfirmDialog(samples.cancel_six() if state == "cancel" else samples.start_one(), app, samples.place())
 
     def then() -> None:
         if state == "refused":

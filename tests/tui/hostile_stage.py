@@ -132,7 +132,7 @@ class HostileStage(WidgetApp):
         )  # fmt: skip
 
     def dialog(self, text: str) -> ConfirmDialog:
-        return ConfirmDialog(self.order(text), self)
+        return ConfirmDialog(self.order(text), self, HeaderInfo(line(text)))
 
     def action_back_or_quit(self) -> None:
         self.exit()

@@ -46,8 +46,6 @@ async def submit(driven: Driven) -> None:
     await driven.press("enter")
     await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
     await driven.press("tab", "enter")
-    await driven.shows("done")
-    await driven.press("enter")
     await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
 
 

@@ -205,6 +205,23 @@ async def test_the_sheet_that_destroys_names_what_hangs_on_the_record(tmp_path: 
         assert driven.focused.id == "sheet-keep"
 
 
+async def test_a_dialog_that_succeeded_leads_to_the_new_record_where_another_screen_lists_it(tmp_path: Path) -> None:
+    made = service(models=[resources.catalog_entry()], arms=[resources.arm("arm_new")])
+    made.say("POST", "/v1/arms", Said(200, dict(resources.arm("arm_new").raw)))
+    async with console(made, tmp_path, size=SIZE, open_at="models") as driven:
+        await driven.comes("ember")
+        await driven.press("full_stop")
+        await driven.shows("Save the model")
+        await driven.press("enter")
+        opened = await form(driven)
+        await driven.until(lambda: not opened.query_one("#start").disabled, "the request to be valid")
+        await driven.press("f2")
+        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.press("tab", "enter")
+        await driven.shows("Saved models › arm_new")
+        await driven.shows("done arm_new")
+
+
 async def test_lists_that_cannot_be_read_are_named_on_the_sheet_that_destroys(tmp_path: Path) -> None:
     async with console(
         service(sources=[resources.connection("conn_1")]), tmp_path, size=SIZE, open_at="sources"

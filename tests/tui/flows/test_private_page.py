@@ -43,7 +43,7 @@ def check_service(address: str | None = ADDRESS) -> ScriptedService:
 
 
 async def send_form(driven: Driven, said: str = "") -> None:
-    """Send what is in the form and close the dialog that says it is done.
+    """Send what is in the form; its dialog closes by itself.
 
     Args:
         said: What the dialog says before it sends anything.
@@ -55,8 +55,7 @@ async def send_form(driven: Driven, said: str = "") -> None:
     await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
     await driven.shows(said)
     await driven.press("tab", "enter")
-    await driven.shows("done")
-    await driven.press("enter")
+    await driven.until(lambda: not isinstance(driven.app.screen, ConfirmDialog), "the sheet to close")
 
 
 async def ask_for_page(driven: Driven) -> PrivatePageDialog:
@@ -250,8 +249,6 @@ async def test_an_intent_to_connect_a_repository_is_listed_until_it_is_over(tmp_
         await driven.press("enter")
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         await driven.press("tab", "enter")
-        await driven.shows("done")
-        await driven.press("enter")
         await driven.shows("the console cannot see when this is done")
         await driven.press("escape")
         await driven.comes("begun here")

@@ -51,6 +51,7 @@ from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo
+from runwatch.tui.widgets.panes.dialog import Dialog
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.resource import ResourceSpec
@@ -266,9 +267,10 @@ class ConsoleApp(NavigatingApp):
         from runwatch.tui.screens.runs.run_form import RunFormScreen
         from runwatch.view.actions.run_form import prefill_from_run
 
-        if self.has_file:
-            self.console_screen.connected_session()
-        elif like is None:
+        # While the service is not connected yet, the form can be filled in; it says so when it is reviewed.
+        if (self.has_file or self.session is not None) and self.console_screen.writing_session() is None:
+            return
+        if like is None:
             self.push_screen(RunFormScreen(self.run_draft, field))
         else:
             known = prefill_from_run(like)
@@ -296,7 +298,8 @@ class ConsoleApp(NavigatingApp):
 
         session = self.console_screen.connected_session()
         if session is not None:
-            self.push_screen(AddRunsDialog(session), lambda found: None if found is None else self.show_run(found))
+            dialog = AddRunsDialog(session, self.header_info())
+            self.push_screen(dialog, lambda found: None if found is None else self.show_run(found))
 
     def perform(self, screen: Screen[Any], subject: Any | None, action: ResourceAction[Any]) -> None:
         from runwatch.tui.screens.action_form import perform_action
@@ -540,3 +543,5 @@ class ConsoleApp(NavigatingApp):
         if isinstance(screen, ConsoleScreen):
             screen.update_header(recount=recount)
             screen.tick()
+        elif isinstance(screen, Dialog):
+            screen.show_place(self.header_info())

@@ -28,7 +28,6 @@ from runwatch.tui.flows.write_dialog import (
     list_age,
     make_typed_confirmation,
     profile_label,
-    read_only_text,
     request_text,
 )
 from runwatch.tui.shell.console_screen import RecordScreen
@@ -86,7 +85,6 @@ def build_action_dialog(
         body=None if body is None else render_request_body(shown),
         typed=make_typed_confirmation(session, record_id) if record_id else None,
         age=list_age(session, facts.record) if record_id else None,
-        off=read_only_text(session),
         record_id=record_id,
     )
 
@@ -98,7 +96,7 @@ def build_action_dialog(
         lambda _, answer: apply_response(behind, session, mutation, answer, about=record_id),
         told=partial(describe_success, session, mutation, subject),
         refused=refused,
-        after=partial(_open_page, behind, session, mutation, subject, shown),
+        after=partial(_follow_up, behind, session, mutation, subject, shown),
     )
 
 
@@ -125,7 +123,7 @@ async def describe_success(session: ServiceSession, mutation: Mutation[Any], sub
 
 def make_retry_callbacks(
     screen: ConsoleScreen, session: ServiceSession, kept: WriteRequest
-) -> tuple[Callable[[Any], Awaitable[StyledSpans]], Callable[[Any], None], Callable[[Any], None]] | None:
+) -> tuple[Callable[[Any], Awaitable[StyledSpans]], Callable[[Any], None], Callable[[Any], Awaitable[None]]] | None:
     """Return the callbacks for the successful retry of a write: text, effects, and what follows the dialog.
 
     Only the id of its record is known. ``None`` if no action declares the operation.
@@ -145,22 +143,39 @@ def make_retry_callbacks(
     return (
         partial(describe_success, session, mutation, subject),
         partial(apply_response, screen, session, mutation, about=record_id),
-        partial(_open_page, screen, session, mutation, subject, body),
+        partial(_follow_up, screen, session, mutation, subject, body),
     )
 
 
-def _open_page(
+async def _follow_up(
     behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], subject: Any, body: Any, answer: Any
 ) -> None:
-    """Open the private page of a mutation that has one, or the dialog of the action that follows it."""
+    """Open what follows a mutation: its next action, its private page, or the new record if another screen lists it."""
     record = _record(session, OPERATIONS[mutation.operation], answer) if mutation.then is not None else None
     following = None if record is None or mutation.then is None else mutation.then(record)
     if following is not None:
         behind.console.perform(behind, record, following)
+        return
     if mutation.private_page is not None:
         from runwatch.tui.flows.private_page import open_private_page
 
         open_private_page(behind, session, subject, mutation.private_page, answer, body)
+        return
+    known = [] if subject is None else [subject.id, *subject.raw.values()]
+    here = [behind.spec.record] if isinstance(behind, RecordScreen) else []
+    for kind in (*here, *filter(is_listable, mutation.invalidates)):
+        made = _own_id(kind, answer)
+        if made and made not in known:
+            if kind not in here:
+                await behind.console.open_record(kind.KIND, made)
+            return
+
+
+def _own_id(kind: type[Record], answer: Any) -> str:
+    """Return the id of a record of this kind that a response names, or an empty text."""
+    name = "" if kind.WIRE is None else kind.WIRE.id
+    found = answer.get(name) if name and isinstance(answer, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def _loaded(body: bytes | None) -> dict[str, Any]:
@@ -196,11 +211,10 @@ def apply_response(
     changed = {*mutation.invalidates, *behind.polled_lists(), *(kind for kind in (facts.record,) if kind is not None)}
     reload_lists(behind, session, [kind for kind in changed if is_listable(kind)])
     behind.after_write_succeeded(mutation.operation, value)
-    if not about and isinstance(behind, RecordScreen) and isinstance(value, dict):
-        wire = behind.spec.record.WIRE
-        made = None if wire is None else value.get(wire.id)
-        if isinstance(made, str) and made:
-            behind.select_record(made)
+    if not about and isinstance(behind, RecordScreen):
+        made = _own_id(behind.spec.record, value)
+        if made:
+            behind.select_record(made, opened=True)
 
 
 def _record(session: ServiceSession, facts: Operation, value: Any) -> Record | None:

@@ -102,7 +102,7 @@ class PrivatePageDialog(Dialog[None]):
         answer: Mapping[str, Any],
         address: Secret | None,
     ) -> None:
-        super().__init__()
+        super().__init__(behind.console.header_info())
         self._behind: Final = behind
         self._session: Final = session
         self._subject: Final = subject
@@ -113,7 +113,8 @@ class PrivatePageDialog(Dialog[None]):
         self._stage: str = "waiting"
 
     def compose(self) -> ComposeResult:
-        """Create instructions, the full address, the progress and buttons."""
+        """Create header bar, instructions, the full address, the progress and buttons."""
+        yield from super().compose()
         entry = self._entry
         expires = self._answer.get("expires_at")
         age = line(f"works until {line(expires)}") if isinstance(expires, str) else line("")

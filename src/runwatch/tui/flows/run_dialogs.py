@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import RunwatchError
@@ -17,7 +17,6 @@ from runwatch.tui.flows.write_dialog import (
     list_age,
     make_typed_confirmation,
     profile_label,
-    read_only_text,
 )
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 def open_cancel(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> None:
     """Open the dialog that cancels runs; final runs are left out."""
-    session = screen.connected_session()
+    session = screen.writing_session()
     if session is None:
         return
     unfinished = [run for run in runs if not run.is_final]
@@ -84,7 +83,6 @@ def _build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: S
         rows=rows,
         typed=typed,
         age=list_age(session, Run),
-        off=read_only_text(session),
         record_id="" if many else runs[0].id,
     )
 
@@ -130,7 +128,6 @@ def build_submit_dialog(
         profile=profile_label(session),
         key=line(key),
         body=render_request_body(shown),
-        off=read_only_text(session),
     )
 
     def accepted(_: str, answer: Any) -> None:
@@ -140,9 +137,23 @@ def build_submit_dialog(
             done(run.id)
         session.live.refresh(Run)
 
-    return WriteDialog(
-        screen, session, order, [DialogWrite("run", WriteRequest(SUBMIT, {}, body, key))], accepted, refused=refused
-    )
+    writes = [DialogWrite("run", WriteRequest(SUBMIT, {}, body, key))]
+    return WriteDialog(screen, session, order, writes, accepted, refused=refused, after=make_run_opener(screen))
+
+
+def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
+    """Return what follows the dialog of a submitted run: its detail.
+
+    Args:
+        screen: Any screen of the console.
+    """
+
+    async def open_it(answer: Any) -> None:
+        run = Run(answer) if isinstance(answer, dict) else Run({})
+        if run.id:
+            await screen.console.open_run(run.id)
+
+    return open_it
 
 
 def _run_line(screen: ConsoleScreen, run: RunFacts) -> StyledSpans:

@@ -18,15 +18,16 @@ from runwatch.store.repositories.outbox import SUBMIT, UnconfirmedWrite
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.run_dialogs import make_run_opener
 from runwatch.tui.flows.write_dialog import (
     DialogWrite,
     WriteDialog,
     make_problem_entry,
     make_typed_confirmation,
     profile_label,
-    read_only_text,
     request_text,
 )
+from runwatch.tui.shell.console_screen import READ_ONLY
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogText
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
@@ -96,7 +97,7 @@ class UnconfirmedWrites:
     ) -> Iterator[MenuItem]:
         for write in kept:
             what = OPERATIONS[write.order.operation].title
-            off = read_only_text(session) if write.is_offered else _TOO_OLD
+            off = (line(READ_ONLY) if session.client.read_only else None) if write.is_offered else _TOO_OLD
             again = partial(self.settle, screen, write, asks_again=True)
             dismiss = partial(self.settle, screen, write, asks_again=False)
             yield MenuItem(line(f"Retry: {what}"), again, self._about(write), off)
@@ -139,7 +140,6 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
         body=None if written.body is None else _body(written.body),
         typed=make_typed_confirmation(session, next(iter(written.path.values()))) if written.path else None,
         age=_sent(screen, kept),
-        off=read_only_text(session),
     )
 
     declared = make_retry_callbacks(screen, session, written)
@@ -157,7 +157,8 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
             screen.console.show_run(run.id)
         session.live.refresh(Run)
 
-    return WriteDialog(screen, session, order, [DialogWrite("kept", written, kept)], done)
+    opens = make_run_opener(screen) if written.operation == SUBMIT else None
+    return WriteDialog(screen, session, order, [DialogWrite("kept", written, kept)], done, after=opens)
 
 
 class _Dismissal(WriteDialog):
@@ -180,13 +181,16 @@ class _Dismissal(WriteDialog):
         )
         super().__init__(screen, session, order, (), lambda _, __: None)
 
+    def _title(self) -> str:
+        return OPERATIONS[self._kept.order.operation].title
+
     async def _send(self) -> None:
         try:
             await self._session.outbox.discard(self._kept)
         except RunwatchError as error:
             self.dialog.show_refusal(make_problem_entry(self._session, self._kept.order.operation, error))
         else:
-            self.dialog.finish((label_span("forgotten here", Role.GOOD),))
+            self.finish((label_span("forgotten here", Role.GOOD),))
         await self._screen.console.report_unconfirmed_writes()
 
 

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 TYPED_CHARACTERS: Final = 6
 """How many characters of an id must be typed on a production profile (manual: decisions, "Read-only mode")."""
 
+NOTICE_LINES: Final = 2
+"""Up to this many lines of an outcome are told in a notice; more have to be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class DialogWrite:
@@ -85,7 +88,7 @@ class WriteDialog:
         told: Returns the text about the successful response of a single write, shown after "done".
         refused: Called with the error of a single write that had no effect; returns the next step for the problem, or
             ``None`` for that of its code.
-        after: Called with the response after the dialog of a single successful write has closed.
+        after: Called with the response once the dialog of a single successful write has closed.
     """
 
     def __init__(
@@ -98,19 +101,20 @@ class WriteDialog:
         *,
         told: Callable[[Any], Awaitable[StyledSpans]] | None = None,
         refused: Callable[[RunwatchError], SafeText | None] | None = None,
-        after: Callable[[Any], None] | None = None,
+        after: Callable[[Any], Awaitable[None]] | None = None,
     ) -> None:
         self._after = after
         self._told = told or self._tell_record
         self._refused = refused
         self._answer: Any = None
+        self._notice: tuple[str, str] | None = None
         self._screen = screen
         self._session = session
         self._items = tuple(items)
         self._done = done
         self._work: Worker[None] | None = None
         self._is_held = False
-        self.dialog: Final = ConfirmDialog(order, screen)
+        self.dialog: Final = ConfirmDialog(order, screen, screen.console.header_info())
 
     def send(self) -> None:
         """Send the writes, or retry those with unknown outcome; called on the dialog's messages."""
@@ -123,10 +127,15 @@ class WriteDialog:
     def leave(self) -> None:
         """Send nothing more if the dialog closes during a rate-limit hold; requests under way continue.
 
-        After a success, the follow-up runs once the screen knows that the dialog has closed.
+        After a success, the follow-up runs once the screen knows that the dialog has closed, and then the notice is
+        shown where it leads.
         """
-        if self._after is not None and self.dialog.state == "done" and len(self._items) == 1:
-            self._screen.console.call_later(self._after, self._answer)
+        console = self._screen.console
+        if self.dialog.state == "done":
+            if self._after is not None and len(self._items) == 1:
+                console.call_later(self._after, self._answer)
+            if self._notice is not None:
+                console.call_later(console.notify_user, *self._notice)
         if self._is_held and self._work is not None:
             self._work.cancel()
             self._screen.notify_user("closed during a rate-limit hold; it was not sent", Role.WARN)
@@ -144,33 +153,54 @@ class WriteDialog:
     def _show(self, outcomes: Sequence[RunwatchError | None], told: StyledSpans) -> None:
         if len(self._items) > 1:
             good = sum(error is None for error in outcomes)
-            role = Role.GOOD if good == len(outcomes) else Role.WARN
-            self.dialog.finish((label_span(f"{good} of {len(outcomes)} done", role),))
+            is_good = good == len(outcomes)
+            words = label_span(f"{good} of {len(outcomes)} done", Role.GOOD if is_good else Role.WARN)
+            self.finish((words,), is_read_later=is_good)
             return
         (error,) = outcomes
         if error is None:
-            self.dialog.finish((label_span("done", Role.GOOD), *to_spans(told)))
             if isinstance(self._answer, dict):
                 operation = OPERATIONS[self._items[0].write.operation]
                 self.dialog.offer_id(find_record_id(self._answer, find_id_member(operation)))
-            self._offer_secret()
+            has_secret = self._offer_secret()
+            self.finish((label_span("done", Role.GOOD), *to_spans(told)), is_read_later=not has_secret)
         elif isinstance(error, ApiError) and not error.outcome_known:
             self.dialog.show_unknown_outcome(line(error.title))
         elif self._items[0].kept is not None and _is_over(error):
-            self.dialog.finish((label_span("the run has already ended", Role.GOOD),))
+            self.finish((label_span("the run has already ended", Role.GOOD),))
         else:
             entry = make_problem_entry(self._session, self._items[0].write.operation, error)
             self.dialog.show_refusal(entry, next_step=self._refused(error) if self._refused else None)
 
-    def _offer_secret(self) -> None:
-        """Show the response's one-time secret on the dialog, if the action declares one."""
+    def finish(self, told: StyledSpans, *, is_read_later: bool = True) -> None:
+        """Close the dialog with a notice, or show the outcome on it if it has to be read.
+
+        Args:
+            told: The outcome; warnings, and more lines than a notice holds, have to be read.
+            is_read_later: Whether nothing else on the dialog has to be read.
+        """
+        pieces = to_spans(told)
+        text = "".join(piece for piece, _ in pieces)
+        closes = is_read_later and text.count("\n") < NOTICE_LINES and all(role != Role.WARN for _, role in pieces)
+        if closes:
+            words = f" {self._screen.console.glyphs.dot} ".join(" ".join(part.split()) for part in text.split("\n"))
+            self._notice = f"{self._title()}: {words}", Role.GOOD
+        self.dialog.finish(told, closes=closes)
+
+    def _title(self) -> str:
+        return OPERATIONS[self._items[0].write.operation].title
+
+    def _offer_secret(self) -> bool:
+        """Show the response's one-time secret on the dialog, if the action declares one; return whether there is."""
         from runwatch.view.resources.registry import mutation_for_operation
 
         mutation = mutation_for_operation(self._items[0].write.operation)
         name = "" if mutation is None else mutation.one_time_member
         secret = self._answer.get(name) if name and isinstance(self._answer, dict) else None
-        if isinstance(secret, str) and secret:
-            self.dialog.offer_secret(line(name), Secret(secret))
+        if not isinstance(secret, str) or not secret:
+            return False
+        self.dialog.offer_secret(line(name), Secret(secret))
+        return True
 
     async def _deliver(self, item: DialogWrite) -> RunwatchError | None:
         def told(seconds: float) -> None:
@@ -284,8 +314,3 @@ def list_age(session: ServiceSession, kind: type[Record] | None) -> SafeText | N
     if read_at is None:
         return None
     return line(f"data is {short_duration(max(0.0, session.clock.monotonic() - read_at))} old")
-
-
-def read_only_text(session: ServiceSession) -> SafeText | None:
-    """Return why nothing can be sent in a read-only profile."""
-    return line("This profile is read-only; nothing can be sent.") if session.client.read_only else None

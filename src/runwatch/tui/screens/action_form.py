@@ -17,7 +17,7 @@ from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.action_dialog import build_action_dialog
-from runwatch.tui.flows.write_dialog import WriteDialog, read_only_text, request_text
+from runwatch.tui.flows.write_dialog import WriteDialog, request_text
 from runwatch.tui.screens.base.form_screen import FormScreen
 from runwatch.tui.sources.record_loader import read_object
 from runwatch.view.actions.form import build_form, has_body
@@ -48,10 +48,8 @@ def perform_action(
         subject.subject if mutation.prerequisite and isinstance(subject, PageResult) else subject
     ):
         screen.notify_user(action.off_because, Role.WARN)
-    elif (session := screen.connected_session()) is None:
+    elif (session := screen.writing_session()) is None:
         return
-    elif session.client.read_only and (mutation.fields or mutation.prerequisite is not None):
-        screen.notify_user(str(read_only_text(session)), Role.WARN)
     elif mutation.prerequisite is not None and not isinstance(subject, PageResult):
         start_worker(screen, _read_first(screen, session, subject, action), action.label, group="first", exclusive=True)
     elif mutation.fields:

@@ -49,6 +49,9 @@ _QUIT: Final = "app.quit"
 _NOT_CONNECTED: Final = "The service is not connected yet."
 _ON_A_FILE: Final = "A file is open instead of a service; nothing can be sent or saved."
 
+READ_ONLY: Final = "This profile is read-only; nothing can be sent."
+"""Shown in place of a form or dialog that would change something."""
+
 AGE_REFRESH_S: Final = 4
 """Seconds between redraws of whole sections when only ages have changed."""
 
@@ -231,6 +234,14 @@ class ConsoleScreen(Screen[None]):
         session = self.console.session
         if session is None:
             self.notify_user(_ON_A_FILE if self.console.has_file else _NOT_CONNECTED, Role.WARN)
+        return session
+
+    def writing_session(self) -> ServiceSession | None:
+        """Return the session if it may change something; otherwise show the reason."""
+        session = self.connected_session()
+        if session is not None and session.client.read_only:
+            self.notify_user(READ_ONLY, Role.WARN)
+            return None
         return session
 
     def age_span(self, state: PaneState) -> StyledSpan:

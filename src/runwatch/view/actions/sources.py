@@ -113,7 +113,9 @@ def _usable(answer: Any) -> list[tuple[str, str]]:
     connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
     if connection.is_usable:
         failed = [("failed", f"{one.model}: {one.why}") for one in connection.failed_models or ()]
-        what = "its models can be read and run" + (", except those that failed" if failed else "")
+        if not failed:
+            return [("test", "passed; read next which models it serves")]
+        what = "its models can be read and run, except those that failed"
         return [("test", f"passed; {what}"), *failed, ("next", "read which models it serves")]
     if not (connection.test_error or connection.test_failure or connection.test_state):
         return []

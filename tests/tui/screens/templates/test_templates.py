@@ -127,7 +127,6 @@ async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_na
         await driven.press("tab", "enter")
         await driven.shows("done")
         assert len(service.requests("POST", TEST)) == 1
-        await driven.press("enter")
         await driven.comes("2 eligible · 1 blocked")
 
 
@@ -352,7 +351,6 @@ async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_a
         await driven.shows("done")
         body = body_of(service, APPLICATIONS)
         assert body == {"template_id": "starter", "digest": "sha256:d1", "issued_at": "2026-11-20T10:05:00.123Z"}
-        await driven.press("enter")
         await driven.shows("application app_01")
         assert "read every 2s" in driven.text
         await driven.comes("Set up.")
@@ -382,8 +380,6 @@ async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(
         await driven.press("enter")
         await driven.shows("Apply it")
         await driven.press("tab", "enter")
-        await driven.shows("done")
-        await driven.press("enter")
         await driven.shows("enter asks before it spends")
         await driven.press("enter")
         await driven.shows("It spends at most 0.35 USD")

@@ -12,13 +12,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Static
 
 from runwatch.api.errors import ApiProblem
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import encode_body
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
+from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.terminal.editor import EditorError, edit_text, editor_command
@@ -153,9 +152,7 @@ class FormScreen(CoveringScreen):
             TextButton(line("Cancel"), id="leave"),
             id="buttons",
         )
-        fields = FormFields(
-            self.form.asks, self._values, before=(*self._read_only_note(), *self.before_fields()), after=(buttons,)
-        )
+        fields = FormFields(self.form.asks, self._values, before=self.before_fields(), after=(buttons,))
         yield Container(
             Pane(fields, edge=BorderText(title=self.form_title()), id="inputs"),
             Pane(DetailView(id="preview"), edge=BorderText(title=line("Request, exactly as sent")), id="request"),
@@ -290,14 +287,6 @@ class FormScreen(CoveringScreen):
             first = next((ask.id for ask in self.form.asks if ask.id in self._refused), "")
             self.fields.go_to(first)
 
-    def _read_only_note(self) -> Sequence[Widget]:
-        """Return the note that nothing can be sent, in a read-only profile."""
-        from runwatch.tui.flows.write_dialog import read_only_text
-
-        session = self.console.session
-        told = None if session is None else read_only_text(session)
-        return () if told is None else (Static(to_content(told, Role.WARN), id="read-only"),)
-
     def _show_soon(self, text: str) -> None:
         """Update the preview at once, or for a long text after a pause in typing."""
         if self._rest is not None:
@@ -354,7 +343,7 @@ class FormScreen(CoveringScreen):
             button.focus()
 
     def _go(self) -> None:
-        session = self.connected_session()
+        session = self.writing_session()
         if session is None:
             return
         self._take_all()

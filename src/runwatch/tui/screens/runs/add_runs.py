@@ -21,6 +21,7 @@ from runwatch.tui.core.rendering import StyledSpan, cut_spans, label_span, to_co
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.sources.record_loader import store_record
+from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.text_area import SafeTextArea
 from runwatch.tui.widgets.lists.line_list import LineList
@@ -94,6 +95,7 @@ class AddRunsDialog(Dialog[str | None]):
 
     Args:
         session: The service session that reads and stores the runs.
+        place: Content of the header bar.
     """
 
     AUTO_FOCUS = "#ids"
@@ -116,13 +118,14 @@ class AddRunsDialog(Dialog[str | None]):
     }
     """
 
-    def __init__(self, session: ServiceSession) -> None:
-        super().__init__()
+    def __init__(self, session: ServiceSession, place: HeaderInfo) -> None:
+        super().__init__(place)
         self._session: Final = session
         self._found: str | None = None
 
     def compose(self) -> ComposeResult:
-        """Create the help, the input, the outcomes and the buttons."""
+        """Create the header bar, the help, the input, the outcomes and the buttons."""
+        yield from super().compose()
         title = line(f"Add runs on {line(self._session.target.profile)}")
         with Pane(edge=BorderText(title=title, counters=(label_span("tab moves  esc cancels"),))):
             yield Static(to_content(line(_HELP), Role.QUIET))

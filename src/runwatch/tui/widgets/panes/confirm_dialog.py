@@ -28,6 +28,7 @@ from runwatch.tui.core.rendering import (
     to_spans,
 )
 from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
@@ -46,9 +47,9 @@ DialogState = Literal["asking", "sending", "done", "refused", "unknown"]
 WAITING: Final = label_span("waiting")
 OUTCOME_CELLS: Final = 28
 
-MIN_BODY_ROWS: Final = 8
-OTHER_ROWS: Final = 16
-"""Rows that frame, sentence, request, typed confirmation, outcome and buttons take besides the body."""
+MIN_BODY_ROWS: Final = 7
+OTHER_ROWS: Final = 17
+"""Rows that header bar, frame, sentence, request, typed confirmation, outcome and buttons take besides the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,6 @@ class DialogText:
         rows: The affected records.
         typed: Text to type first.
         age: Age of the data shown.
-        off: Why the mutation is unavailable, such as read-only mode; ``None`` if it is available.
         record_id: The id of the record, to copy it; empty for a new one, or for several.
     """
 
@@ -108,16 +108,16 @@ class DialogText:
     rows: tuple[DialogRow, ...] = ()
     typed: TypedConfirmation | None = None
     age: SafeText | None = None
-    off: SafeText | None = None
     record_id: str = ""
 
 
 class ConfirmDialog(Dialog[None]):
     """The confirmation dialog. The harmless button has the focus first. After sending, the dialog stays open until the
-    outcome is known or the user leaves.
+    outcome is known or the user leaves; it closes by itself if nothing on it has to be read.
 
     Args:
         owner: The screen that receives the dialog's messages.
+        place: Content of the header bar.
 
     Attributes:
         state: What the dialog shows.
@@ -181,8 +181,8 @@ class ConfirmDialog(Dialog[None]):
         dialog: ConfirmDialog
         was_sent: bool
 
-    def __init__(self, order: DialogText, owner: DOMNode) -> None:
-        super().__init__()
+    def __init__(self, order: DialogText, owner: DOMNode, place: HeaderInfo) -> None:
+        super().__init__(place)
         self._order: Final = order
         self._owner: Final = owner
         self.state: DialogState = "asking"
@@ -194,7 +194,8 @@ class ConfirmDialog(Dialog[None]):
         self._problem: ProblemEntry | None = None
 
     def compose(self) -> ComposeResult:
-        """Create sentence, request, records, typed confirmation, outcome and buttons."""
+        """Create header bar, sentence, request, records, typed confirmation, outcome and buttons."""
+        yield from super().compose()
         order = self._order
         age = (order.age,) if order.age is not None else ()
         with Pane(edge=BorderText(title=order.title, state=order.profile, age=age, counters=_KEYS)):
@@ -226,12 +227,9 @@ class ConfirmDialog(Dialog[None]):
             body.styles.max_height = max(MIN_BODY_ROWS, self.size.height - OTHER_ROWS)
 
     def on_mount(self) -> None:
-        """Show why confirming is not possible yet."""
-        order = self._order
+        """Allow confirming only after the expected text is typed, if any."""
         self._again.display = self._copy.display = False
-        if order.off is not None:
-            self._say((order.off, Role.WARN))
-        self._confirm.disabled = order.off is not None or order.typed is not None
+        self._confirm.disabled = self._order.typed is not None
 
     # Called by the screen.
 
@@ -258,9 +256,15 @@ class ConfirmDialog(Dialog[None]):
         """Show the outcome for one record."""
         self.query_one(_Outcomes).tell(key, to_spans(outcome))
 
-    def finish(self, outcome: StyledSpans) -> None:
-        """Show that the mutation is done."""
+    def finish(self, outcome: StyledSpans, *, closes: bool = False) -> None:
+        """Show that the mutation is done.
+
+        Args:
+            closes: Whether nothing has to be read here, so that the dialog closes.
+        """
         self._end("done", *to_spans(outcome))
+        if closes:
+            self.action_leave()
 
     def offer_id(self, record_id: str) -> None:
         """Let the user copy the id of the record in the response, if it has one."""
@@ -401,7 +405,7 @@ class ConfirmDialog(Dialog[None]):
 
     def _is_typed(self, text: str) -> bool:
         typed = self._order.typed
-        return self._order.off is None and (typed is None or text.strip() == typed.expected)
+        return typed is None or text.strip() == typed.expected
 
     def _request(self) -> tuple[StyledSpan, ...]:
         key = self._order.key

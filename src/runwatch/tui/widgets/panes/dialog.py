@@ -1,15 +1,22 @@
-"""The look of every dialog: one pane in the middle, with its buttons at the lower right."""
+"""The look of every dialog: the header bar, and one pane in the middle, with its buttons at the lower right."""
 
 from __future__ import annotations
 
+from textual.app import ComposeResult
 from textual.screen import ModalScreen, ScreenResultType
+
+from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 
 BUTTONS = "buttons"
 """CSS class of the row of buttons."""
 
 
 class Dialog(ModalScreen[ScreenResultType]):
-    """A modal dialog. Subclasses yield a pane that ends with a row of class :data:`BUTTONS`."""
+    """A modal dialog. Subclasses yield the header bar and a pane that ends with a row of class :data:`BUTTONS`.
+
+    Args:
+        place: Profile, mode and connection for the header bar, which stays in sight.
+    """
 
     DEFAULT_CSS = """
     Dialog {
@@ -26,6 +33,9 @@ class Dialog(ModalScreen[ScreenResultType]):
             overflow-y: auto;
             background: $surface;
             padding: 1 1 0 1;
+        }
+        & > HeaderBar {
+            dock: top;
         }
         & Static {
             width: 100%;
@@ -49,3 +59,15 @@ class Dialog(ModalScreen[ScreenResultType]):
         }
     }
     """
+
+    def __init__(self, place: HeaderInfo) -> None:
+        super().__init__()
+        self._place = place
+
+    def compose(self) -> ComposeResult:
+        """Create the header bar."""
+        yield HeaderBar(self._place)
+
+    def show_place(self, place: HeaderInfo) -> None:
+        """Update the header bar."""
+        self.query_one(HeaderBar).show(place)
