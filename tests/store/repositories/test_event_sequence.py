@@ -47,15 +47,18 @@ async def test_events_of_several_runs_stand_in_the_order_of_their_times(store: E
     assert await names(merged) == [name("a", 1), name("b", 1), name("a", 2), name("b", 2), name("a", 3)]
 
 
-async def test_what_comes_later_goes_to_the_end_in_the_order_of_its_times(store: EventStore, scope: Scope) -> None:
+async def test_what_comes_later_goes_where_its_time_belongs(store: EventStore, scope: Scope) -> None:
     await store.append(scope, "a", [told("a", 1, 0), told("a", 2, 9)])
     merged = MergedSequence(store, scope, ["a", "b"])
-    before = await names(merged)
-    await store.append(scope, "b", [told("b", 1, 1)])
+    assert await names(merged) == [name("a", 1), name("a", 2)]
+    # The last one is at the time of one that stands there already.
+    await store.append(scope, "b", [told("b", 1, 1), told("b", 2, 9)])
     await store.append(scope, "a", [told("a", 3, 12)])
-    await store.append(scope, "b", [told("b", 2, 11)])
-    assert await names(merged) == [*before, name("b", 1), name("b", 2), name("a", 3)]
-    assert await names(merged) == [*before, name("b", 1), name("b", 2), name("a", 3)]
+    await store.append(scope, "b", [told("b", 3, 11)])
+    assert list(await merged.grow()) == [1]
+    shown = [name("a", 1), name("b", 1), name("a", 2), name("b", 2), name("b", 3), name("a", 3)]
+    assert await names(merged) == shown
+    assert await names(merged) == shown
 
 
 async def test_a_run_that_is_added_brings_its_events_and_none_twice(store: EventStore, scope: Scope) -> None:
@@ -66,7 +69,7 @@ async def test_a_run_that_is_added_brings_its_events_and_none_twice(store: Event
     merged.add("b")
     merged.add("b")
     merged.add("a")
-    assert await names(merged) == [name("a", 1), name("b", 1)]
+    assert await names(merged) == [name("b", 1), name("a", 1)]
     assert list(merged.run_ids) == ["a", "b"]
 
 
@@ -148,12 +151,16 @@ def test_however_events_come_each_stands_there_once_and_each_run_in_its_order(
         database = Database.open(tmp_path_factory.mktemp("events") / "console.db")
         scope, store = Scope("work", "ten_01", "key_1"), EventStore(database)
         try:
-            sequence = MergedSequence(store, scope, list("abc"))
+            sequence, before = MergedSequence(store, scope, list("abc")), list[str]()
             for number, (run_id, seconds) in enumerate(come):
                 await store.append(scope, run_id, [told(run_id, number, seconds)])
                 if number + 1 == first:
-                    await sequence.grow()
-            return await names(sequence), [name(run_id, number) for number, (run_id, _) in enumerate(come)]
+                    before = await names(sequence)
+            inserted = list(await sequence.grow())
+            shown = await names(sequence)
+            kept = [one for place, one in enumerate(shown) if place not in inserted][: len(before)]
+            assert kept == before
+            return shown, [name(run_id, number) for number, (run_id, _) in enumerate(come)]
         finally:
             database.close()
 
@@ -161,3 +168,8 @@ def test_however_events_come_each_stands_there_once_and_each_run_in_its_order(
     assert sorted(shown) == sorted(sent)
     for run_id in "abc":
         assert [one for one in shown if one.startswith(run_id)] == [one for one in sent if one.startswith(run_id)]
+    latest: dict[str, int] = {}
+    times: dict[str, int] = {}
+    for number, (run_id, seconds) in enumerate(come):
+        times[name(run_id, number)] = latest[run_id] = max(seconds, latest.get(run_id, 0))
+    assert [times[one] for one in shown] == sorted(times.values())

@@ -20,8 +20,9 @@ class Kept:
         self.gaps: Sequence[EventGap] = ()
         self.asked: list[tuple[int, int]] = []
 
-    async def grow(self) -> None:
+    async def grow(self) -> Sequence[int]:
         """Nothing comes by itself."""
+        return ()
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
         """Events with their numbers as ids."""

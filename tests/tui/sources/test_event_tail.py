@@ -1,11 +1,11 @@
-"""Events are searched from the cursor in both directions."""
+"""Events are searched from the cursor in both directions, and keep their place when others come before them."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.tui.sources.event_tail import _next_part
+from runwatch.tui.sources.event_tail import _moved, _next_part
 from tests.view.strategies import many
 
 
@@ -25,3 +25,14 @@ def test_every_event_is_searched_once_and_near_ones_before_far_ones(near: int, l
         if here > 0 and there < length:
             assert abs((there - near) - (near - here)) <= size
     assert sorted(seen) == list(range(length))
+
+
+@many
+@given(st.integers(0, 20), st.lists(st.integers(0, 20)))
+def test_an_older_event_is_found_by_its_new_number(length: int, before: list[int]) -> None:
+    places = sorted(place for place in before if place < length)
+    shown: list[int | None] = []
+    for number in range(length):
+        shown += [*[None] * places.count(number), number]
+    inserted = [place for place, number in enumerate(shown) if number is None]
+    assert [shown[_moved(number, inserted)] for number in range(length)] == list(range(length))

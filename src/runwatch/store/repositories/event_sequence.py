@@ -1,13 +1,14 @@
 """Stored events as a sequence, numbered from 0: those of one run, or of several runs by time.
 
 A screen that shows events uses only this: it reads windows, and has filters applied where the events are. For several
-runs only the order is in memory, eight bytes an event; the events themselves stay on disk.
+runs only the order and the times are in memory, sixteen bytes an event; the events themselves stay on disk.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Final, Protocol
@@ -25,7 +26,7 @@ _SEQ_MASK: Final = (1 << _SEQ_BITS) - 1
 
 
 class EventSequence(Protocol):
-    """Sequence of events. The number of an event never changes."""
+    """Sequence of events. The number of an event changes only by the insertions that :meth:`grow` returns."""
 
     @property
     def length(self) -> int:
@@ -37,8 +38,12 @@ class EventSequence(Protocol):
         """The gaps, oldest first."""
         ...
 
-    async def grow(self) -> None:
+    async def grow(self) -> Sequence[int]:
         """Add the events stored since the last call.
+
+        Returns:
+            The numbers of the new events that precede older ones, in order; an older event's number grows by one for
+            each insertion up to it.
 
         Raises:
             DataError: The database cannot be read.
@@ -92,11 +97,12 @@ class RunSequence:
         """The gaps, oldest first."""
         return self._gaps
 
-    async def grow(self) -> None:
+    async def grow(self) -> Sequence[int]:
         """Read the number of events and the gaps again."""
         length = await self._events.count(self._scope, self._run_id)
         self._gaps = await self._events.gaps(self._scope, self._run_id)
         self._length = length
+        return ()
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
         """Return up to ``count`` events from number ``start`` on; recent ones are not decoded again."""
@@ -121,9 +127,10 @@ class RunSequence:
 
 
 class MergedSequence:
-    """The events of several runs by time; events stored later are appended.
+    """The events of several runs by time, whenever they are stored.
 
     Within a run the service's order holds, whatever the timestamps say: an event never comes before its predecessor.
+    Of events at the same time, the one stored first comes first. A run without any time so far goes to the end.
     Gaps belong to single runs and are not shown here.
 
     Args:
@@ -137,6 +144,9 @@ class MergedSequence:
         self._taken: dict[str, int] = dict.fromkeys(self._run_ids, 0)
         # One number for each event: the index of its run, then the event's number in that run.
         self._order: array[int] = array("Q")
+        # The time of each event in days, as of julianday(), but never less than that of its predecessor in the run.
+        self._moments: array[float] = array("d")
+        self._latest: dict[str, float] = {}
 
     @property
     def run_ids(self) -> Sequence[str]:
@@ -159,16 +169,46 @@ class MergedSequence:
             self._run_ids.append(run_id)
             self._taken[run_id] = 0
 
-    async def grow(self) -> None:
-        """Append the events stored since the last call, ordered by time."""
+    async def grow(self) -> Sequence[int]:
+        """Insert the events stored since the last call where their times belong."""
         place = {run_id: number for number, run_id in enumerate(self._run_ids)}
-        for run_id, seq in await self._events.read(lambda connection: self._newer(connection, dict(self._taken))):
+        newer = await self._events.read(lambda connection: self._newer(connection, dict(self._taken)))
+        came: list[tuple[float, int]] = []
+        for run_id, seq, moment in newer:
             # Concurrent calls read the same events; each event is added by only one of them.
             if seq == self._taken[run_id]:
-                self._order.append(place[run_id] << _SEQ_BITS | seq)
-                self._taken[run_id] = seq + 1
+                end = self._moments[-1] if self._moments else 0.0
+                latest = self._latest.get(run_id)
+                at = max(moment, latest or 0.0) if moment is not None else end if latest is None else latest
+                self._taken[run_id], self._latest[run_id] = seq + 1, at
+                came.append((at, place[run_id] << _SEQ_BITS | seq))
+        came.sort(key=lambda event: event[0])
+        return self._merge(came)
 
-    def _newer(self, connection: sqlite3.Connection, taken: dict[str, int]) -> list[tuple[str, int]]:
+    def _merge(self, came: Sequence[tuple[float, int]]) -> list[int]:
+        """Insert events in order of time; return the numbers of those that precede older ones.
+
+        Only the events from the first insertion on are moved, which are few while runs are followed.
+        """
+        first = bisect_right(self._moments, came[0][0]) if came else len(self._moments)
+        moments, codes = self._moments[first:], self._order[first:]
+        del self._moments[first:], self._order[first:]
+        inserted: list[int] = []
+        old = 0
+        for moment, code in came:
+            upto = bisect_right(moments, moment, lo=old)
+            self._moments.extend(moments[old:upto])
+            self._order.extend(codes[old:upto])
+            old = upto
+            if old < len(moments):
+                inserted.append(len(self._order))
+            self._moments.append(moment)
+            self._order.append(code)
+        self._moments.extend(moments[old:])
+        self._order.extend(codes[old:])
+        return inserted
+
+    def _newer(self, connection: sqlite3.Connection, taken: dict[str, int]) -> list[tuple[str, int, float | None]]:
         names: dict[int, str] = {}
         for run_id in taken:
             run = find_run_row(connection, self._scope, run_id)
@@ -181,12 +221,12 @@ class MergedSequence:
         # julianday() reads every timestamp format that the interface allows, and returns NULL for other texts.
         query = (
             f"WITH wanted (run, least) AS (VALUES {values})"  # noqa: S608
-            " SELECT run, seq FROM (SELECT event.run AS run, event.seq AS seq,"
+            " SELECT run, seq, moment FROM (SELECT event.run AS run, event.seq AS seq,"
             " max(julianday(event.at)) OVER (PARTITION BY event.run ORDER BY event.seq) AS moment"
             " FROM wanted JOIN event ON event.run = wanted.run AND event.seq >= wanted.least)"
             " ORDER BY moment, run, seq"
         )
-        return [(names[run], int(seq)) for run, seq in connection.execute(query, wanted)]
+        return [(names[run], int(seq), moment) for run, seq, moment in connection.execute(query, wanted)]
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
         """Return up to ``count`` events from number ``start`` on; recent ones are not decoded again."""

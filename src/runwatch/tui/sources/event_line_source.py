@@ -56,6 +56,8 @@ class EventLineSource:
         self._gaps: tuple[EventGap, ...] = ()
         self._gap_lines: list[int] = []
         self._found: Sequence[int] | None = None
+        # Counts calls of insert(), so that a page that was being read meanwhile is read again.
+        self._insertions = 0
 
     def update(self) -> None:
         """Update the number of events and the gaps."""
@@ -106,6 +108,18 @@ class EventLineSource:
         number = self.number(index)
         return None if number is None else self._event(number)
 
+    async def insert(self, inserted: Sequence[int]) -> None:
+        """Read the pages in memory again from the first of these new events on, which precede older ones.
+
+        The lines change with the next :meth:`update`.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        self._insertions += 1
+        for page in sorted(page for page in self._pages if page >= inserted[0] // PAGE_EVENTS):
+            self._pages[page] = await self._events.window(page * PAGE_EVENTS, PAGE_EVENTS)
+
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
         """Return lines from ``start`` on; ``None`` for those being fetched."""
         context = self._context()
@@ -134,7 +148,10 @@ class EventLineSource:
             DataError: the database cannot be read.
         """
         try:
-            events = await self._events.window(page * PAGE_EVENTS, PAGE_EVENTS)
+            insertions = -1
+            while insertions != self._insertions:
+                insertions = self._insertions
+                events = await self._events.window(page * PAGE_EVENTS, PAGE_EVENTS)
         finally:
             self._wanted.discard(page)
         self._hold(page, events)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_left
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from runwatch.tui.core.rendering import StyledSpans, label_span
@@ -87,6 +87,8 @@ class EventTail:
         self._shown, self._show_at = 0, 0.0
         self._is_looking = False
         self._is_refused = False
+        # Counts the times that older events got other numbers.
+        self._insertions = 0
 
     # Called by the screen.
 
@@ -250,29 +252,50 @@ class EventTail:
         try:
             if (events := self._events) is not None:
                 self._has_news = False
-                await events.grow()
+                inserted = await events.grow()
                 lines = self._lines
+                if lines is not None and inserted:
+                    self._insertions += 1
+                    await lines.insert(inserted)
                 if lines is not None and self._log.following:
                     await lines.catch_up(self._log.rows_in_sight)
                 if lines is not None and lines is self._lines:
-                    rest_s = self._draw_new(lines)
+                    rest_s = self._draw_new(lines, inserted)
         finally:
             if rest_s:
                 self._rest = self._screen.set_timer(rest_s, self._go_on)
             else:
                 self._go_on()
 
-    def _draw_new(self, lines: EventLineSource) -> float:
-        """Draw new events and return for how many seconds to gather the next ones."""
+    def _draw_new(self, lines: EventLineSource, inserted: Sequence[int]) -> float:
+        """Draw new events and return for how many seconds to gather the next ones.
+
+        Args:
+            inserted: The numbers of those that precede older ones.
+        """
         before, shown = lines.events_count, lines.count()
+        here = lines.number(self._log.cursor)
         lines.update()
+        moved = 0
+        if inserted:
+            self._renumber(lines, inserted)
+            there = None if here is None else lines.index(_moved(here, inserted))
+            moved = 0 if there is None else there - self._log.cursor
         if (lines.events_count, lines.count()) != (before, shown):
-            self._log.update_count()
+            self._log.update_count(moved=moved)
             self._look()
         self._changed()
         came = lines.events_count - before
         # More events than fit in the list cannot be read as they arrive.
         return 0.0 if not came else FLOOD_S if came > self._log.rows_in_sight else GATHER_S
+
+    def _renumber(self, lines: EventLineSource, inserted: Sequence[int]) -> None:
+        """Take the new numbers of the matches, and search again from the first inserted event on."""
+        self._found = [_moved(number, inserted) for number in self._found]
+        if self._filter is not None and self._hides_others:
+            lines.only(self._found.copy())
+        first = inserted[0]
+        self._looked_from, self._looked_to = min(self._looked_from, first), min(self._looked_to, first)
 
     def _go_on(self) -> None:
         self._rest = None
@@ -310,7 +333,12 @@ class EventTail:
         if part is None:
             return True
         start, stop = part
-        if not self._take_found(wanted, start, stop, await events.scan(start, stop, keep)):
+        insertions = self._insertions
+        kept = await events.scan(start, stop, keep)
+        if insertions != self._insertions:
+            # Its numbers are outdated.
+            return wanted is self._filter
+        if not self._take_found(wanted, start, stop, kept):
             return False
         self._looked_from, self._looked_to = min(start, self._looked_from), max(stop, self._looked_to)
         return True
@@ -343,13 +371,24 @@ class EventTail:
         if lines is None:
             return
         self._shown = len(self._found)
-        lines.only(self._found if wanted is not None and self._hides_others else None)
+        here = lines.number(self._log.cursor)
+        # A copy, so that the line of the cursor is known until the lines change.
+        lines.only(self._found.copy() if wanted is not None and self._hides_others else None)
         self._log.highlighter = None if wanted is None else wanted.match_spans
-        self._log.update_count()
+        there = None if here is None else lines.index(here)
+        self._log.update_count(moved=0 if there is None else there - self._log.cursor)
         # New events do not clear the error of an invalid filter.
         if wanted is not None and not self._is_refused:
             self._counted(len(self._found), self.length)
         self._changed()
+
+
+def _moved(number: int, inserted: Sequence[int]) -> int:
+    """Return the new number of an older event, from the numbers of the inserted ones, in order.
+
+    The n-th insertion, counted from 0, moves what was at its number less n, or after.
+    """
+    return number + bisect_right(range(len(inserted)), number, key=lambda nth: inserted[nth] - nth)
 
 
 def _next_part(near: int, here: int, there: int, length: int, size: int) -> tuple[int, int] | None:

@@ -74,8 +74,9 @@ class FileSequence:
         """Gaps; always empty for a file."""
         return ()
 
-    async def grow(self) -> None:
+    async def grow(self) -> Sequence[int]:
         """Do nothing: a file does not grow."""
+        return ()
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
         """Return up to ``count`` events from number ``start`` on."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.support.builders import run
+from tests.support.builders import event, run
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
 from tests.tui.console import NARROW, Driven, console
@@ -67,6 +69,35 @@ async def test_what_comes_in_is_counted_while_somebody_looks_elsewhere(tmp_path:
         await driven.shows("41 events")
         await driven.press("G")
         await driven.shows("+0 new")
+
+
+@pytest.mark.parametrize("filter", ["", "progress"])
+async def test_a_late_event_stands_at_its_time_and_moves_nothing_that_is_read(tmp_path: Path, filter: str) -> None:
+    live = [record for record in noon.runs() if record.id in (noon.LIVE, noon.HOVERING)]
+    events = {noon.LIVE: Growing(many_events(60)), noon.HOVERING: Growing([])}
+
+    class OfEach:
+        def events(self, run_id: str, after: str | None) -> Any:
+            return events[run_id].events(run_id, after)
+
+    async with console(noon.service(runs=live, events=OfEach()), tmp_path, size=NARROW) as driven:
+        await on_tail(driven)
+        await driven.comes("60 events")
+        if filter:
+            await driven.press("slash")
+            await driven.type(filter)
+            await driven.press("enter")
+            await driven.shows("60 of 60 events match")
+        await driven.press("pageup", "pageup", "k", "k")
+        await driven.shows("PAUSED")
+        (read,) = (row for row in driven.lines if "▸" in row)
+        place = driven.lines.index(read)
+        late = event(900, "progress", execution_id=noon.HOVERING, at=noon.at(58.5))
+        events[noon.HOVERING].listed.append(dict(late.raw))
+        await driven.comes("61 of 61 events" if filter else "61 events", within_s=30)
+        assert driven.lines[place] == read
+        await driven.press("g")
+        await driven.shows(re.compile(r"8f21…9b7e.*\n.*8f21…9b7e.*\n.*90cc…1f00.*\n.*8f21…9b7e"))
 
 
 @pytest.mark.exhaustive

@@ -170,10 +170,16 @@ class EventLog(LineList, inherit_bindings=False):
         self.set_following(following)
         self.update_count()
 
-    def update_count(self) -> None:
-        """Read the line count from the source, then follow the end or count the new lines."""
+    def update_count(self, *, moved: int = 0) -> None:
+        """Read the line count from the source, then follow the end or count the new lines.
+
+        Args:
+            moved: By how many lines the line at the cursor has moved; it stays where it is on the screen.
+        """
         self._forget()
         self._count = self._source.count()
+        if moved and not self._following:
+            self._move_along(moved)
         if self._following:
             self._seen = self._source.mark()
         self._cursor = max(0, min(self._cursor, self._count - 1))
@@ -336,6 +342,16 @@ class EventLog(LineList, inherit_bindings=False):
             if self._following and self._count:
                 self._cursor = self._count - 1
                 self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+        finally:
+            self._scrolls_itself = False
+
+    def _move_along(self, lines: int) -> None:
+        """Move cursor and window by as many lines."""
+        self._cursor += lines
+        self._scrolls_itself = True
+        try:
+            self.set_size()
+            self.scroll_to(y=self.scroll_y + lines, animate=False, force=True)
         finally:
             self._scrolls_itself = False
 
