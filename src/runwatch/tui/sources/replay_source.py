@@ -115,8 +115,9 @@ class ReplayedEvents:
         """Always empty: a gap belongs to the reading, not to the run."""
         return ()
 
-    async def grow(self) -> None:
+    async def grow(self) -> Sequence[int]:
         """Do nothing: the replay moves by itself."""
+        return ()
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
         """Return up to ``count`` events from ``start`` on, also those after the position, which will be shown soon."""
