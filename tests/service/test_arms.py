@@ -93,6 +93,8 @@ async def test_a_saved_model_is_a_whole_record(local: Local, saved: Saved) -> No
         "provider": "Lab",
         "model_id": "tiny-1",
         "model_deployment_id": deployment["model_deployment_id"],
+        "connection_id": saved.connection["connection_id"],
+        "connection_name": "Lab",
         "model_lifecycle": "active",
         "created_at": NOW,
         "updated_at": NOW,
@@ -250,7 +252,7 @@ async def test_a_model_that_is_gone_degrades_its_option_until_it_is_back(
     server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-2"}]}))
     await sync(local, saved.path)
     gone = await read(local, arm)
-    assert (gone["status"], gone["status_reason"]) == ("degraded", "The connection no longer serves the model.")
+    assert (gone["status"], "no longer serves the model" in gone["status_reason"]) == ("degraded", True)
     assert gone["route_availability"] == {
         "status": "retired",
         "reason": "absent_from_feed",
@@ -294,7 +296,10 @@ async def test_a_failed_test_degrades_every_option_behind_the_connection(
     await post(local, f"{saved.path}/test")
     for arm in arms:
         shown = await read(local, arm)
-        assert (shown["status"], shown["status_reason"]) == ("degraded", "The source connection failed its test.")
+        connection_id = saved.connection["connection_id"]
+        test = f"To test it again: runwatch sources test {connection_id}"
+        reason = f"The connection {connection_id} failed its last test. {test}"
+        assert (shown["status"], shown["status_reason"]) == ("degraded", reason)
         assert (shown["route_availability"]["status"], shown["route_availability"]["reason"]) == (
             "suspended",
             "not_ready",

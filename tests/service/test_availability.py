@@ -24,6 +24,7 @@ def connection(**over: Any) -> Row:
         "binding_revision": 2,
         "tested_binding_revision": 2,
         "updated_at": "t1",
+        "connection_id": "conn_1",
         "endpoint": {"failed": {"broken": "the source failed"}, "removed": ["away"]},
     }
     return row(**{**usable, **over})
@@ -53,7 +54,8 @@ def test_every_other_connection_is_not_and_its_options_are_degraded(over: dict[s
     assert not is_usable(connection(**over))
     status, reason = find_status(GRANTS, deployment(), connection(**over))
     assert status == "degraded"
-    assert reason
+    assert reason is not None
+    assert over.get("revoked_at") or "runwatch sources test conn_1" in reason
     route = route_availability(GRANTS, deployment(), connection(**over))
     assert route is not None
     assert route["status"] == "suspended"

@@ -262,6 +262,7 @@ async def test_a_required_arm_runs_alone(work: LiveWork) -> None:
     await work.change(models.arms, {"arm_id": arm_id}, status="degraded")
     run = await work.done(live_body(arm_id=arm_id))
     assert (run["status"], run["reason"]) == ("failed", "arm_not_ready")
+    assert (run["required_arm"]["arm_id"], run["required_arm"]["status"]) == (arm_id, "degraded")
     part = only_slice(await work.receipt(run))
     assert (part["route"]["selected"], part["cost"]["calls"], part["model_provenance"]) == (None, 0, None)
     assert part["recorded_check"] == {

@@ -168,6 +168,7 @@ async def test_a_listed_model_that_a_user_removed_stays_off_until_it_is_added_ag
         }
         removed = await local.get(f"/v1/arms/{arm['arm_id']}")
         assert removed["status_reason"].startswith("Your organization removed the model")
+        assert removed["status_reason"].endswith(f"sources sync --model tiny-2 {path.rpartition('/')[2]}")
         assert removed["route_availability"]["reason"] == "operator_suspended"
         assert (await local.get(path))["removed_models"] == ["tiny-2"]
 

@@ -32,7 +32,7 @@ class AgentLifecycle(Record):
 class Arm(Record):
     """A registered option that runs may use: a model, an agent or a skill.
 
-    ``status_reason`` is an open member of the local service.
+    ``status_reason`` and ``connection_*`` are open members of the local service.
     """
 
     KIND = "arm"
@@ -51,6 +51,8 @@ class Arm(Record):
     model_deployment_id = text("model_deployment_id")
     model_lifecycle = text("model_lifecycle")
     credential_ref = text("credential_ref")
+    connection_id = text("connection_id")
+    connection_name = text("connection_name")
     endpoint = one(AgentEndpoint, "endpoint")
     lifecycle = one(AgentLifecycle, "lifecycle")
     artifact = mapping("artifact")

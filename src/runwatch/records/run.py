@@ -55,6 +55,15 @@ class CallError(Record):
     retention_expires_at = moment("retention_expires_at")
 
 
+class RequiredArm(Record):
+    """The one saved model that a run may use, where it was not ready. Not in the specification."""
+
+    arm_id = text("arm_id")
+    display_name = text("display_name")
+    status = text("status")
+    status_reason = text("status_reason")
+
+
 class Run(Record):
     """A submitted unit of work.
 
@@ -85,6 +94,7 @@ class Run(Record):
     reason = text("reason")
     current = anything("current")
     provider_errors = many(CallError, "provider_errors")
+    required_arm = one(RequiredArm, "required_arm")
 
     @property
     def is_final(self) -> bool:

@@ -44,6 +44,24 @@ def run_text(receipt: Receipt) -> str:
     return "\n".join(map(str, text_output.detail_lines(RUNS, RunFacts(run, receipt=receipt), CONTEXT)))
 
 
+@pytest.mark.parametrize(
+    ("arm", "said"),
+    [
+        (
+            {"status": "degraded", "status_reason": "Test it: runwatch sources test c1"},
+            "Test it: runwatch sources test c1",
+        ),
+        ({"status": "disabled"}, "disabled: runwatch arms show arm_1"),
+        ({"status": "ready"}, "Tiny (arm_1) is ready now: submit again."),
+    ],
+)
+def test_a_required_model_that_was_not_ready_is_told_with_what_makes_it_ready(arm: dict[str, Any], said: str) -> None:
+    required = {"arm_id": "arm_1", "display_name": "Tiny", **arm}
+    run = builders.run(status="failed", reason="arm_not_ready", required_arm=required)
+    shown = " ".join("\n".join(map(str, text_output.detail_lines(RUNS, RunFacts(run), CONTEXT))).split())
+    assert said in shown
+
+
 @pytest.mark.parametrize("kind", [*KINDS, "candidate_too_large", "internal"])
 def test_every_failure_of_a_call_has_words(kind: str) -> None:
     assert kind in FAILURE_WORDS

@@ -23,8 +23,8 @@ def outcome_json(transaction: Transaction, row: Row, preflight: Mapping[str, Any
 
 
 def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Build the JSON of options in the order of the rows. ``status_reason`` and the timestamps are not in the
-    specification.
+    """Build the JSON of options in the order of the rows. ``status_reason``, the connection and the timestamps are
+    not in the specification.
     """
     ids = tuple({row["model_deployment_id"] for row in rows if row["model_deployment_id"] is not None})
     served = {
@@ -37,9 +37,11 @@ def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, A
         form = _own_form(row)
         deployment = served.get(row["model_deployment_id"])
         if deployment is not None:
-            form["provider"] = provider_name(known[deployment["connection_id"]])
+            connection = known[deployment["connection_id"]]
+            form["provider"] = provider_name(connection)
+            form |= {"connection_id": connection["connection_id"], "connection_name": connection["display_name"]}
             form["model_lifecycle"] = deployment["definition"]["lifecycle"]
-            route = route_availability(row["data_class_grants"], deployment, known[deployment["connection_id"]])
+            route = route_availability(row["data_class_grants"], deployment, connection)
             if route is not None:
                 form["route_availability"] = route
         forms.append(form)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
+from runwatch.base.shell_words import runwatch_command
 from runwatch.service.transaction import Row
 
 READY: Final[tuple[str, str | None]] = ("ready", None)
@@ -47,13 +48,18 @@ def find_status(grants: Collection[str], deployment: Row, connection: Row) -> tu
     """Return the status of a model option that is not disabled, and the reason if it is not ready."""
     if not is_usable(connection):
         return "degraded", _connection_reason(connection)
+    connection_id, name = connection["connection_id"], deployment["upstream_ref"]
     if is_removed(deployment, connection):
-        return "degraded", "Your organization removed the model from its connection. Add it there by name to use it."
+        again = runwatch_command("sources sync", connection_id, model=name)
+        return "degraded", f"Your organization removed the model from {connection_id}. To add it again: {again}"
     if deployment["status"] != "listed":
-        gone = deployment["definition"]["lifecycle"] == "retired"
-        return "degraded", "The model is retired." if gone else "The connection no longer serves the model."
-    if why := connection["endpoint"].get(FAILED, {}).get(deployment["upstream_ref"]):
-        return "degraded", f"The model failed its last test: {why}."
+        if deployment["definition"]["lifecycle"] == "retired":
+            return "degraded", "The model is retired."
+        again = runwatch_command("sources sync", connection_id)
+        return "degraded", f"The connection {connection_id} no longer serves the model. To read its list again: {again}"
+    if why := connection["endpoint"].get(FAILED, {}).get(name):
+        again = runwatch_command("sources test", connection_id)
+        return "degraded", f"The model failed its last test: {why}. To test it again: {again}"
     if not set(grants) <= set(deployment["data_classes"]):
         return "degraded", "The model is no longer certified for every data class that the option is granted."
     return READY
@@ -90,6 +96,8 @@ def _unavailable(status: str, reason: str, since: str) -> dict[str, Any]:
 def _connection_reason(connection: Row) -> str:
     if connection["revoked_at"] is not None:
         return "The source connection was disconnected."
+    connection_id = connection["connection_id"]
+    test = runwatch_command("sources test", connection_id)
     if connection["test_state"] == "failed":
-        return "The source connection failed its test."
-    return "The source connection has not been tested since it last changed."
+        return f"The connection {connection_id} failed its last test. To test it again: {test}"
+    return f"The connection {connection_id} has not been tested since it last changed. To test it: {test}"

@@ -18,7 +18,9 @@ from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.tables import events
 from runwatch.service.tables import runs as runs_table
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.tables.live import live_runs
+from runwatch.service.tables.models import arms
+from runwatch.service.transaction import Row, Transaction, pick
 
 _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
 
@@ -51,14 +53,24 @@ def list_runs(transaction: Transaction, call: AuthenticatedRequest) -> dict[str,
         before=paging.before,
         limit=paging.limit,
     )
-    return paging.page("executions", rows, lambda shown: [runs.run_json(runs.run_from_row(row)) for row in shown])
+    return paging.page("executions", rows, lambda shown: [_form(transaction, runs.run_from_row(row)) for row in shown])
 
 
 def read_run(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return one run, with what providers said on its failed calls; lists, events and webhooks leave that out."""
     run = _find(transaction, call)
     errors = live_rows.provider_errors_json(transaction, run) if run.mode == "live" else []
-    return {**runs.run_json(run), **({"provider_errors": errors} if errors else {})}
+    return {**_form(transaction, run), **({"provider_errors": errors} if errors else {})}
+
+
+def _form(transaction: Transaction, run: RunState) -> dict[str, Any]:
+    """Build the JSON of a run. ``required_arm``, only after ``arm_not_ready``, is not in the specification."""
+    form = runs.run_json(run)
+    if run.reason != "arm_not_ready":
+        return form
+    arm_id = transaction.get(live_runs, {"execution_id": run.execution_id})["required_arm_id"]
+    arm = None if arm_id is None else transaction.one(arms, {"arm_id": arm_id})
+    return form if arm is None else {**form, "required_arm": pick(arm, "arm_id display_name status status_reason")}
 
 
 async def list_events(call: AuthenticatedRequest) -> ServiceResponse:

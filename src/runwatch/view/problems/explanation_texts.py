@@ -110,11 +110,12 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "no_eligible_arms": (
         "No saved model may run this: none is ready and granted all requested data classes.",
-        "Save a model, or ask for fewer data classes. A test run (`--mode echo`) needs no model.",
+        "Save a model, or ask for fewer data classes. `runwatch arms list` shows the status of each, and `runwatch arms"
+        " show ID` why one is not ready. A test run (`--mode echo`) needs no model.",
     ),
     "arm_not_ready": (
         "The saved model that the run requires is not ready: it is degraded or disabled.",
-        "Repair or enable it, or name another one.",
+        "`runwatch arms show ID` says why. Test its connection with `runwatch sources test ID`, or name another one.",
     ),
     "runtime_exceeded": (
         "The run took longer than its `max_runtime_s` and was ended.",

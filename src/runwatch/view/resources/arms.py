@@ -56,7 +56,10 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         column("tags|capability_tags", format=joined_cell, hide_order=2, min_cells=10),
         id_column("arm|id|arm_id=id", hide_order=1),
     ),
-    fields=fields("provider deployment|model_deployment_id reason|status_reason route=route_availability.status"),
+    fields=fields(
+        "provider connection|connection_name connection_id deployment|model_deployment_id reason|status_reason"
+        " route=route_availability.status"
+    ),
     sections=(
         SectionSpec(
             "Saved",
@@ -67,7 +70,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
             ),
         ),
         SectionSpec("Model", member_lines(
-            "provider model_id model_deployment_id model_lifecycle:status credential_ref"
+            "provider model_id model_deployment_id model_lifecycle:status credential_ref connection_name connection_id"
         )),
         SectionSpec("Route", member_lines("status:status reason since:time until:time", under="route_availability")),
         SectionSpec(
@@ -89,5 +92,8 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
     facets=("kind", "status", "route", "cost", "classes", "provider"),
     actions=ACTIONS,
     create_actions=MAKES,
-    links=(RecordLink("deployment", "deployment", lambda it: it.model_deployment_id),),
+    links=(
+        RecordLink("deployment", "deployment", lambda it: it.model_deployment_id),
+        RecordLink("connection", "connection", lambda it: it.connection_id),
+    ),
 )  # fmt: skip

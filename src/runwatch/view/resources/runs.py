@@ -17,7 +17,7 @@ from runwatch.view.runs.decision_packet import (
     run_outcome_title,
 )
 from runwatch.view.runs.event_lines import last_event_text
-from runwatch.view.runs.provider_calls import end_advice_text, end_reason_text, provider_error_text
+from runwatch.view.runs.provider_calls import end_advice_text, end_reason_text, provider_error_text, required_arm_text
 from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue, run_facts
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.members import column, field, id_column, member_lines
@@ -289,8 +289,15 @@ def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 
 
 def _next(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
-    reason = facts.reason.value
+    reason, arm = facts.reason.value, facts.run.required_arm
+    if reason == "arm_not_ready" and arm is not None and arm.arm_id:
+        return required_arm_text(arm)
     return None if reason is None else end_advice_text(reason, facts.receipt, facts.provider_errors)
+
+
+def _shows_arm(facts: RunFacts) -> str:
+    """Return ``required_arm`` unless it should be listed again, because no line above tells it."""
+    return "required_arm" if facts.reason.value == "arm_not_ready" and not facts.run.flaws() else ""
 
 
 _UNDECIDED: Final = DecisionPacket({})
@@ -352,7 +359,7 @@ SECTIONS: Final = (
             ComputedLine("note", _note), ComputedLine("verdict", _verdict),
             ComputedLine("status", lambda facts, _, context: _status(facts, context), _own_status),
             _told("reason", "reason")._replace(draw=_reason_line), ComputedLine("why", _why),
-            ComputedLine("next", _next), ComputedLine("provider_errors", _provider_errors, _shows_errors),
+            ComputedLine("next", _next, _shows_arm), ComputedLine("provider_errors", _provider_errors, _shows_errors),
             _told("mode", "mode"), *member_lines("created_at:time completed_at:time"),
             ComputedLine("took", _took), ComputedLine("cost_usd", _cost_line, _shows_cost),
             ComputedLine("unknown_calls", _lacking, _shows_lacking),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from runwatch.base.shell_words import runwatch_command
 from runwatch.records.receipt import ProviderCall, Receipt, ReceiptSlice
-from runwatch.records.run import CallError
+from runwatch.records.run import CallError, RequiredArm
 from runwatch.view.problems.explanation_texts import CALL_WORDS, FAILURE_WORDS
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.text.format import RenderContext
@@ -100,6 +101,15 @@ def end_advice_text(reason: str, receipt: Receipt | None, errors: Sequence[CallE
         is_own = last.failure_kind == "internal" or last.outcome == "interrupted"
         return line(_SERVICE_FAILED if is_own else _WITHOUT_REFUSAL)
     return line(explain_reason(reason).next_step)
+
+
+def required_arm_text(arm: RequiredArm) -> SafeText:
+    """Say what makes the saved model ready that a run required."""
+    name = f"{line(arm.display_name or '')} ({line(arm.arm_id)})".strip()
+    if arm.status == "ready":
+        return line(f"{name} is ready now: submit again.", None)
+    show = runwatch_command("arms show", arm.arm_id or "")
+    return line(f"{name} is {line(arm.status)}: {line(arm.status_reason or show, None)}", None)
 
 
 def provider_error_text(error: CallError) -> SafeText:
