@@ -68,6 +68,13 @@ async def _replay(driven: Driven) -> None:
     await driven.shows("event 6 of 8")
 
 
+async def _wall(driven: Driven) -> None:
+    await driven.press(*("space",) * 9, "asterisk")
+    for _ in range(20):
+        await driven.pass_time(1)
+    await driven.hides("reading its events")
+
+
 async def _form(driven: Driven) -> None:
     await driven.press("+")
     await driven.shows("Request, exactly as sent")
@@ -97,6 +104,7 @@ NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
     "runs": _runs,
     "timeline": _timeline,
     "replay": _replay,
+    "wall": _wall,
     "receipt": _receipt,
     "run-form": _form,
     "cancel": _cancel,

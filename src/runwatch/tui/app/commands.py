@@ -79,6 +79,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     yield PaletteCommand("codes", BY_ID["screen.groups"].help, _go(console, "codes"), keys.shown("screen.groups"))
     yield PaletteCommand("tail", BY_ID["screen.tail_all"].help, partial(tail_runs, console),
                   keys.shown("screen.tail_all"), argument_name="all", known=("all",))  # fmt: skip
+    yield PaletteCommand("wall", BY_ID["screen.wall"].help, _go(console, "wall"), keys.shown("screen.wall"))
     yield PaletteCommand("overview", "Go to the overview.", _go(console, "overview"), keys.shown("app.overview"))
     yield PaletteCommand("settings", "Show and change the settings.", _go(console, "settings"),
                   keys.shown("app.settings"))  # fmt: skip

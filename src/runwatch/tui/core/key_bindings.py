@@ -17,7 +17,7 @@ from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 from runwatch.base.closest_word import closest_word
 from runwatch.view.text.safe_text import SafeText, line
 
-KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "replay", "text", "form", "sheet"]
+KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "replay", "wall", "text", "form", "sheet"]
 """Where an action works: everywhere, on a screen, or in one kind of focused pane."""
 
 SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
@@ -28,6 +28,7 @@ SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
     "tail": "In a list of events",
     "detail": "In details",
     "replay": "In a replay",
+    "wall": "On the run wall",
     "text": "In a text of several lines",
     "form": "In a form",
     "sheet": "In a sheet",
@@ -101,6 +102,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.again", "A", "again", "Start a run like this one."),
     _action("screen.label", "i", "label", "Edit this run's label and note; they stay on this machine."),
     _action("screen.tail_all", "L", "tail all", "Follow the marked runs, or all live ones, in one list."),
+    _action("screen.wall", "*", "wall", "Show the marked runs, or all live ones, side by side."),
     _action("screen.replay", "m", "replay", "Replay this run: its state and events as they were."),
     _action("screen.open_run", "u", "its run", "Open the run of this event."),
     _action(
@@ -186,6 +188,13 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("replay.seek", "s", "go to time", "Go to a time: 14:05:10, +30s, -1m or 50%."),
     _action("replay.begin", "g home", "begin", "Go to the first event.", "go_to_end(0)"),
     _action("replay.end", "G end", "end", "Go to the last event.", "go_to_end(-1)"),
+    _action("wall.open", "enter", "open", "Open the run of this tile."),
+    _action("wall.up", "up k", "up", "Go to the tile above.", "move_tile(0, -1)"),
+    _action("wall.down", "down j", "down", "Go to the tile below.", "move_tile(0, 1)"),
+    _action("wall.left", "left h", "left", "Go to the tile on the left.", "move_tile(-1, 0)"),
+    _action("wall.right", "right l", "right", "Go to the tile on the right.", "move_tile(1, 0)"),
+    _action("wall.next_page", "pagedown ctrl+d", "more runs", "Show the next runs.", "turn_page(1)"),
+    _action("wall.previous_page", "pageup ctrl+u", "previous runs", "Show the runs before.", "turn_page(-1)"),
     _action("text.editor", "ctrl+e", "editor", "Edit this text in the editor that $VISUAL or $EDITOR names."),
     _action("form.send", "f2 ctrl+enter", "review", "Review the request and send it, from any field.", "send"),
     _action("sheet.leave", "escape", "cancel", "Close without sending anything."),
@@ -210,7 +219,7 @@ RECORD_KEYS: Final = (
 SERVICE_ONLY: Final = frozenset(
     {"app.around", "app.find_servers", "app.outbox", "app.profile", "review.decide", "screen.add", "screen.again",
      "screen.destroy", "screen.edit", "screen.label", "screen.new", "screen.pause", "screen.refresh_all",
-     "screen.tail_all", "screen.test", "tail.follow"}
+     "screen.tail_all", "screen.test", "screen.wall", "tail.follow"}
 )  # fmt: skip
 """Actions without a use when an opened file replaces the service; the status bar does not offer them then."""
 

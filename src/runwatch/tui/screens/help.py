@@ -219,7 +219,7 @@ class HelpScreen(CoveringScreen):
 
     def _keys(self) -> list[DetailSection]:
         """Return the keys of the focused pane, of its screen and of the app, then the keys that work elsewhere."""
-        panes: list[KeyScope] = ["replay", "list", "tail", "detail", "review", "text", "form"]
+        panes: list[KeyScope] = ["replay", "wall", "list", "tail", "detail", "review", "text", "form"]
         here = [scope for scope in panes if any(action.id in self._active for action in list_actions(scope))]
         scopes: list[KeyScope] = [*here, "screen", "app"]
         made = [self._section(scope, SCOPE_TITLES[scope], only_active=True) for scope in scopes]

@@ -23,6 +23,7 @@ PAGE_CLASSES: Final = {
     SETTINGS: "settings.settings:SettingsScreen",
     "tail": "runs.merged_tail:MergedTailScreen",
     "replay": "runs.replay:ReplayScreen",
+    "wall": "runs.run_wall:RunWallScreen",
     "around": "problems.activity:ActivityScreen",
     "codes": "problems.problem_codes:ProblemCodesScreen",
     "account": "reports.usage:UsageScreen",

@@ -57,7 +57,7 @@ def resource_for_kind(kind: str) -> ResourceSpec[Any]:
     return _BY_KIND[kind]
 
 
-PAGES: Final = ("overview", "settings", "tail", "replay", "around", "codes", "account", "usage", "compliance")
+PAGES: Final = ("overview", "settings", "tail", "replay", "wall", "around", "codes", "account", "usage", "compliance")
 """Screens other than the list of one resource."""
 
 

@@ -84,7 +84,7 @@ class ReplayScreen(EventScreen):
     BINDINGS = make_bindings("replay", "screen.copy")
     HINTS = (
         "replay.play", "replay.next", "replay.faster", "replay.seek", "replay.begin", "replay.end",
-        ("screen.back", "to now"), ("screen.copy", "copy run id"),
+        ("screen.back", "to now"), ("screen.copy", "copy run id"), "app.quit",
     )  # fmt: skip
     DEFAULT_CSS = """
     ReplayScreen {

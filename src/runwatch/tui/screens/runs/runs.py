@@ -44,6 +44,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         "screen.again",
         "screen.add",
         "screen.tail_all",
+        "screen.wall",
         "screen.replay",
         "screen.label",
         "screen.destroy",
@@ -278,6 +279,13 @@ class RunsScreen(ResourceScreen, EventScreen):
 
         marked = self.table.marks
         self.go_to_view_later(tail_view([row.id for row in self._all_rows() if row.key in marked]))
+
+    def action_wall(self) -> None:
+        """Show the marked runs, or all live ones, side by side."""
+        from runwatch.tui.screens.runs.run_wall import wall_view
+
+        marked = self.table.marks
+        self.go_to_view_later(wall_view([row.id for row in self._all_rows() if row.key in marked]))
 
     def action_replay(self) -> None:
         """Replay the run under the cursor."""

@@ -1,0 +1,445 @@
+"""The wall of runs: the newest events of many runs side by side, the one in trouble largest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from textual import events
+from textual.containers import Container
+from textual.widget import Widget
+from textual.widgets import Static
+
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.settings.view_state import ViewState
+from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_content
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.bars.status_bar import KeyHint
+from runwatch.tui.widgets.panes.pane import BorderText
+from runwatch.tui.widgets.panes.run_tile import RunTile
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.runs.decision_packet import run_outcome_title
+from runwatch.view.runs.event_lines import render_event
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_wall import Trouble, WallGrid, find_trouble, fit_wall, wall_order
+from runwatch.view.text.copied_text import copied_word
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.styled_text import with_role
+
+if TYPE_CHECKING:
+    from runwatch.records.event import RunEvent
+    from runwatch.store.live.run_tails import TailUpdate
+
+NAME: Final = "wall"
+"""The screen's name."""
+
+RECENT_EVENTS: Final = 200
+"""Events of a run in memory: those drawn, and those in which a retry counts as trouble."""
+
+GATHER_S: Final = 0.25
+"""Seconds to gather changes of all tiles between two draws."""
+
+NOTES_EVERY_S: Final = 4
+"""Seconds between reads of the labels of runs."""
+
+_BETWEEN: Final = "\n"
+_KIND_FROM_CELLS: Final = 60
+"""Width of a tile from which its events have their kind."""
+
+
+def wall_view(run_ids: Sequence[str] = ()) -> ViewState:
+    """Return the view of these runs, or of every live run if there are none."""
+    return ViewState(NAME, selected=_BETWEEN.join(run_ids))
+
+
+class RunWallScreen(ConsoleScreen):
+    """The screen of the wall. Without chosen runs it shows every live one; one that ends stays."""
+
+    BINDINGS = make_bindings("wall", "screen.copy", "screen.new", "screen.replay")
+    HINTS = (
+        "wall.open", "wall.next_page", "screen.replay", ("screen.copy", "copy run id"), "screen.refresh", "app.quit",
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    RunWallScreen {
+        & #wall {
+            layout: grid;
+            height: 1fr;
+        }
+        & #wall-note {
+            height: auto;
+            padding: 1 2;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chosen: tuple[str, ...] = ()
+        self._run_ids: list[str] = []
+        self._order: list[str] = []
+        self._page = 0
+        self._grid = WallGrid(1, 1, 1)
+        self._events: dict[str, list[RunEvent]] = {}
+        self._troubles: dict[str, Trouble] = {}
+        self._labels: dict[str, str] = {}
+        self._dirty: set[str] = set()
+        self._is_reading = False
+        self._has_chosen_tile = False
+        self._seconds = 0
+        self._noted: SafeText | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Create the grid; its tiles come with the runs."""
+        yield Static(id="wall-note")
+        yield Container(id="wall")
+
+    def polled_lists(self) -> tuple[type[Record], ...]:
+        """Return runs, which show what is live."""
+        return (Run,)
+
+    def breadcrumbs(self) -> Sequence[str]:
+        return ("Run wall", "chosen runs" if self._chosen else "live runs")
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Return the hints, without that of more pages if there is one page."""
+        return [hint for hint in self.HINTS if hint != "wall.next_page" or self._pages > 1]
+
+    # Runs.
+
+    def on_mount(self) -> None:
+        self._begin()
+
+    def on_unmount(self) -> None:
+        """Stop following when the screen closes."""
+        session = self.console.session
+        if session is not None:
+            for run_id in self._run_ids:
+                session.live.tails.unfollow(run_id)
+
+    def session_opened(self) -> None:
+        """Start once the service is connected."""
+        self._begin()
+
+    def view_state(self, name: str) -> ViewState:
+        return ViewState(name, selected=_BETWEEN.join(self._chosen))
+
+    def restore_view(self, view: ViewState) -> None:
+        chosen = tuple(filter(None, view.selected.split(_BETWEEN)))
+        if chosen != self._chosen:
+            self.on_unmount()
+            self._chosen, self._run_ids, self._order, self._page = chosen, [], [], 0
+        self._begin()
+        self.show_crumbs()
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Add runs that have become live, and show what changed."""
+        self._begin()
+
+    def tail_moved(self, news: TailUpdate) -> None:
+        """Read the new events of a run on this page."""
+        if news.run_id in self._shown and news.count:
+            self._dirty.add(news.run_id)
+            self._read()
+
+    def tick(self) -> None:
+        """Update ages, and follow runs again whose tail was stopped."""
+        self._seconds += 1
+        if self._seconds % NOTES_EVERY_S == 1:
+            start_worker(self, self._read_labels(), "reading notes", group="wall labels", exclusive=True)
+        self._follow()
+        self._draw()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange the tiles for the new size."""
+        self._draw()
+
+    def on_run_tile_resized(self, message: RunTile.Resized) -> None:
+        """Fill a tile of another size."""
+        message.stop()
+        self._fill()
+
+    # Key actions.
+
+    def on_run_tile_opened(self, message: RunTile.Opened) -> None:
+        message.stop()
+        self.console.call_later(self.console.open_run, message.run_id)
+
+    def action_open(self) -> None:
+        """Open the run of the focused tile."""
+        run_id = self._focused_run
+        if run_id:
+            # Deferred, because this screen cannot wait for its own removal.
+            self.console.call_later(self.console.open_run, run_id)
+
+    def action_replay(self) -> None:
+        from runwatch.tui.screens.runs.replay import replay_view
+
+        run_id = self._focused_run
+        if run_id:
+            self.go_to_view_later(replay_view(run_id))
+
+    def action_move_tile(self, columns: int, rows: int) -> None:
+        """Move the focus to the tile on that side."""
+        self._has_chosen_tile = True
+        tiles, here = self._tiles, next((tile for tile in self._tiles if tile.has_focus_within), None)
+        if here is None:
+            if tiles:
+                tiles[0].focus_lines()
+            return
+        at = here.region
+        wanted = (
+            at.x - 1 if columns < 0 else at.right if columns > 0 else at.x + 1,
+            at.y - 1 if rows < 0 else at.bottom if rows > 0 else at.y + 1,
+        )
+        there = next((tile for tile in tiles if tile.run_id and tile.region.contains(*wanted)), None)
+        if there is not None:
+            there.focus_lines()
+
+    def action_turn_page(self, pages: int) -> None:
+        """Show the runs that the window has no room for."""
+        page = max(0, min(self._page + pages, self._pages - 1))
+        if page != self._page:
+            self._page = page
+            self._follow()
+            self._draw()
+
+    def action_new(self) -> None:
+        self.console.open_run_form()
+
+    async def action_copy(self) -> None:
+        """Copy the id of the focused run."""
+        run_id = self._focused_run
+        if run_id:
+            await self.console.copy_text(copied_word(run_id), line("run id"))
+
+    def action_refresh(self) -> None:
+        session = self.console.session
+        if session is not None:
+            session.live.scheduler.ask_anyway()
+            for run_id in self._shown:
+                session.live.tails.hurry(run_id, is_asked=False)
+
+    # Internals.
+
+    @property
+    def _tiles(self) -> list[RunTile]:
+        return list(self.query(RunTile))
+
+    @property
+    def _focused_run(self) -> str:
+        return next((tile.run_id for tile in self._tiles if tile.has_focus_within), "")
+
+    @property
+    def _pages(self) -> int:
+        return max(1, -(-len(self._order) // self._grid.tiles))
+
+    @property
+    def _shown(self) -> list[str]:
+        """The runs on this page, the one in trouble first."""
+        first = self._page * self._grid.tiles
+        return self._order[first : first + self._grid.tiles]
+
+    def _begin(self) -> None:
+        session = self.console.session
+        if session is None or not self.is_mounted:
+            self._show_note()
+            return
+        known = set(self._run_ids)
+        self._run_ids += [run_id for run_id in self._chosen or self._live() if run_id not in known]
+        self._draw()
+        self._follow()
+
+    def _live(self) -> list[str]:
+        """Return the live runs, newest first."""
+        session = self.console.session
+        assert session is not None
+        records = session.store.collection(session.scope.profile, Run.KIND).records
+        live = [record for record in records if isinstance(record, Run) and not record.is_final]
+        return [run.id for run in sorted(live, key=lambda run: str(run.raw.get("created_at") or ""), reverse=True)]
+
+    def _follow(self) -> None:
+        """Follow the runs of this page alone, so that the requests of the others do not slow them down."""
+        session = self.console.session
+        if session is None:
+            return
+        shown, tails = self._shown, session.live.tails
+        for run_id in self._run_ids:
+            if run_id in shown and not tails.follows(run_id):
+                tails.follow(run_id, in_focus=False)
+            elif run_id not in shown and tails.follows(run_id):
+                tails.unfollow(run_id)
+        new = [run_id for run_id in shown if run_id not in self._events]
+        if new:
+            self._dirty.update(new)
+            self._read()
+
+    def _read(self) -> None:
+        if not self._is_reading and self._dirty:
+            self._is_reading = True
+            start_worker(self, self._read_events(), "reading events", group="wall")
+
+    async def _read_events(self) -> None:
+        """Read the newest events of the runs that have new ones; those that come meanwhile are read together."""
+        session = self.console.session
+        try:
+            while self._dirty and session is not None:
+                runs, self._dirty = self._dirty, set()
+                for run_id in runs:
+                    self._events[run_id] = await session.events.window(
+                        session.scope, run_id, -RECENT_EVENTS, RECENT_EVENTS
+                    )
+                self._draw()
+                await self.console.clock.sleep(GATHER_S)
+        finally:
+            self._is_reading = False
+
+    async def _read_labels(self) -> None:
+        session = self.console.session
+        if session is not None:
+            notes = await session.notes.list_for(session.scope, Run.KIND)
+            self._labels = {note.record_id: note.text for note in notes if note.purpose == "label"}
+
+    def _facts(self, run_id: str) -> RunFacts:
+        session = self.console.session
+        assert session is not None
+        collection, receipts = (
+            session.store.collection(session.scope.profile, kind) for kind in (Run.KIND, Receipt.KIND)
+        )
+        known, receipt = collection.by_id.get(run_id), receipts.by_id.get(run_id)
+        record = known.record if known is not None and isinstance(known.record, Run) else Run({"execution_id": run_id})
+        found = receipt.record if receipt is not None and isinstance(receipt.record, Receipt) else None
+        recent = self._events.get(run_id)
+        last = session.live.tails.last_event(run_id) or (recent[-1] if recent else None)
+        return RunFacts(record, None, found, last, self._labels.get(run_id, ""))
+
+    def _draw(self) -> None:
+        """Order the runs by trouble, arrange the tiles, and fill them."""
+        if not self.is_mounted or self.console.session is None:
+            return
+        context = self.console.render_context()
+        facts = {run_id: self._facts(run_id) for run_id in self._run_ids}
+        self._troubles = {
+            run_id: find_trouble(one, self._events.get(run_id, ()), context) for run_id, one in facts.items()
+        }
+        self._order = sorted(self._run_ids, key=lambda run_id: wall_order(facts[run_id], self._troubles[run_id]))
+        self._arrange()
+        self._fill()
+        self._show_note()
+        self.show_crumbs(self._page_words())
+
+    def _arrange(self) -> None:
+        """Make a grid with as many tiles as there are runs on this page."""
+        wall = self.query_one("#wall", Container)
+        size = wall.size
+        if not size.width:
+            return
+        self._grid = grid = fit_wall(size.width, size.height, max(1, len(self._order)))
+        self._page = min(self._page, self._pages - 1)
+        tiles, wanted = self._tiles, len(self._shown)
+        if (wall.styles.grid_size_columns, wall.styles.grid_size_rows) != (grid.columns, grid.rows):
+            wall.styles.grid_size_columns, wall.styles.grid_size_rows = grid.columns, grid.rows
+        for number, tile in enumerate(tiles):
+            tile.display = number < wanted
+        if len(tiles) < wanted:
+            new = [RunTile() for _ in range(wanted - len(tiles))]
+            wall.mount(*new)
+            tiles += new
+        for number, tile in enumerate(tiles):
+            spans = (grid.columns_of_first, grid.rows_of_first) if number == 0 else (1, 1)
+            if (tile.styles.column_span, tile.styles.row_span) != spans:
+                tile.styles.column_span, tile.styles.row_span = spans
+        if tiles and wanted and self.focused is None:
+            self.call_after_refresh(tiles[0].focus_lines)
+
+    def _fill(self) -> None:
+        """Show a run in each tile; once the user has moved the focus, it stays on its run."""
+        if self.console.session is None:
+            return
+        focused, tiles = self._focused_run, self._tiles
+        for run_id, tile in zip(self._shown, tiles, strict=False):
+            facts = self._facts(run_id)
+            tile.show(run_id, self._edge(facts, self._troubles.get(run_id)), self._lines(run_id, tile))
+        if self._has_chosen_tile and focused and focused != self._focused_run:
+            there = next((tile for tile in tiles if tile.display and tile.run_id == focused), None)
+            if there is not None:
+                there.focus_lines()
+
+    def _edge(self, facts: RunFacts, trouble: Trouble | None) -> BorderText:
+        context = self.console.render_context()
+        glyphs = context.glyphs
+        state = run_outcome_title(facts.status, facts.packet.value, glyphs)
+        label = f"{line(facts.label, 20)} " if facts.label else ""
+        cells: dict[str, StyledSpan] = {}
+        for column in RUNS.columns:
+            if column.id in {"took", "cost"} and (drawn := column.draw(facts, context)) is not None:
+                text, role = with_role(drawn)
+                cells[column.id] = (text, str(role))
+        dot = label_span(f" {glyphs.dot} ")
+        known: list[Any] = [cells[name] for name in ("took", "cost") if name in cells]
+        age: StyledSpans = tuple(known[:1] + [part for one in known[1:] for part in (dot, one)])
+        counters: StyledSpans = line("") if trouble is None else ((trouble.words, str(trouble.role)),)
+        return BorderText(
+            title=(label_span(f"{label}{short_id(facts.id, glyphs)}", Role.PLAIN),),
+            state=((state.text, str(state.role)),), age=age, counters=counters,
+        )  # fmt: skip
+
+    def _lines(self, run_id: str, tile: RunTile) -> list[StyledSpans]:
+        found = self._events.get(run_id)
+        if not found:
+            session = self.console.session
+            news = None if session is None else session.live.tails.news(run_id)
+            is_read = news is not None and (news.answered_at is not None or news.is_complete)
+            reading = f"reading its events{self.console.glyphs.ellipsis}"
+            failure = None if news is None else news.failure
+            if failure is not None:
+                return [(label_span(f"no response: {failure.title}", Role.BAD),)]
+            return [(label_span("no event yet" if is_read else reading),)]
+        context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS
+        made: list[StyledSpans] = []
+        for event in found[-tile.rows :]:
+            drawn = render_event(event, context)
+            kind = f"  {drawn.kind:<9}" if has_kind else ""
+            made.append((label_span(f"{drawn.time}{kind}  "), (drawn.summary, str(drawn.role))))
+        return made
+
+    def _page_words(self) -> StyledSpans:
+        """Say how many runs are shown, and where the others are."""
+        total, shown = len(self._order), len(self._shown)
+        if shown == total:
+            return (label_span(f"{total} run{'s' * (total != 1)}"),)
+        first = self._page * self._grid.tiles
+        keys = self.console.keys
+        return (
+            label_span(f"{first + 1}-{first + shown} of {total} runs", Role.WARN),
+            label_span(
+                f", no more fit; {keys.shown('wall.next_page')} {keys.shown('wall.previous_page')} turn the page"
+            ),
+        )
+
+    def _show_note(self) -> None:
+        note = self._note()
+        if note != self._noted and self.is_mounted:
+            # Compared first, because showing the note lays out the whole screen.
+            self._noted = note
+            place = self.query_one("#wall-note", Static)
+            place.display = bool(note)
+            place.update(to_content(note, Role.QUIET))
+
+    def _note(self) -> SafeText:
+        if self.console.failure is not None:
+            return line(" ".join(self.failure_lines()), None)
+        if self.console.session is None:
+            return line(self.console.startup_status)
+        if self._order:
+            return line("")
+        keys = self.console.keys
+        return line(
+            f"No run is live. {keys.shown('screen.new')} starts one; on Runs, {keys.shown('list.mark')} marks runs and"
+            f" {keys.shown('screen.wall')} shows the marked ones."
+        )

@@ -1,0 +1,84 @@
+"""One tile of the wall of runs: a frame with the run's state, and its newest events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from textual import events
+from textual.message import Message
+from textual.widgets import Static
+
+from runwatch.tui.core.rendering import StyledSpans, to_lines
+from runwatch.tui.widgets.panes.pane import BorderText, Pane
+
+
+class TileLines(Static, can_focus=True):
+    """The newest events of a tile, one line each."""
+
+    DEFAULT_CSS = """
+    TileLines {
+        height: 1fr;
+        padding: 0 1;
+        background: $background;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+    }
+    """
+
+
+class RunTile(Pane):
+    """A tile.
+
+    Attributes:
+        run_id: The run shown; empty for none.
+    """
+
+    @dataclass(eq=False, repr=False)
+    class Opened(Message):
+        """The user opened the tile's run with the mouse."""
+
+        run_id: str
+
+    class Resized(Message):
+        """The number of events that fit has changed."""
+
+    def __init__(self) -> None:
+        self._lines: Final = TileLines()
+        super().__init__(self._lines)
+        self.run_id = ""
+        self._shown: tuple[StyledSpans, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of events that fit."""
+        return max(1, self.content_size.height)
+
+    @property
+    def cells(self) -> int:
+        """Width of an event."""
+        return max(1, self.content_size.width - 2)
+
+    def show(self, run_id: str, edge: BorderText, lines: Sequence[StyledSpans]) -> None:
+        """Show a run."""
+        self.run_id = run_id
+        self.set_border_text(title=edge.title, state=edge.state, age=edge.age, counters=edge.counters)
+        if tuple(lines) != self._shown:
+            self._shown = tuple(lines)
+            self._lines.update(to_lines(lines))
+
+    def focus_lines(self) -> None:
+        """Take the focus."""
+        self._lines.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draw as many events as fit now."""
+        super().on_resize(event)
+        self.post_message(self.Resized())
+
+    async def on_click(self, event: events.Click) -> None:
+        """Focus the tile; a second click opens its run."""
+        self._lines.focus()
+        if event.chain == 2 and self.run_id:
+            self.post_message(self.Opened(self.run_id))

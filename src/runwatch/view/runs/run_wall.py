@@ -1,0 +1,126 @@
+"""The wall of runs: how many tiles fit a window, and which run is in trouble and so gets the largest tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from runwatch.records.event import RunEvent
+from runwatch.view.runs.decision_packet import is_rejected
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_trace import RETRIES
+from runwatch.view.text.format import RenderContext, short_duration
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+TILE_CELLS: Final = 38
+TILE_ROWS: Final = 7
+"""Smallest useful tile, with its frame."""
+
+MAX_TILES: Final = 50
+"""Most tiles at once: with more runs to follow, each would be read too seldom to be live."""
+
+SILENT_S: Final = 60
+"""A live run without an event for so many seconds is in trouble."""
+
+_WAITING: Final = frozenset({"accepted", "queued"})
+_ENOUGH: Final = 3
+"""Columns, and rows, of which the largest tile takes two."""
+
+
+class WallGrid(NamedTuple):
+    """A grid of equal cells; the first tile may take several.
+
+    Attributes:
+        tiles: Number of tiles that fit.
+        columns_of_first: Columns that the first tile takes.
+        rows_of_first: Rows that it takes.
+    """
+
+    columns: int
+    rows: int
+    tiles: int
+    columns_of_first: int = 1
+    rows_of_first: int = 1
+
+
+class Trouble(NamedTuple):
+    """What is wrong with a run.
+
+    Attributes:
+        weight: 0 for nothing; more is worse.
+        words: A few words; empty for nothing.
+    """
+
+    weight: int
+    words: SafeText
+    role: Role
+
+
+_NONE: Final = Trouble(0, line(""), Role.QUIET)
+
+
+def fit_wall(cells: int, rows: int, runs: int) -> WallGrid:
+    """Return the grid for so many runs in a window: as few and as large tiles as hold all, or all that fit."""
+    most = [
+        _grid(columns, lines)
+        for columns in range(1, max(1, cells // TILE_CELLS) + 1)
+        for lines in range(1, max(1, rows // TILE_ROWS) + 1)
+        if _grid(columns, lines).tiles <= MAX_TILES
+    ]
+    enough = [grid for grid in most if grid.tiles >= runs]
+    if not enough:
+        return max(most, key=lambda grid: grid.tiles)
+    # Of two grids with as many cells, wide tiles show more of each event.
+    return min(enough, key=lambda grid: (runs > 1 and not _has_largest(grid), grid.columns * grid.rows, grid.columns))
+
+
+def _grid(columns: int, rows: int) -> WallGrid:
+    """Return the grid whose first tile is larger than the others, where there is room."""
+    wide = 2 if columns >= _ENOUGH or (columns > 1 and rows > 1) else 1
+    high = 2 if rows >= _ENOUGH and columns != 2 else 1
+    return WallGrid(columns, rows, columns * rows - wide * high + 1, wide, high)
+
+
+def _has_largest(grid: WallGrid) -> bool:
+    return grid.columns_of_first * grid.rows_of_first > 1
+
+
+def find_trouble(facts: RunFacts, events: Sequence[RunEvent], context: RenderContext) -> Trouble:
+    """Return the worst that is known of a run: failed or blocked, tried again, silent or waiting for long.
+
+    Args:
+        events: Its newest events, in order.
+    """
+    if facts.status in {"failed", "expired"} or is_rejected(facts.packet.value):
+        packet = facts.packet.value
+        reason = facts.reason.value or (None if packet is None else packet.verdict)
+        role = Role.WARN if facts.status == "expired" else Role.BAD
+        mark = context.glyphs.warn if facts.status == "expired" else context.glyphs.bad
+        return Trouble(4, line(f"{mark} {line(reason or facts.status or 'blocked', 30)}"), role)
+    retries = sum(event.state == "progress" and event.reason in RETRIES for event in events)
+    if retries:
+        word = "retry" if retries == 1 else "retries"
+        # Of a run that ended well, it is no trouble any more.
+        return Trouble(1 if facts.is_final else 3, line(f"{context.glyphs.arrow} {retries} {word}"), Role.WARN)
+    quiet_s = _quiet_s(facts, events, context.now)
+    if quiet_s is not None and quiet_s >= SILENT_S:
+        waits = facts.status in _WAITING
+        what = "waits" if waits else "silent"
+        return Trouble(2, line(f"{context.glyphs.warn} {what} {short_duration(quiet_s)}"), Role.WARN)
+    return _NONE
+
+
+def _quiet_s(facts: RunFacts, events: Sequence[RunEvent], now: datetime) -> float | None:
+    """Return for how many seconds a live run has said nothing; ``None`` if it has ended or that is not known."""
+    if facts.is_final:
+        return None
+    since = next((event.at for event in reversed(events) if event.at is not None), facts.run.created_at)
+    return None if since is None else (now - since).total_seconds()
+
+
+def wall_order(facts: RunFacts, trouble: Trouble) -> tuple[int, int]:
+    """Return the sort key of a run on the wall: the worst first, then other live ones, those that ended well last."""
+    is_over = facts.is_final and trouble.weight <= 1
+    return int(is_over), -trouble.weight

@@ -1,0 +1,115 @@
+"""The wall shows many runs at once, the one in trouble largest, and counts those that do not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.builders import event, run
+from tests.support.scripted import ScriptedService
+from tests.tui import noon
+from tests.tui.console import Driven, console
+from tests.tui.golden import check_golden
+
+from runwatch.tui.screens.runs.run_wall import RunWallScreen
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.panes.run_tile import RunTile
+
+
+def busy(count: int = 9) -> ScriptedService:
+    """So many live runs with events, and a test that adds to them."""
+    runs = [run(f"ex_{number:03}", "running", created_at=noon.at(30 + number)) for number in range(count)]
+    events = {one.id: [event(n, "progress", execution_id=one.id, at=noon.at(9 - n)) for n in range(3)] for one in runs}
+    return ScriptedService(runs=runs, events=events)
+
+
+async def on_wall(driven: Driven) -> RunWallScreen:
+    await driven.press("asterisk")
+    await driven.until(lambda: isinstance(driven.app.screen, RunWallScreen), "the wall")
+    screen = driven.app.screen
+    assert isinstance(screen, RunWallScreen)
+    return screen
+
+
+def tiles(driven: Driven) -> list[RunTile]:
+    return [tile for tile in driven.app.screen.query(RunTile) if tile.display]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+async def test_live_runs_are_side_by_side(size: tuple[int, int], tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=size) as driven:
+        await driven.shows("8f21")
+        await on_wall(driven)
+        for _ in range(6):
+            await driven.pass_time(1)
+        await driven.shows("accepted  0.86")
+        await driven.shows("◷ silent 3m")
+        check_golden(f"{size[0]}x{size[1]}/wall", driven.text)
+
+
+async def test_at_least_eight_tails_fit_a_window_of_usual_size(tmp_path: Path) -> None:
+    async with console(busy(), tmp_path, size=(120, 36)) as driven:
+        await driven.shows("ex_001")
+        await on_wall(driven)
+        for _ in range(20):
+            await driven.pass_time(1)
+        assert len(tiles(driven)) == 9
+        assert driven.text.count("progress") == 27
+        assert "fit" not in driven.text
+
+
+async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_path: Path) -> None:
+    async with console(busy(), tmp_path, size=(80, 24)) as driven:
+        await driven.shows("ex_001")
+        await on_wall(driven)
+        await driven.shows("1-5 of 9 runs, no more fit")
+        follows = driven.session.live.tails.follows
+        assert follows("ex_000")
+        assert not follows("ex_008")
+        await driven.press("pagedown")
+        await driven.shows("6-9 of 9 runs, no more fit")
+        await driven.comes("ex_008")
+        assert follows("ex_008")
+        assert not follows("ex_000")
+
+
+async def test_the_run_in_trouble_gets_the_largest_tile(tmp_path: Path) -> None:
+    service = busy()
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await driven.shows("ex_001")
+        await on_wall(driven)
+        await driven.press("right", "down")
+        focused = driven.app.screen._focused_run  # type: ignore[attr-defined]
+        service.runs[5]["status"] = "failed"
+        service.runs[5]["reason"] = "fallback_exhausted"
+        await driven.comes("✗ fallback_exhausted", within_s=30)
+        first = tiles(driven)[0]
+        assert first.run_id == "ex_005"
+        assert first.size.width > 1.5 * tiles(driven)[1].size.width
+        # The focus stays on its run, wherever that goes.
+        assert driven.app.screen._focused_run == focused  # type: ignore[attr-defined]
+
+
+async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        await driven.shows("8f21")
+        for chosen in (noon.LIVE, noon.FALLBACK):
+            await driven.select(chosen)
+            await driven.press("space")
+        await on_wall(driven)
+        await driven.comes("5c9d…80b1")
+        assert [tile.run_id for tile in tiles(driven)] == [noon.FALLBACK, noon.LIVE]
+        await driven.press("down", "enter")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the run to open")
+        await driven.until(lambda: driven.table.cursor_key == noon.LIVE, "the run")
+        await driven.press("left_square_bracket")
+        await driven.comes("2 runs")
+        assert not driven.session.live.tails.follows(noon.DONE)
+
+
+async def test_without_a_live_run_the_wall_says_what_to_do(tmp_path: Path) -> None:
+    service = noon.service(runs=[record for record in noon.runs() if record.is_final])
+    async with console(service, tmp_path) as driven:
+        await driven.shows("3fd2")
+        await on_wall(driven)
+        await driven.shows("No run is live.")
