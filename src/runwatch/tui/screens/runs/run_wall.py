@@ -88,6 +88,7 @@ class RunWallScreen(ConsoleScreen):
         self._events: dict[str, list[RunEvent]] = {}
         self._troubles: dict[str, Trouble] = {}
         self._labels: dict[str, str] = {}
+        self._drawn: dict[str, tuple[object, list[StyledSpans]]] = {}
         self._dirty: set[str] = set()
         self._is_reading = False
         self._has_chosen_tile = False
@@ -401,11 +402,17 @@ class RunWallScreen(ConsoleScreen):
                 return [(label_span(f"no response: {failure.title}", Role.BAD),)]
             return [(label_span("no event yet" if is_read else reading),)]
         context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS
+        # Lines have no ages, so they stay until there are others, however often the frames change.
+        key = (found, tile.rows, has_kind, context.time, context.now.date(), context.glyphs)
+        known = self._drawn.get(run_id)
+        if known is not None and known[0] == key:
+            return known[1]
         made: list[StyledSpans] = []
         for event in found[-tile.rows :]:
             drawn = render_event(event, context)
             kind = f"  {drawn.kind:<9}" if has_kind else ""
             made.append((label_span(f"{drawn.time}{kind}  "), (drawn.summary, str(drawn.role))))
+        self._drawn[run_id] = key, made
         return made
 
     def _page_words(self) -> StyledSpans:
