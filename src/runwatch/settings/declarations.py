@@ -131,15 +131,15 @@ class Settings(SettingsGroup):
     time = choice_setting("time", ("relative", "local", "utc"), "How times are shown: relative, local or UTC.")
     bell = bool_setting(
         "bell",
-        "Ring the terminal's bell when a run fails or expires that you follow, submitted or added,"
+        "Ring the terminal's bell when a run fails or expires that you follow, pinned, submitted or added,"
         " and when an error is shown.",
     )
-    notice = bool_setting("notice", "Show a notice when a run that you follow, submitted or added ends.")
+    notice = bool_setting("notice", "Show a notice when a run that you follow, pinned, submitted or added ends.")
     desktop_notice = choice_setting(
         "desktop_notice",
         ("auto", "osc9", "osc777", "osc99", "off"),
-        "Show a notice on the desktop, while the window has no focus, when a run that you follow, submitted or added"
-        " ends: as the terminal can, by one of its sequences, or not at all.",
+        "Show a notice on the desktop, while the window has no focus, when a run that you follow, pinned, submitted or"
+        " added ends: as the terminal can, by one of its sequences, or not at all.",
     )
     clipboard = choice_setting(
         "clipboard",

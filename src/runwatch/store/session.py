@@ -31,6 +31,7 @@ from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal
 from runwatch.store.repositories.notes import LocalNotes
 from runwatch.store.repositories.outbox import CANCEL, Outbox, UnconfirmedWrite, WriteRequest
+from runwatch.store.repositories.pins import Pins
 from runwatch.store.repositories.record_cache import RecordCache
 from runwatch.store.repositories.record_versions import VERSIONED_KINDS, RecordVersions
 from runwatch.store.repositories.scope import Scope, read_scope
@@ -85,6 +86,7 @@ class ServiceSession:
         self.watch_list: Final = WatchList(database, clock=clock)
         self.cache: Final = RecordCache(database)
         self.notes: Final = LocalNotes(database, clock=clock)
+        self.pins: Final = Pins(self.notes)
         self.versions: Final = RecordVersions(database)
         self.live: Final = Poller(
             client,

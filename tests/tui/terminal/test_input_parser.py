@@ -62,6 +62,7 @@ def read(data: bytes) -> list[str]:
         (b"\x1bOP\x1b[[B\x1b[3$", ["f1", "f2", "shift+delete"]),
         (b"\x1b[27u\x1b[97;5u", ["escape", "ctrl+a"]),
         (b"\x1bx", ["alt+x"]),
+        (b"\x1b1", ["alt+1"]),
         ("\x1bé".encode(), ["alt+é"]),
         (b"\x1bf", ["ctrl+right"]),
         (b"\x1bO", ["alt+shift+o"]),

@@ -15,8 +15,8 @@ from runwatch.store.db.database import Database
 from runwatch.store.db.text_codec import decode_text, encode_text
 from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scope_row
 
-NotePurpose = Literal["label", "note", "decision", "intent"]
-"""Purpose of a note; a record has at most one note of each."""
+NotePurpose = Literal["label", "note", "decision", "intent", "pins"]
+"""Purpose of a note; a record has at most one note of each. The pins of a scope are about no record."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,10 +64,12 @@ if TYPE_CHECKING:
     from runwatch.api.calls import RequestAttempt
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
+    from runwatch.tui.app.pins.board import PinBoard
     from runwatch.tui.app.profiles import ProfileManager
     from runwatch.tui.flows.unconfirmed_writes import UnconfirmedWrites
     from runwatch.tui.terminal.clipboard import CopyRoute
     from runwatch.tui.terminal.desktop_notice import NoticeRoute
+    from runwatch.tui.widgets.bars.pin_bar import PinBar
     from runwatch.tui.widgets.panes.command_line import CommandLine
     from runwatch.view.spec.action import ResourceAction
 
@@ -148,7 +150,29 @@ class ConsoleApp(NavigatingApp):
 
         return ProfileManager(self)
 
+    @cached_property
+    def pins(self) -> PinBoard:
+        """The pins of the current profile."""
+        from runwatch.tui.app.pins.board import PinBoard
+
+        return PinBoard(self, self._source)
+
     # Called by screens.
+
+    def make_pin_bar(self) -> PinBar | None:
+        # Without the pins, which are imported once the session is open.
+        tabs = self.pins.tabs() if "pins" in self.__dict__ else ()
+        if not tabs:
+            return None
+        from runwatch.tui.widgets.bars.pin_bar import PinBar
+
+        return PinBar(tabs, id="pins")
+
+    def has_pinned_run(self, run_id: str) -> bool:
+        return "pins" in self.__dict__ and self.pins.has_run(run_id)
+
+    def note_gone(self, kind: str, record_id: str) -> None:
+        self.pins.note_gone(kind, record_id)
 
     def header_info(self) -> HeaderInfo:
         return build_header_info(self)
@@ -257,6 +281,27 @@ class ConsoleApp(NavigatingApp):
         from runwatch.tui.flows.activity import open_activity_at_cursor
 
         open_activity_at_cursor(self)
+
+    def action_pin(self) -> None:
+        """Pin what is open or at the cursor, or unpin it."""
+        from runwatch.tui.app.pins.menu import toggle_pin
+
+        toggle_pin(self, self.pins)
+
+    def action_pins(self) -> None:
+        """Open the list of pins."""
+        from runwatch.tui.app.pins.menu import open_pin_list
+
+        open_pin_list(self, self.pins)
+
+    def action_go_to_pin(self, number: int) -> None:
+        """Go to a pin after all earlier keys were handled."""
+        if self.console_screen.connected_session() is not None:
+            self.call_later(self.pins.go_to, number)
+
+    def on_pin_bar_pin_clicked(self, message: PinBar.PinClicked) -> None:
+        message.stop()
+        self.action_go_to_pin(message.number)
 
     def action_help(self) -> None:
         from runwatch.tui.screens.help import open_help
@@ -432,6 +477,7 @@ class ConsoleApp(NavigatingApp):
                 # Only now, because the key works from now on.
                 self.notices.welcome(welcome_text(is_running=True, find=self.keys.shown("app.find_servers")))
             await self.report_unconfirmed_writes()
+            await self.pins.load(session)
         except RunwatchError as error:
             self.failure = error
         shown = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
@@ -452,6 +498,7 @@ class ConsoleApp(NavigatingApp):
         self.session, self.profile_name, self._listed = session, session.target.profile, ()
         self.failure = None
         start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes")
+        start_worker(self, self.pins.load(session), "reading pins", group="pins", exclusive=True)
 
     def make_screen(self, name: str) -> ConsoleScreen:
         screen = (
@@ -470,7 +517,8 @@ class ConsoleApp(NavigatingApp):
         """Poll the lists of this screen and stop polling those of the previous one."""
         if self.session is None:
             return
-        wanted = screen.polled_lists()
+        pinned = self.pins.polled_kinds() if "pins" in self.__dict__ else ()
+        wanted = tuple(dict.fromkeys((*screen.polled_lists(), *pinned)))
         for record in self._listed:
             if record not in wanted:
                 self.session.live.stop_list(record)
@@ -536,6 +584,8 @@ class ConsoleApp(NavigatingApp):
     def _second(self) -> None:
         # A header and a list border that change together make Textual redraw everything between them.
         self._seconds += 1
+        if "pins" in self.__dict__:
+            self.pins.tick()
         self._tick(recount=self._seconds % AGE_REFRESH_S == 0)
 
     def _tick(self, *, recount: bool = True) -> None:

@@ -20,7 +20,7 @@ BAD_ENDS: Final = frozenset({"failed", "expired"})
 
 
 class RunNotifier:
-    """Reports ends of runs that are followed, or that were submitted or added on this machine.
+    """Reports ends of runs that are followed or pinned, or that were submitted or added on this machine.
 
     Runs that ended badly ring the bell; all of them show a notice, here and on the desktop. A run is reported once, and
     only if it was known as live before, so that opening a list of old failures is quiet.
@@ -62,7 +62,9 @@ class RunNotifier:
         session = self._console.session
         if session is None:
             return
-        waited_for = [run for run in ended if session.live.tails.follows(run.id)]
+        waited_for = [
+            run for run in ended if session.live.tails.follows(run.id) or self._console.has_pinned_run(run.id)
+        ]
         if len(waited_for) < len(ended):
             # The watch list is on disk. Read it only now, because most runs belong to others.
             watched = {entry.run_id for entry in await session.watch_list.list(session.scope)}

@@ -85,6 +85,9 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("app.back_in_history", "[", "back", "Go back to the previous view.", "history(-1)"),
     _action("app.forward_in_history", "]", "forward", "Go forward to the next view.", "history(1)"),
     _action("app.last_view", "-", "last", "Switch between the last two views.", "last_view"),
+    _action("app.pin", "b", "pin", "Pin this record, filter or comparison to a numbered tab, or unpin it."),
+    _action("app.pins", "B", "pins", "List the pins: go there, rename, move, remove."),
+    *(_action(f"app.pin_{n}", f"alt+{n}", f"pin {n}", f"Go to pin {n}.", f"go_to_pin({n})") for n in range(1, 10)),
     _action("screen.back", "escape", "back", "Go back one level."),
     _action("screen.next_pane", "tab", "next pane", "Go to the next pane.", "app.focus_next"),
     _action("screen.previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "app.focus_previous"),
@@ -210,16 +213,17 @@ PINNED: Final = ("app.command", "app.help")
 """Hints that the status bar shows at every width."""
 
 RECORD_KEYS: Final = (
-    "list.open", "screen.replay", "screen.again", "screen.label", "review.decide", "screen.compare", "screen.spend",
+    "list.open", "screen.replay", "screen.again", "screen.label", "app.pin", "review.decide", "screen.compare",
+    "screen.spend",
     "screen.open_run", "screen.open_link", "screen.copy", "screen.copy_menu", "screen.copy_curl", "screen.raw",
     "screen.export", "app.around", "list.mark",
 )  # fmt: skip
 """Actions that do something with the record at the cursor, in the order of its menu."""
 
 SERVICE_ONLY: Final = frozenset(
-    {"app.around", "app.find_servers", "app.outbox", "app.profile", "review.decide", "screen.add", "screen.again",
-     "screen.destroy", "screen.edit", "screen.label", "screen.new", "screen.pause", "screen.refresh_all",
-     "screen.tail_all", "screen.test", "screen.wall", "tail.follow"}
+    {"app.around", "app.find_servers", "app.outbox", "app.pin", "app.pins", "app.profile", "review.decide",
+     "screen.add", "screen.again", "screen.destroy", "screen.edit", "screen.label", "screen.new", "screen.pause",
+     "screen.refresh_all", "screen.tail_all", "screen.test", "screen.wall", "tail.follow"}
 )  # fmt: skip
 """Actions without a use when an opened file replaces the service; the status bar does not offer them then."""
 

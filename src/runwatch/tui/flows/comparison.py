@@ -26,6 +26,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
+    from runwatch.store.repositories.pins import PinTarget
     from runwatch.view.table.rows import RecordRow
 
 
@@ -49,13 +50,17 @@ class CompareScreen(CoveringScreen):
         left: The side chosen first.
         right: The other side.
         place: Breadcrumbs of the screen it was opened from.
+        target: How to pin it; ``None`` if it cannot be found again.
     """
 
     BINDINGS = make_bindings("screen.raw", "screen.copy")
     AUTO_FOCUS = "#compare-view"
 
-    def __init__(self, left: ComparisonSide, right: ComparisonSide, place: Sequence[str]) -> None:
+    def __init__(
+        self, left: ComparisonSide, right: ComparisonSide, place: Sequence[str], target: PinTarget | None = None
+    ) -> None:
         super().__init__()
+        self._target: Final = target
         self._left: Final = left
         self._right: Final = right
         self._place: Final = tuple(place)
@@ -71,6 +76,12 @@ class CompareScreen(CoveringScreen):
     def hints(self) -> Sequence[KeyHint]:
         other = "differences only" if self._shows_all else "everything"
         return (("screen.raw", other), ("screen.copy", "copy value"), "screen.back")
+
+    def pin_targets(self) -> Sequence[PinTarget]:
+        return () if self._target is None else (self._target,)
+
+    def looked_at(self) -> PinTarget | None:
+        return self._target
 
     def on_mount(self) -> None:
         """Compare in a worker, because a record may be as large as a response."""
@@ -138,13 +149,24 @@ def cancel_comparison(screen: RowScreen) -> None:
     screen.notify_user("Comparison cancelled.")
 
 
-def open_comparison(screen: ConsoleScreen, left: ComparisonSide, right: ComparisonSide) -> None:
-    """Open the comparison of two JSON objects in front of a screen."""
-    screen.app.push_screen(CompareScreen(left, right, screen.breadcrumbs()))
+def open_comparison(
+    screen: ConsoleScreen, left: ComparisonSide, right: ComparisonSide, target: PinTarget | None = None
+) -> None:
+    """Open the comparison of two JSON objects in front of a screen.
+
+    Args:
+        target: How to pin it; ``None`` if it cannot be found again.
+    """
+    screen.app.push_screen(CompareScreen(left, right, screen.breadcrumbs(), target))
 
 
 def _compare(screen: RowScreen, left: RecordRow[Any], right: RecordRow[Any]) -> None:
-    open_comparison(screen, *(ComparisonSide(_name(screen, row), row.subject.raw) for row in (left, right)))
+    from runwatch.store.repositories.pins import PinTarget
+
+    left_side, right_side = (ComparisonSide(_name(screen, row), row.subject.raw) for row in (left, right))
+    is_pinnable = screen.pin_targets() and not screen.spec.is_local
+    target = PinTarget("comparison", screen.spec.name, (left.id, right.id)) if is_pinnable else None
+    open_comparison(screen, left_side, right_side, target)
 
 
 def _name(screen: RowScreen, row: RecordRow[Any]) -> SafeText:

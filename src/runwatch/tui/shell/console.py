@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.launch_options import LaunchOptions
     from runwatch.tui.shell.view_history import ViewHistory
     from runwatch.tui.widgets.bars.header_bar import HeaderInfo
+    from runwatch.tui.widgets.bars.pin_bar import PinBar
     from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
     from runwatch.view.runs.run_facts import RunFacts
     from runwatch.view.spec.action import ResourceAction
@@ -274,6 +275,19 @@ class Console(WidgetApp):
     def action_go(self, name: str) -> None:
         """Go to a screen after all earlier keys were handled."""
         raise NotImplementedError
+
+    # Pins.
+
+    def make_pin_bar(self) -> PinBar | None:
+        """Return a line of the pins for a new screen; ``None`` if there are none."""
+        return None
+
+    def has_pinned_run(self, run_id: str) -> bool:
+        """Return whether a run is pinned."""
+        return False
+
+    def note_gone(self, kind: str, record_id: str) -> None:
+        """Called when the service does not know a record that the user has named."""
 
     # Actions.
 

@@ -30,6 +30,7 @@ from runwatch.view.text.safe_text import SafeText, line
 if TYPE_CHECKING:
     from runwatch.records.record import Record
     from runwatch.store.live.run_tails import TailUpdate
+    from runwatch.store.repositories.pins import PinTarget
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.freshness import PaneState
     from runwatch.tui.widgets.lists.detail_view import DetailView
@@ -59,6 +60,10 @@ NOTES_REFRESH_S: Final = 4
 """Seconds between checks for notes written by other consoles on this machine."""
 
 
+PINS_FROM_ROWS: Final = 20
+"""Rows from which a window has room for the line of pins."""
+
+
 class ConsoleScreen(Screen[None]):
     """A screen between its bars. Subclasses provide the body and the texts of the bars."""
 
@@ -84,6 +89,9 @@ class ConsoleScreen(Screen[None]):
         &.-filtering > FilterBar {
             display: block;
         }
+        &.-low > #pins {
+            display: none;
+        }
     }
     """
 
@@ -95,6 +103,9 @@ class ConsoleScreen(Screen[None]):
         """Create header bar, breadcrumbs, body and status bar."""
         yield HeaderBar(id="context")
         yield Breadcrumbs(id="crumbs")
+        pins = self.console.make_pin_bar()
+        if pins is not None:
+            yield pins
         yield from self.body()
         yield StatusBar(id="status")
 
@@ -129,6 +140,7 @@ class ConsoleScreen(Screen[None]):
     async def _let_others_go_first(self) -> None:
         """Lay out in a separate iteration of the loop."""
         self._note_width()
+        self.set_class(self.size.height < PINS_FROM_ROWS, "-low")
         await asyncio.sleep(0)
 
     def _note_width(self) -> None:
@@ -161,6 +173,14 @@ class ConsoleScreen(Screen[None]):
     def view_state(self, name: str) -> ViewState:
         """Return the current view state, to restore it later."""
         return ViewState(name)
+
+    def pin_targets(self) -> Sequence[PinTarget]:
+        """Return what can be pinned here."""
+        return ()
+
+    def looked_at(self) -> PinTarget | None:
+        """Return the record, filter or comparison that the user looks at."""
+        return None
 
     def restore_view(self, view: ViewState) -> None:
         """Restore a view state; called once the screen has its widgets."""

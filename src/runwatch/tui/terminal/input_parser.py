@@ -174,6 +174,10 @@ class InputParser:
     def _sequence(self, found: re.Match[bytes]) -> Iterator[Message]:
         if found["alt"] is not None:
             text = found["alt"][1:].decode("utf-8", "ignore")
+            if text.isascii() and text.isdigit():
+                # Textual knows these as characters of a Mac's option key (checked on 8.2.8), which no key action has.
+                yield events.Key(f"alt+{text}", None)
+                return
             known = list(self._keys(f"\x1b{text}"))
             yield from known or (self._keys(text, alt=True) if text else ())
         elif found["key"] is not None:

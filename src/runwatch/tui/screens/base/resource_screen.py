@@ -31,6 +31,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import json_block, line
 
 if TYPE_CHECKING:
+    from runwatch.store.repositories.pins import PinTarget
     from runwatch.tui.widgets.lists.detail_layout import DetailLink
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.problems.copy_options import CopyOption
@@ -316,6 +317,33 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._wanted, self._opens_wanted = view.selected or None, view.is_open
         self.show_crumbs(self._filter_words())
         self.show_rows()
+
+    def pin_targets(self) -> Sequence[PinTarget]:
+        """Return the record at the cursor, then the filter."""
+        from runwatch.view.resources.registry import RESOURCES
+
+        # A list of several profiles, or of no resource, has a specification of its own.
+        if all(spec is not self.spec for spec in RESOURCES):
+            return ()
+        return [target for target in (self._record_target(), self._filter_target()) if target is not None]
+
+    def looked_at(self) -> PinTarget | None:
+        """Return the record if it is open, otherwise the filter."""
+        is_open = self.has_class("-opened") or self.has_class("-full-detail")
+        if is_open or self.query_one("#detail").has_focus_within:
+            return self._record_target()
+        return self._filter_target()
+
+    def _record_target(self) -> PinTarget | None:
+        from runwatch.store.repositories.pins import PinTarget
+
+        return None if self.row is None else PinTarget("record", self.spec.name, (self.row.id,))
+
+    def _filter_target(self) -> PinTarget | None:
+        from runwatch.store.repositories.pins import PinTarget
+
+        is_on = self.is_filtered and not self._filter_is_off
+        return PinTarget("filter", self.spec.name, filter=self.filter_text) if is_on else None
 
     def select_record(self, key: str, *, opened: bool = False) -> None:
         self._wanted, self._opens_wanted = key, opened

@@ -1,0 +1,1 @@
+"""Pins: numbered tabs to a record, a filter of a list or a comparison."""

@@ -1,0 +1,319 @@
+"""Pins of the current profile: what they are now, what has changed since one looked, and the way to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+from runwatch.base.errors import RunwatchError
+from runwatch.records.receipt import Receipt
+from runwatch.records.record import Record
+from runwatch.records.run import Run
+from runwatch.settings.view_state import ViewState
+from runwatch.store.repositories.pins import Pin, PinChange, PinTarget
+from runwatch.tui.core.time_slices import run_row_steps
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.screens.registry import has_screen, is_page, resource_named
+from runwatch.tui.shell.console_screen import NOTES_REFRESH_S, ConsoleScreen
+from runwatch.tui.widgets.bars.pin_bar import PinBar, PinTab
+from runwatch.view.table.rows import RowRenderer, build_rows, rebuild_rows
+from runwatch.view.text.format import short_id
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.store.session import ServiceSession
+    from runwatch.tui.app.navigation import NavigatingApp
+    from runwatch.tui.sources.row_sources import RowSource
+    from runwatch.view.spec.resource import ResourceSpec
+
+MAX_SEARCHED_ROWS: Final = 20_000
+"""Longer lists are not searched again and again for a pinned filter; it then carries no mark."""
+
+SEARCH_EVERY_S: Final = 5
+"""Least seconds between two searches of a pinned filter."""
+
+
+class PinBoard:
+    """The pins.
+
+    Args:
+        app: The console.
+        make_source: Makes the source of a list's rows.
+
+    Attributes:
+        pins: The pins in order; those of lists that this version does not know are left out.
+    """
+
+    def __init__(self, app: NavigatingApp, make_source: Callable[[ResourceSpec[Any]], RowSource]) -> None:
+        self.pins: tuple[Pin, ...] = ()
+        self._app: Final = app
+        self._make_source: Final = make_source
+        self._session: ServiceSession | None = None
+        self._present: dict[PinTarget, str] = {}
+        self._made_of: dict[PinTarget, object] = {}
+        self._gone: set[PinTarget] = set()
+        self._seconds = 0
+
+    # Called by the app.
+
+    async def load(self, session: ServiceSession) -> None:
+        """Read the pins of a session, also those that another console has changed.
+
+        Raises:
+            DataError: the database cannot be read.
+        """
+        if session is not self._session:
+            self._session = session
+            self.pins = ()
+            self._present.clear()
+            self._made_of.clear()
+            self._gone.clear()
+        pins = await session.pins.list(session.scope)
+        if session is self._session:
+            self._use(pins)
+
+    def tick(self) -> None:
+        """Look for changes; called every second."""
+        session, self._seconds = self._session, self._seconds + 1
+        if session is None:
+            return
+        if self._seconds % NOTES_REFRESH_S == 0:
+            start_worker(self._app, self._load_again(session), "reading pins", group="pins", exclusive=True)
+        if self.pins:
+            self.refresh()
+
+    def polled_kinds(self) -> tuple[type[Record], ...]:
+        """Return the kinds whose lists are polled for the pins; runs are always polled."""
+        kinds = (resource_named(pin.target.screen) for pin in self.pins)
+        return tuple({spec.record: None for spec in kinds if spec.record is not Run and not spec.is_local})
+
+    def has_run(self, run_id: str) -> bool:
+        """Return whether a run is pinned."""
+        return any(pin.target.screen == "runs" and run_id in pin.target.ids for pin in self.pins)
+
+    def note_gone(self, kind: str, record_id: str) -> None:
+        """Note that the service does not know a record any more."""
+        for pin in self.pins:
+            if record_id in pin.target.ids and resource_named(pin.target.screen).kind == kind:
+                self._gone.add(pin.target)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Update what the pins are, and the line that shows them."""
+        looked_at = self._looked_at()
+        for pin in self.pins:
+            self._look(pin)
+            present = self._present.get(pin.target, "")
+            if present and present != pin.seen and (pin.target == looked_at or not pin.seen):
+                self._note_seen(pin.target, present)
+        self._draw()
+
+    # Called by menus.
+
+    def tabs(self) -> list[PinTab]:
+        """Return the pins as tabs."""
+        looked_at = self._looked_at()
+        return [
+            PinTab(
+                number,
+                self.label(pin),
+                is_active=pin.target == looked_at,
+                is_changed=bool(pin.seen) and self._present.get(pin.target, pin.seen) != pin.seen,
+                is_gone=pin.target in self._gone,
+            )
+            for number, pin in enumerate(self.pins, 1)
+        ]
+
+    def label(self, pin: Pin) -> SafeText:
+        """Return the user's name of a pin, or one made of its target."""
+        return line(pin.name, 60) if pin.name else self.target_text(pin.target)
+
+    def target_text(self, target: PinTarget) -> SafeText:
+        """Describe a target in a few words."""
+        glyphs = self._app.glyphs
+        ids = [short_id(id, glyphs) for id in target.ids]
+        if target.form == "filter":
+            return line(f"{target.screen} {target.filter}", 60)
+        if target.form == "comparison":
+            return line(" \u2260 ".join(ids))
+        return line(f"{resource_named(target.screen).singular} {ids[0]}")
+
+    def find(self, target: PinTarget) -> int | None:
+        """Return the position of a pin, from 0."""
+        return next((place for place, pin in enumerate(self.pins) if pin.target == target), None)
+
+    async def change(self, change: PinChange) -> None:
+        """Change the pins here and on disk.
+
+        Raises:
+            DataError: the database cannot be written; nothing is changed.
+        """
+        session = self._session
+        if session is not None:
+            self._use(await session.pins.change(session.scope, change))
+
+    async def go_to(self, number: int) -> None:
+        """Go to a pin by its number, from 1; runs in the app's message loop."""
+        app = self._app
+        if number > len(self.pins):
+            pin_key, list_key = app.keys.shown("app.pin"), app.keys.shown("app.pins")
+            told = f"There is no pin {number}; {pin_key} pins what is open, {list_key} lists the pins."
+            app.notify_user(told, Role.WARN)
+            return
+        target = self.pins[number - 1].target
+        if target.form == "filter":
+            await app.go_to_view(ViewState(target.screen, filter=target.filter))
+        elif target.form == "comparison":
+            await app.go_to(target.screen)
+            start_worker(app.console_screen, self._compare(target), "reading the comparison", group="pin")
+        else:
+            await app.open_record(resource_named(target.screen).kind, target.ids[0])
+            if target in self._gone:
+                app.notify_user("The record of this pin is gone.", Role.WARN)
+        self.refresh()
+
+    # Internals.
+
+    def _use(self, pins: Sequence[Pin]) -> None:
+        before = self.polled_kinds()
+        self.pins = tuple(pin for pin in pins if has_screen(pin.target.screen) and not is_page(pin.target.screen))
+        session = self._session
+        if session is not None:
+            for kind in self.polled_kinds():
+                if kind not in before:
+                    session.live.start_list(kind)
+        self.refresh()
+
+    async def _load_again(self, session: ServiceSession) -> None:
+        # The session may be closing.
+        if session is self._app.session:
+            await self.load(session)
+
+    def _looked_at(self) -> PinTarget | None:
+        screen = self._app.mounted_screen
+        return screen.looked_at() if isinstance(screen, ConsoleScreen) else None
+
+    def _draw(self) -> None:
+        tabs = self.tabs()
+        for screen in self._app.screen_stack:
+            if not isinstance(screen, ConsoleScreen) or not screen.is_mounted:
+                continue
+            bars = screen.query(PinBar)
+            for bar in bars:
+                bar.display = bool(tabs)
+                bar.show(tabs)
+            if tabs and not bars:
+                screen.mount(PinBar(tabs, id="pins"), after="#crumbs")
+
+    def _note_seen(self, target: PinTarget, seen: str) -> None:
+        def change(pins: list[Pin]) -> list[Pin]:
+            return [replace(pin, seen=seen) if pin.target == target else pin for pin in pins]
+
+        self.pins = tuple(change(list(self.pins)))
+        start_worker(self._app, self.change(change), "keeping a pin", group="pin seen")
+
+    def _look(self, pin: Pin) -> None:
+        """Update what a pin is now, if the records that it is made of have changed."""
+        target, session = pin.target, self._session
+        if session is None:
+            return
+        spec = resource_named(target.screen)
+        collection = session.store.collection(session.scope.profile, spec.kind)
+        if target.form == "filter":
+            is_due = self._seconds % SEARCH_EVERY_S == 0 or target not in self._made_of
+            is_read = collection.read_at is not None or spec.is_local
+            if is_read and is_due and self._made_of.get(target) != collection.revision:
+                self._made_of[target] = collection.revision
+                start_worker(self._app, self._search(spec, target), "searching for a pin", group=f"pin {target.filter}")
+            return
+        known = [collection.by_id.get(id) for id in target.ids]
+        records = tuple(one.record for one in known if one is not None)
+        if len(records) == len(known):
+            self._gone.discard(target)
+            if self._made_of.get(target) != (made_of := tuple(map(id, records))):
+                self._made_of[target] = made_of
+                self._present[target] = _digest(text for one in records for text in _texts(spec, one, self._app))
+        elif collection.read_at is not None and collection.end_is_proven:
+            self._gone.add(target)
+
+    async def _search(self, spec: ResourceSpec[Any], target: PinTarget) -> None:
+        """Find what a pinned filter matches; a filter that cannot be read any more matches nothing."""
+        from runwatch.view.query.expressions import QueryError
+        from runwatch.view.query.parser import parse_filter
+        from runwatch.view.table.row_search import RowSearch
+
+        source = self._make_source(spec)
+        await source.read()
+        items = source.items()
+        if len(items) > MAX_SEARCHED_ROWS:
+            return
+        try:
+            query = parse_filter(target.filter, spec, named=self._app.settings.filters)
+        except QueryError:
+            self._gone.add(target)
+            return
+        drawing: RowRenderer[Any] = RowRenderer(spec, self._app.render_context())
+        rows = await run_row_steps(rebuild_rows(drawing, items, []), new=len(items))
+        found = await run_row_steps(RowSearch(rows, query).steps())
+        self._present[target] = _digest(sorted(row.id for row in found))
+
+    async def _compare(self, target: PinTarget) -> None:
+        """Open a pinned comparison, after reading the records that are not known."""
+        from runwatch.tui.flows.comparison import ComparisonSide, open_comparison
+
+        app, session = self._app, self._session
+        if session is None:
+            return
+        spec, sides = resource_named(target.screen), []
+        for record_id in target.ids:
+            record = await _find(session, spec, record_id)
+            if record is None:
+                self._gone.add(target)
+                app.notify_user(f"{spec.singular} {short_id(record_id, app.glyphs)} is gone.", Role.WARN)
+                return
+            title = line(f"{spec.singular} {short_id(record_id, app.glyphs)}")
+            sides.append(ComparisonSide(title, record.raw))
+        left, right = sides
+        app.call_later(open_comparison, app.console_screen, left, right, target)
+
+
+async def _find(session: ServiceSession, spec: ResourceSpec[Any], record_id: str) -> Record | None:
+    """Return a record, read if it is not known; ``None`` if it does not exist.
+
+    Raises:
+        RunwatchError: it cannot be read.
+    """
+    from runwatch.api.errors import ApiProblem
+    from runwatch.tui.sources.record_loader import load_records, store_record
+
+    known = session.store.get(session.scope.profile, spec.kind, record_id)
+    if known is not None:
+        return known.record
+    if spec.record is Run or spec.record is Receipt:
+        await session.live.scheduler.wait_for_user_turn()
+        read: Any = session.client.get_run if spec.record is Run else session.client.get_receipt
+        try:
+            record: Record = await read(record_id)
+        except RunwatchError as error:
+            if isinstance(error, ApiProblem) and error.status == 404:
+                return None
+            raise
+        store_record(session, record)
+        return record
+    return next((one for one in await load_records(session, spec.record) if one.id == record_id), None)
+
+
+def _texts(spec: ResourceSpec[Any], record: Record, app: NavigatingApp) -> list[str]:
+    """Return what has to change for a mark: of a run its status and reason, else what its row says."""
+    if isinstance(record, Run):
+        # The cost of a live run grows with every read.
+        return [str(record.status), str(record.reason)]
+    (row,) = build_rows(spec, [record], app.render_context())
+    return [row.text()]
+
+
+def _digest(texts: Any) -> str:
+    return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,143 @@
+"""Pinning what is open, and the list of pins: go there, rename, move, remove."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from runwatch.store.repositories.pins import MAX_PINS, Pin, PinTarget
+from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.local_notes import NoteEditor, SaveResult
+from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.tui.app.navigation import NavigatingApp
+    from runwatch.tui.app.pins.board import PinBoard
+    from runwatch.tui.widgets.bars.pin_bar import PinTab
+
+
+def toggle_pin(app: NavigatingApp, board: PinBoard) -> None:
+    """Pin what is open or at the cursor, or unpin it; ask if that is a record and a filter."""
+    screen = app.console_screen
+    if screen.connected_session() is None:
+        return
+    targets = screen.pin_targets()
+    if not targets:
+        screen.notify_user("Nothing to pin here.", Role.WARN)
+    elif len(targets) == 1:
+        _toggle(app, board, targets[0])
+    else:
+        items = [
+            MenuItem(
+                line(f"{'Pin' if board.find(target) is None else 'Unpin'} {board.target_text(target)}"),
+                partial(_toggle, app, board, target),
+            )
+            for target in targets
+        ]
+        screen.open_overlay(Menu((label_span("Pin", Role.PLAIN),), items, id="pin-menu"))
+
+
+def _toggle(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
+    name = board.target_text(target)
+    if board.find(target) is not None:
+        _start(app, _remove(app, board, target))
+    elif len(board.pins) >= MAX_PINS:
+        app.notify_user(f"There are {MAX_PINS} pins; {app.keys.shown('app.pins')} removes one.", Role.WARN)
+    else:
+
+        async def add() -> None:
+            await board.change(lambda pins: [*(pin for pin in pins if pin.target != target), Pin(target)])
+            place = board.find(target)
+            if place is not None:
+                key = app.keys.shown(f"app.pin_{place + 1}")
+                app.notify_user(f"pinned {name}; {key} goes there")
+
+        _start(app, add())
+
+
+async def _remove(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
+    name = board.target_text(target)
+    await board.change(lambda pins: [pin for pin in pins if pin.target != target])
+    app.notify_user(f"unpinned {name}")
+
+
+def open_pin_list(app: NavigatingApp, board: PinBoard, *, start: int = 0) -> None:
+    """Open the list of pins."""
+    screen = app.console_screen
+    if screen.connected_session() is None:
+        return
+    tabs = board.tabs()
+    if not tabs:
+        screen.notify_user(f"No pins; {app.keys.shown('app.pin')} pins a record, a filter or a comparison.")
+        return
+    items = [
+        MenuItem(
+            line(f"{tab.number}  {tab.label}"),
+            partial(_open_pin_menu, app, board, pin.target),
+            line(f"{_state_text(tab, pin)}   {app.keys.shown(f'app.pin_{tab.number}')}".lstrip()),
+        )
+        for tab, pin in zip(tabs, board.pins, strict=True)
+    ]
+    title = (label_span("Pins   ", Role.PLAIN), label_span("enter goes there, renames, moves or removes"))
+    screen.open_overlay(Menu(title, items, start=start, id="pin-list"))
+
+
+def _state_text(tab: PinTab, pin: Pin) -> str:
+    if tab.is_gone:
+        return "the filter cannot be read" if pin.target.form == "filter" else "the record is gone"
+    return "changed since you looked" if tab.is_changed else ""
+
+
+def _open_pin_menu(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
+    place = board.find(target)
+    if place is None:
+        return
+    pin, last = board.pins[place], len(board.pins) - 1
+    items = [
+        MenuItem(line("Go there"), lambda: app.call_later(board.go_to, place + 1), board.target_text(target)),
+        MenuItem(line("Rename"), partial(_rename, app, board, pin), line("an empty name is made of what it leads to")),
+        MenuItem(line("Move up"), _mover(app, board, target, -1), disabled_reason=_at_end(place == 0)),
+        MenuItem(line("Move down"), _mover(app, board, target, 1), disabled_reason=_at_end(place == last)),
+        MenuItem(line("Remove"), lambda: _start(app, _remove(app, board, target)), line("the record itself stays")),
+    ]
+    title = (label_span(f"Pin {place + 1}   ", Role.PLAIN), label_span(board.label(pin)))
+    app.console_screen.open_overlay(Menu(title, items, id="pin-actions"))
+
+
+def _at_end(is_at_end: bool) -> SafeText | None:
+    return line("it is at the end") if is_at_end else None
+
+
+def _mover(app: NavigatingApp, board: PinBoard, target: PinTarget, step: int) -> Callable[[], None]:
+    def change(pins: list[Pin]) -> list[Pin]:
+        place = next((number for number, pin in enumerate(pins) if pin.target == target), None)
+        if place is not None and 0 <= place + step < len(pins):
+            pins.insert(place + step, pins.pop(place))
+        return pins
+
+    async def move() -> None:
+        await board.change(change)
+        open_pin_list(app, board, start=board.find(target) or 0)
+
+    return lambda: _start(app, move())
+
+
+def _rename(app: NavigatingApp, board: PinBoard, pin: Pin) -> None:
+    async def keep(typed: Mapping[str, str]) -> SaveResult:
+        def change(pins: list[Pin]) -> list[Pin]:
+            return [replace(one, name=typed["name"]) if one.target == pin.target else one for one in pins]
+
+        await board.change(change)
+        return SaveResult(is_kept=True, words=line("renamed"))
+
+    title = line(f"Name of pin {board.target_text(pin.target)}")
+    app.console_screen.open_overlay(NoteEditor(app, title, {"name": pin.name}, keep))
+
+
+def _start(app: NavigatingApp, work: Coroutine[Any, Any, None]) -> None:
+    start_worker(app.console_screen, work, "changing the pins", group="pin change")

@@ -1,0 +1,93 @@
+"""The line of pins: numbered tabs, each with a mark if it changed since one looked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from textual.message import Message
+
+from runwatch.tui.core.rendering import StyledSpan, label_span
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import SafeText, line, truncate
+
+_LABEL_CELLS: Final = (32, 24, 18, 12, 8)
+"""Widths of a label to try; below the last one, only numbers and marks are left."""
+
+
+class PinTab(NamedTuple):
+    """A pin as a tab.
+
+    Attributes:
+        number: From 1.
+        is_active: Whether it is what is looked at.
+        is_changed: Whether it changed since one looked.
+        is_gone: Whether its record does not exist any more.
+    """
+
+    number: int
+    label: SafeText
+    is_active: bool = False
+    is_changed: bool = False
+    is_gone: bool = False
+
+
+class PinBar(Bar):
+    """The line of pins; a click goes to one. It takes no focus."""
+
+    DEFAULT_CSS = """
+    PinBar {
+        background: $background;
+    }
+    """
+
+    @dataclass
+    class PinClicked(Message):
+        """A pin was clicked.
+
+        Attributes:
+            number: From 1.
+        """
+
+        number: int
+
+    def __init__(self, tabs: Sequence[PinTab], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._tabs = tuple(tabs)
+
+    def show(self, tabs: Sequence[PinTab]) -> None:
+        """Show other pins."""
+        if self._tabs != tuple(tabs):
+            self._tabs = tuple(tabs)
+            self.refresh()
+
+    def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
+        """Return the tabs, with labels as wide as there is room for."""
+        parts: list[BarPart] = []
+        for cells in (*_LABEL_CELLS, 0):
+            parts = [self._part(tab, cells) for tab in self._tabs]
+            if measure_parts(parts) <= width:
+                break
+        return parts, ()
+
+    def part_clicked(self, target: object) -> None:
+        assert isinstance(target, int)
+        self.post_message(self.PinClicked(target))
+
+    def _part(self, tab: PinTab, cells: int) -> BarPart:
+        app = get_app(self)
+        role = ACCENT if tab.is_active else Role.QUIET
+        number = f"[{tab.number}]" if tab.is_active and app.palette.is_plain else str(tab.number)
+        pieces: list[StyledSpan] = [label_span(number, role)]
+        if tab.is_gone:
+            pieces.append(label_span(f" {app.glyphs.bad} gone", Role.BAD))
+        elif tab.is_changed:
+            pieces.append(label_span(f" {app.glyphs.live}", Role.WARN))
+        if cells:
+            label = truncate(tab.label, cells, app.glyphs.ellipsis)
+            pieces.append((line(f" {label}"), ACCENT if tab.is_active else Role.PLAIN))
+        return BarPart(tuple(pieces), target=tab.number, gap=2)

@@ -1,0 +1,180 @@
+"""Pins: numbered tabs to a record, a filter or a comparison, with a mark if one changed since one looked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.store.repositories.pins import Pin, PinTarget
+from runwatch.tui.app.pins import board
+from runwatch.tui.flows.comparison import CompareScreen
+from runwatch.tui.widgets.bars.pin_bar import PinBar
+from tests.support import resources
+from tests.support.builders import open_run
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import Driven, console
+
+SIZE = (120, 36)
+
+
+async def pin(driven: Driven, run_id: str) -> None:
+    """Pin a run of the list."""
+    await driven.select(run_id)
+    await driven.press("b")
+    await driven.shows(f"pinned run {run_id[:4]}")
+
+
+def bar(driven: Driven) -> str:
+    """The line of pins, or nothing."""
+    return next((driven.lines[it.region.y].strip() for it in driven.app.screen.query(PinBar) if it.display), "")
+
+
+def end_live_run(service: ScriptedService) -> None:
+    """The live run ends."""
+    ended = dict(open_run(noon.LIVE, "failed", reason="fallback_exhausted").raw)
+    service.runs[:] = [ended if run["execution_id"] == noon.LIVE else run for run in service.runs]
+
+
+async def test_a_run_is_pinned_and_unpinned_and_stays_over_a_restart(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21")
+        assert bar(driven) == ""
+        await pin(driven, noon.LIVE)
+        await driven.shows("alt+1 goes there")
+        assert bar(driven) == "1 run 8f21…9b7e"
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the pin to come back")
+        await driven.select(noon.LIVE)
+        await driven.press("b")
+        await driven.shows("unpinned run 8f21")
+        assert bar(driven) == ""
+
+
+async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21")
+        await pin(driven, noon.LIVE)
+        await driven.press("2")
+        await driven.shows("Receipts")
+        await driven.pass_time(4)
+        assert bar(driven) == "1 run 8f21…9b7e", "nothing happened so far"
+        end_live_run(service)
+        await driven.comes("1 ● run 8f21…9b7e", 30)
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.comes("1 ● run 8f21…9b7e")
+        await driven.press("alt+1")
+        await driven.until(lambda: driven.app.screen.has_class("-opened"), "the run to open")
+        assert driven.table.cursor_key == noon.LIVE
+        await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the mark to go")
+
+
+async def test_a_filter_is_pinned_and_marked_when_it_matches_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board, "SEARCH_EVERY_S", 1)
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21")
+        await driven.press("slash")
+        await driven.type("status:failed")
+        await driven.press("enter", "b")
+        await driven.shows("Pin runs status:failed")
+        await driven.press("down", "enter")
+        await driven.shows("pinned runs status:failed")
+        await driven.pass_time(2)
+        await driven.press("5")
+        await driven.shows("Output checks")
+        end_live_run(service)
+        await driven.comes("1 ● runs status:failed", 30)
+        await driven.press("alt+1")
+        await driven.shows("filter status:failed")
+        await driven.comes("1 runs status:failed")
+
+
+async def test_a_comparison_is_pinned_and_opened_again(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        for run_id in (noon.LIVE, noon.QUEUED):
+            await driven.select(run_id)
+            await driven.press("D")
+        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
+        await driven.press("b")
+        await driven.shows("1 8f21…9b7e ≠ 77ab…02d1")
+        await driven.press("escape", "3")
+        await driven.shows("Models")
+        await driven.press("alt+1")
+        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison again")
+        await driven.shows("members differ")
+
+
+async def test_a_record_that_is_gone_says_so(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21")
+        await pin(driven, noon.LIVE)
+        service.runs[:] = [run for run in service.runs if run["execution_id"] != noon.LIVE]
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.comes("1 ✗ gone run 8f21…9b7e")
+        await driven.press("B")
+        await driven.shows("the record is gone")
+
+
+async def test_pins_are_renamed_moved_and_removed_in_their_list(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.press("B")
+        await driven.shows("No pins; b pins a record")
+        await pin(driven, noon.LIVE)
+        await pin(driven, noon.DONE)
+        await driven.press("B", "down", "enter")
+        await driven.shows("Move up")
+        await driven.press("down", "enter")
+        await driven.shows("Name of pin")
+        await driven.type("nightly")
+        await driven.press("enter")
+        await driven.shows("2 nightly")
+        await driven.press("B", "down", "enter", "down", "down", "enter")
+        await driven.shows("1  nightly")
+        await driven.press("escape")
+        assert bar(driven) == "1 nightly  2 run 8f21…9b7e"
+        await driven.press("B", "down", "enter", "end", "enter")
+        await driven.until(lambda: bar(driven) == "1 nightly", "the pin to go")
+
+
+async def test_two_consoles_share_the_pins(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21")
+        await pin(driven, noon.LIVE)
+        other = driven.session.pins
+        await other.change(driven.session.scope, lambda pins: [*pins, Pin(PinTarget("record", "runs", (noon.DONE,)))])
+        await pin(driven, noon.QUEUED)
+        assert [one.target.ids[0] for one in await other.list(driven.session.scope)] == [
+            noon.LIVE, noon.DONE, noon.QUEUED,
+        ]  # fmt: skip
+        await driven.until(lambda: "3 run 77ab" in bar(driven), "all pins")
+
+
+async def test_there_is_no_tenth_pin_and_a_low_window_has_no_room_for_the_line(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=(80, 24)) as driven:
+        await driven.shows("8f21")
+        for run in noon.runs():
+            await pin(driven, run.id)
+        assert len(bar(driven)) <= 78
+        await driven.press("2", "alt+9")
+        await driven.until(lambda: driven.app.screen.has_class("-opened"), "the ninth")
+        assert driven.table.cursor_key == noon.EXPIRED
+        await driven.pilot.resize_terminal(80, 19)
+        await driven.until(lambda: bar(driven) == "", "the line to go")
+
+
+async def test_a_list_of_another_kind_is_read_for_its_pins(tmp_path: Path) -> None:
+    service = noon.service()
+    service.say("GET", "/v1/arms", Said(200, {"arms": [dict(resources.arm().raw)], "next_cursor": None}))
+    async with console(service, tmp_path, size=SIZE, open_at="arms") as driven:
+        await driven.shows("arm_")
+        await driven.press("b", "1")
+        await driven.shows("8f21")
+        arm = dict(resources.arm().raw) | {"display_name": "Another name"}
+        service.say("GET", "/v1/arms", Said(200, {"arms": [arm], "next_cursor": None}))
+        await driven.comes("1 ● arm arm_01HX7", 120)
