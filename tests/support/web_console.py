@@ -89,9 +89,9 @@ class WebConsoles:
         """The command lines of its consoles."""
         return b"".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in self.consoles)
 
-    def stop(self) -> int:
-        """End it as a supervisor does, and return its exit code."""
-        self._process.send_signal(signal.SIGTERM)
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End it by a signal, and return its exit code."""
+        self._process.send_signal(number)
         return self._process.wait(START_S)
 
 
