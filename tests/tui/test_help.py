@@ -100,6 +100,9 @@ async def test_the_other_parts_tell_signs_filters_states_places_and_facts(
 ) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("question_mark", "greater_than_sign")
+        assert headings(driven) == ["Columns of Runs · executions", "Columns that the settings can show"]
+        assert "why  " in driven.text
+        await driven.press("greater_than_sign")
         assert headings(driven) == [
             "Symbols, and their ASCII forms",
             "Filters, for every list and for events",

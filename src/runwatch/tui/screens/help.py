@@ -18,6 +18,7 @@ from runwatch.tui.core.key_bindings import (
     make_bindings,
 )
 from runwatch.tui.core.rendering import label_span
+from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
@@ -27,6 +28,7 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.help_text import reference_sections, search_sections, service_sections
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.manual.pages import TOPICS, ManualLink, page_sections, search_manual, topics_section
+from runwatch.view.table.column_meanings import column_sections
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -40,6 +42,8 @@ TABS: Final = (
     ("manual", line("Manual")),
 )
 
+COLUMNS_TAB: Final = ("columns", line("Columns"))
+"""The second tab, where the opening screen has a list."""
 
 _OF_PANES: Final = ("list.", "tail.", "detail.")
 """Id prefixes of actions that belong to the focused pane."""
@@ -57,7 +61,8 @@ def open_help(console: Console) -> None:
             # A screen may offer a pane's keys for all its panes; they do not tell which pane has the focus.
             if is_enabled and not (node is screen and (binding.id or "").startswith(_OF_PANES))
         }
-        console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.breadcrumbs()))
+        columns = column_sections(screen.spec, screen.table.column_ids) if isinstance(screen, ListScreen) else []
+        console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.breadcrumbs(), columns))
 
 
 class HelpScreen(CoveringScreen):
@@ -66,13 +71,15 @@ class HelpScreen(CoveringScreen):
     Args:
         active: Ids of the actions enabled where it was opened.
         place: Breadcrumbs of that screen.
+        columns: What the columns of its list mean; empty without a list.
     """
 
     BINDINGS = make_bindings("screen.filter", "screen.next_tab", "screen.previous_tab")
     AUTO_FOCUS = "#help-text"
 
-    def __init__(self, active: Collection[str], place: Sequence[str]) -> None:
+    def __init__(self, active: Collection[str], place: Sequence[str], columns: Sequence[DetailSection]) -> None:
         super().__init__()
+        self._columns: Final = tuple(columns)
         self._active: Final = frozenset(active)
         self._place: Final = tuple(place)
         self._search = ""
@@ -81,7 +88,8 @@ class HelpScreen(CoveringScreen):
 
     def body(self) -> Iterable[Widget]:
         """Create the tabs, the text and the search line."""
-        yield Pane(TabBar(TABS), DetailView(id="help-text"), id="help")
+        tabs = (TABS[0], *([COLUMNS_TAB] if self._columns else []), *TABS[1:])
+        yield Pane(TabBar(tabs), DetailView(id="help-text"), id="help")
         yield FilterBar(id="search")
 
     def breadcrumbs(self) -> Sequence[str]:
@@ -194,6 +202,8 @@ class HelpScreen(CoveringScreen):
         tab = self.query_one(TabBar).active
         if tab == "keys":
             return self._keys()
+        if tab == "columns":
+            return list(self._columns)
         if tab == "signs":
             return reference_sections(self.console.launch.paths, self.console.keys.shown)
         if tab == "service":
@@ -209,7 +219,12 @@ class HelpScreen(CoveringScreen):
             OSError: A page of the manual is missing from the installation.
         """
         key_of = self.console.keys.shown
-        parts = [*self._keys(), *reference_sections(self.console.launch.paths, key_of), *service_sections(key_of)]
+        parts = [
+            *self._keys(),
+            *self._columns,
+            *reference_sections(self.console.launch.paths, key_of),
+            *service_sections(key_of),
+        ]
         return [*search_sections(parts, self._search), *search_manual(self._search, self._cells)]
 
     @property
