@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
+    from runwatch.base.secrets.secret import Secret
     from runwatch.commands.cli.invocation import Invocation
     from runwatch.commands.cli.parser import CommandOptions
     from runwatch.service.options import ServeOptions
@@ -234,7 +235,9 @@ def serve(call: Invocation) -> int:
     from pathlib import Path
 
     options = call.options
-    data_dir = Path(options.data_dir).expanduser() if options.data_dir else call.paths.local_service_dir
+    database = _find_database(call)
+    usual = call.paths.local_service_dir if database is None else call.paths.team_service_dir
+    data_dir = Path(options.data_dir).expanduser() if options.data_dir else usual
     if options.stop:
         from runwatch.settings import local_service
 
@@ -265,6 +268,7 @@ def serve(call: Invocation) -> int:
             master_keys=master_keys,
             key_command="runwatch config header --local" if data_dir == call.paths.local_service_dir else "",
             json=bool(options.json),
+            database=database,
             allow_remote=bool(options.allow_remote),
             allow_loopback_checks=bool(options.allow_loopback_checks),
             allow_signup=bool(options.allow_signup),
@@ -274,6 +278,33 @@ def serve(call: Invocation) -> int:
             **{name: value for name, value in given.items() if value is not None},
         )
     )
+
+
+def _find_database(call: Invocation) -> Secret | None:
+    """Return the address of the PostgreSQL database for the service, or ``None`` for its own file.
+
+    Raises:
+        UsageError: The option has a password; every user of the machine can read arguments.
+    """
+    from urllib.parse import parse_qs, urlsplit
+
+    from runwatch.base.secrets.secret import Secret
+
+    if not call.options.database:
+        address = call.environment.get("RUNWATCH_DATABASE", "").strip()
+        return Secret(address) if address else None
+    try:
+        parts = urlsplit(call.options.database)
+        has_password = bool(parts.password or {"password", "sslpassword"} & parse_qs(parts.query).keys())
+    except ValueError:
+        # What cannot be read may be a password.
+        has_password = True
+    if has_password:
+        raise UsageError(
+            "A password does not belong in an argument, which every user of this machine can read",
+            hint="Set RUNWATCH_DATABASE to the whole address, or PGPASSWORD, or use PostgreSQL's password file.",
+        )
+    return Secret(call.options.database)
 
 
 def _rotate_master_key(call: Invocation, options: ServeOptions) -> int:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, event
 
 from runwatch.base.clock import SystemClock
 from runwatch.service import database
+from runwatch.service.backends import sqlite
 from runwatch.service.tables import SCHEMA_VERSION
 
 
@@ -52,7 +53,7 @@ def before_the_commit() -> None:
 
 def after_the_commit() -> None:
     """Before the copy is removed."""
-    mock.patch.object(database, "remove_backup", die).start()
+    mock.patch.object(sqlite, "remove_backup", die).start()
 
 
 MOMENTS: Final[dict[str, Callable[[], None]]] = {

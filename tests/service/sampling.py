@@ -9,6 +9,7 @@ from typing import Any
 from runwatch.base.clock import Clock
 from runwatch.base.network.service_file import SAMPLE_KEYS
 from runwatch.service.access.authentication import new_key
+from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.options import ServeOptions
 from runwatch.service.sample import history
@@ -34,7 +35,9 @@ async def make(data_dir: Path, *, runs: int = LEAST, seed: int = history.SEED, c
     """Make a past, and read every row of every table but for what is left to chance."""
     options = ServeOptions(data_dir=data_dir, master_keys=master_keys, json=True, sample=True)
     path = data_dir / "service.db"
-    await history.make_history(path, options, MASTER_KEYS, new_key(), clock or FakeClock(), ORIGIN, runs, seed)
+    await history.make_history(
+        SqliteFile(path), options, MASTER_KEYS, new_key(), clock or FakeClock(), ORIGIN, runs, seed
+    )
     database = ServiceDatabase.open(path, clock or FakeClock())
     try:
         return await database.read(_all_rows)

@@ -49,6 +49,11 @@ class Paths(NamedTuple):
         """The data directory of the local service that the console starts automatically."""
         return self.data_dir / "local-service"
 
+    @property
+    def team_service_dir(self) -> Path:
+        """The data directory of a service on PostgreSQL, unless another one is named."""
+        return self.data_dir / "team-service"
+
 
 def find_paths(environment: Mapping[str, str] | None = None) -> Paths:
     """Return the locations from the environment, else those of the platform."""

@@ -38,6 +38,7 @@ CODES: Final[dict[str, Code]] = {
     "request_timeout": Code(408, "The request came too slowly."),
     "unsupported_media_type": Code(415, "The request body is not JSON."),
     "internal": Code(500, "Something unforeseen went wrong."),
+    "service_unavailable": Code(503, "The service cannot reach its database."),
 }
 """Every code of the specification, the public clients and the local service."""
 

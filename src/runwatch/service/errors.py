@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runwatch.base.errors import RunwatchError
+from runwatch.base.errors import DataError, RunwatchError
 from runwatch.records.error_codes import CODES
 
 
@@ -39,6 +39,10 @@ class RefusalError(RunwatchError):
     @property
     def status(self) -> int:
         return CODES[self.code].status
+
+
+class DatabaseUnreachableError(DataError):
+    """The database is away, and may be back at the next try. A write that was being committed may have been kept."""
 
 
 def make_validation_error(*errors: tuple[str, str], cause: str | None = None) -> RefusalError:

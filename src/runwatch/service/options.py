@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.secrets.sealing import MasterKeys
+from runwatch.base.secrets.secret import Secret
 
 SAMPLE_RUNS: Final = 200
 """Default number of finished runs in the sample organization."""
@@ -24,6 +25,8 @@ class ServeOptions:
         key_command: Prints the header with the owner's key for other clients; empty if no command does.
         json: Whether to print one JSON line with address and key to standard output.
         allow_remote: Whether to accept an address that other machines can reach.
+        database: Address of the PostgreSQL database, with or without a password; ``None`` for the SQLite file of the
+            data directory.
         idle_exit_s: Seconds without a caller or a live run until the service stops; ``None`` for never.
         rate_limit_rpm: Requests per minute and key before a 429; ``None`` for no limit.
         allow_loopback_checks: Whether checks, review agents and webhooks may be on this machine, over plain HTTP.
@@ -45,6 +48,7 @@ class ServeOptions:
     key_command: str = ""
     json: bool
     allow_remote: bool = False
+    database: Secret | None = None
     idle_exit_s: float | None = None
     rate_limit_rpm: int | None = None
     allow_loopback_checks: bool = False

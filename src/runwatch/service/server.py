@@ -159,6 +159,7 @@ async def run_server(
             context.closed_secrets = (_NEW_KEY, *context.closed_secrets)
         keep_secret(key)
         stop = asyncio.Event()
+        context.database.when_taken(partial(_give_up, stop))
         docks = SampleCheckApp(clock, context.strangers.bytes_in_flight) if options.sample else None
         server = _Server(_config(ServiceApp(context, ENDPOINTS, options.host, docks)), context, stop)
         task = asyncio.create_task(server.serve([listener, local_listener]), name="http server")
@@ -202,6 +203,11 @@ async def _trickling(context: RequestContext) -> AsyncIterator[None]:
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+def _give_up(stop: asyncio.Event) -> None:
+    _log.error("another service has opened the database; this one stops")
+    stop.set()
 
 
 def _remove(path: Path) -> None:

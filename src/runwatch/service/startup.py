@@ -7,12 +7,16 @@ from functools import partial
 from typing import Final
 
 from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError, UsageError
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import ActiveKeys, ensure_owner, local_tenant
 from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import OrganizationPolicies
+from runwatch.service.backends.backend import Backend
+from runwatch.service.backends.pairing import refuse_paired
+from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.checks import bindings
 from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import ServiceDatabase
@@ -61,12 +65,13 @@ async def open_service_context(
     """
     timers = timers or asyncio.get_running_loop()
     sources = await asyncio.to_thread(configured_sources, options.provider_config, sample=options.sample)
-    path = options.data_dir / DATABASE_FILE
-    if options.sample and options.sample_runs is not None and not path.exists():
+    place = _find_place(options)
+    is_new = options.sample and options.sample_runs is not None and await asyncio.to_thread(place.is_new)
+    if is_new and options.sample_runs is not None:
         from runwatch.service.sample import history
 
-        offered_key = await history.make_history(path, options, keys, offered_key, clock, origin, options.sample_runs)
-    database = await asyncio.to_thread(ServiceDatabase.open, path, clock)
+        offered_key = await history.make_history(place, options, keys, offered_key, clock, origin, options.sample_runs)
+    database = await asyncio.to_thread(ServiceDatabase.open, place, clock)
     outbound = OutboundClient()
     try:
         key = await database.write(partial(_settle, options, offered_key))
@@ -114,6 +119,34 @@ async def open_service_context(
         await asyncio.to_thread(database.close)
         raise
     return context, key
+
+
+def _find_place(options: ServeOptions) -> Backend:
+    """Return the database of these options, not yet open.
+
+    Raises:
+        DataError: the data directory belongs to another database.
+        UsageError: the address is unusable, or the package for PostgreSQL is not installed.
+    """
+    file = options.data_dir / DATABASE_FILE
+    if options.database is None:
+        refuse_paired(options.data_dir)
+        return SqliteFile(file)
+    if file.exists():
+        raise DataError(
+            "This data directory has an embedded database",
+            detail=str(file),
+            hint="Name another one with --data-dir: it holds the keys that belong to the PostgreSQL database.",
+        )
+    try:
+        from runwatch.service.backends.postgresql import PostgresDatabase
+    except ImportError as error:
+        raise UsageError(
+            "PostgreSQL needs a package that is not installed",
+            detail=str(error),
+            hint="Install it with: pip install 'runwatch[team]'",
+        ) from error
+    return PostgresDatabase(options.database, options.data_dir)
 
 
 def _named_handles(transaction: Transaction) -> set[str]:

@@ -51,7 +51,7 @@ _ERROR_LOG_BYTES: Final = 262_144
 _TAIL_BYTES: Final = 2000
 _LINE_BYTES: Final = 65_536
 _NOT_INHERITED: Final = frozenset(
-    {"RUNWATCH_API_KEY", "RUNWATCH_BASE_URL", "RUNWATCH_PROFILE"}
+    {"RUNWATCH_API_KEY", "RUNWATCH_BASE_URL", "RUNWATCH_PROFILE", "RUNWATCH_DATABASE"}
     | {name for plain in ("http", "https", "all", "no", "ftp") for name in (f"{plain}_proxy", f"{plain}_proxy".upper())}
 )
 

@@ -50,6 +50,7 @@ BY_CODE = {
     "request_timeout": 3,
     "unsupported_media_type": 1,
     "internal": 3,
+    "service_unavailable": 3,
 }
 
 

@@ -52,6 +52,10 @@ _DECLARED = (
             OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS", "text"),
             OptionSpec("--port", "the port (default: the last one used, or any free one)", "PORT", "count"),
             OptionSpec("--data-dir", "where the service keeps its data", "DIR", "text"),
+            OptionSpec(
+                "--database", "keep the data in PostgreSQL, at an address without password (RUNWATCH_DATABASE)",
+                "URL", "text",
+            ),
             OptionSpec("--json", "print one JSON line with address and key once it accepts connections"),
             OptionSpec("--stop", "stop the service of this data directory instead"),
             OptionSpec("--rotate-master-key", "seal the secrets of this data directory with a new master key instead"),

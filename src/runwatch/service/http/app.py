@@ -25,7 +25,7 @@ from runwatch.service.access import browser_sessions
 from runwatch.service.access.authentication import ANONYMOUS, Principal
 from runwatch.service.access.roles import require
 from runwatch.service.address_policy import DOCKS_PATH
-from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.errors import DatabaseUnreachableError, RefusalError, make_validation_error
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes, refuse_secrets
 from runwatch.service.http.html_pages import FORM_TYPE, PAGE_PATHS, FormRefusalError, read_form, render_problem_page
@@ -51,6 +51,7 @@ _PAGES_OF: Final = "pages of "
 CONNECTION: Final = "connection"
 """Member of a request's state with its connection, a :class:`Caller`."""
 _UNKEPT: Final = "The service cannot write its data; its disk may be full."
+_AWAY: Final = "A write that was under way may have been kept: repeat it with the same idempotency key."
 
 # Responses must not be cached or have their type guessed.
 _HEADERS: Final = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
@@ -105,6 +106,10 @@ class ServiceApp:
             answer = await self.refuse(refusal, visit)
         except asyncio.CancelledError:
             answer = await self.refuse(RefusalError("internal", cause="the service stopped before the answer"), visit)
+        except DatabaseUnreachableError as error:
+            _log.error("a request could not be answered: %s", error)
+            away = RefusalError("service_unavailable", _AWAY, headers=(("Retry-After", "1"),), cause=str(error))
+            answer = await self.refuse(away, visit)
         except DataError as error:
             _log.error("a request could not be kept: %s", error)
             answer = await self.refuse(RefusalError("internal", _UNKEPT, cause=str(error)), visit)

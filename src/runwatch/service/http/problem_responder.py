@@ -16,7 +16,7 @@ from runwatch.records.error_codes import CODES
 from runwatch.records.problem import PROBLEM_BASE, PROBLEM_TYPE
 from runwatch.service.access.authentication import Principal
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.errors import RefusalError
+from runwatch.service.errors import DatabaseUnreachableError, RefusalError
 from runwatch.service.http.rate_limits import WINDOW_S, RateWindow
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.tables import problems
@@ -132,6 +132,9 @@ class ProblemResponder:
 
         try:
             await self._database.write(keep)
+        except DatabaseUnreachableError as error:
+            for row in rows:
+                _log.error("problem %s (%s) is not stored: %s", row["instance"], row["code"], error)
         except Exception:
             for row in rows:
                 _log.exception("problem %s (%s) is not stored; cause: %s", row["instance"], row["code"], row["cause"])

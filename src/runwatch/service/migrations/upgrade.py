@@ -54,13 +54,18 @@ def migrate(engine: Engine, path: Path, target: int) -> None:
             raise _failed(path, version, error) from error
 
 
-def _apply(connection: Connection, version: int, target: int) -> None:
+def apply_revisions(connection: Connection, version: int, target: int) -> None:
+    """Apply the revisions between two schema versions in the current transaction, to any database."""
     script = ScriptDirectory(str(REVISIONS), version_locations=[str(REVISIONS)])
     steps = [*script.iterate_revisions(revision_id(target), revision_id(version))]
     operations = Operations(MigrationContext.configure(connection))
+    for step in reversed(steps):
+        step.module.upgrade(operations)
+
+
+def _apply(connection: Connection, version: int, target: int) -> None:
     with _sequences_kept(connection):
-        for step in reversed(steps):
-            step.module.upgrade(operations)
+        apply_revisions(connection, version, target)
     if broken := {row[0] for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}:
         raise sqlite3.IntegrityError(f"rows of {', '.join(sorted(broken))} refer to rows that are not there")
     connection.exec_driver_sql(f"PRAGMA user_version = {target}")

@@ -29,6 +29,8 @@ from runwatch.service.access import api_keys
 from runwatch.service.access.authentication import Principal, add_key, add_tenant, ensure_owner, local_tenant, new_key
 from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import PUBLIC, OrganizationPolicies
+from runwatch.service.backends.backend import Backend
+from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import SingleWriterDatabase
 from runwatch.service.execution import runs, submission
@@ -136,7 +138,7 @@ _LABS_WORKS: Final = (RunKind(name="plain"), RunKind(name="checked", check="non-
 
 
 async def make_history(
-    path: Path,
+    place: Backend,
     options: ServeOptions,
     keys: MasterKeys,
     owner_key: Secret,
@@ -145,9 +147,9 @@ async def make_history(
     count: int,
     seed: int = SEED,
 ) -> Secret:
-    """Create a database with the sample organization and its past; return the owner's key.
+    """Fill a new database with the sample organization and its past; return the owner's key.
 
-    The caller holds the data directory's lock, and has checked that no database exists.
+    The caller holds the data directory's lock, and has checked that the database is new.
 
     Args:
         count: Number of finished runs of the owner's organization, at least one.
@@ -155,12 +157,14 @@ async def make_history(
     Raises:
         DataError: the data directory is unusable, or a past run does not end.
     """
-    unfinished = path.with_name(_UNFINISHED)
-    for left in (unfinished, *(unfinished.with_name(f"{_UNFINISHED}{end}") for end in ("-wal", "-shm"))):
-        left.unlink(missing_ok=True)
+    file = place.path if isinstance(place, SqliteFile) else None
+    unfinished = options.data_dir / _UNFINISHED
+    if file is not None:
+        for left in (unfinished, *(unfinished.with_name(f"{_UNFINISHED}{end}") for end in ("-wal", "-shm"))):
+            left.unlink(missing_ok=True)
     now = clock.now()
     past = SimulatedClock(now - timedelta(days=DAYS) - SETUP)
-    database = await asyncio.to_thread(SingleWriterDatabase.open, unfinished, past)
+    database = await asyncio.to_thread(SingleWriterDatabase.open, unfinished if file else place, past)
     calls = SampleCheckClient(past)
     try:
         with seeded_ids(seed):
@@ -169,9 +173,12 @@ async def make_history(
             tools = Tools(database, past, Vault(options.data_dir, keys), providers, calls, options, origin)
             history = _History(tools, Random(seed))  # noqa: S311 - nothing here is a secret
             owner_key = await history.run(owner_key, now, count)
-    finally:
-        await asyncio.to_thread(database.close)
-    await asyncio.to_thread(_put_in_place, unfinished, path)
+    except BaseException:
+        await asyncio.to_thread(database.discard)
+        raise
+    await asyncio.to_thread(database.close)
+    if file is not None:
+        await asyncio.to_thread(_put_in_place, unfinished, file)
     return owner_key
 
 

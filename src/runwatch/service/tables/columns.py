@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, ForeignKey, Integer, LargeBinary, MetaData, Table, Text
 from sqlalchemy.schema import SchemaItem
+from sqlalchemy.types import TypeEngine
 
 metadata: Final = MetaData()
 
-_TYPES: Final = {"int": Integer, "float": Float, "bool": Boolean, "json": JSON, "bytes": LargeBinary, None: Text}
+# Texts compare by their characters and numbers have 64 bits, as they do in SQLite by themselves. JSON is kept as it was
+# written.
+_TYPES: Final[dict[str | None, TypeEngine[Any]]] = {
+    "int": Integer().with_variant(BigInteger(), "postgresql"),
+    "float": Float(),
+    "bool": Boolean(),
+    "json": JSON(),
+    "bytes": LargeBinary(),
+    None: Text().with_variant(Text(collation="C"), "postgresql"),
+}
 _WORD: Final = re.compile(r"(?P<name>\w+)(>(?P<parent>\w+))?(:(?P<type>\w+))?(?P<marks>[?!*^]*)")
 
 

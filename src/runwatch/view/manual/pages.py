@@ -29,6 +29,7 @@ TOPICS: Final[Mapping[str, str]] = {
     "live-runs": "runs with a model of this machine or of a provider",
     "webhooks": "notices of ended runs: signatures, attempts, replay",
     "local-service": "running it, its data, backup, removal",
+    "team-service": "the service on PostgreSQL",
     "security": "what is protected against whom, and what is not",
     "interface": "the HTTP interface as runwatch reads it",
     "decisions": "rules that runwatch sets for itself",

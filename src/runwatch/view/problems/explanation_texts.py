@@ -83,6 +83,10 @@ CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "The service failed with an internal error.",
         "Retry with the same key and body. If it happens again, quote the instance id to support.",
     ),
+    "service_unavailable": (
+        "The service cannot reach its database at the moment. A write may or may not have been kept.",
+        "Retry with the same key and body in a moment.",
+    ),
 }
 """Sentence and next step by error code."""
 

@@ -1,0 +1,79 @@
+"""What :class:`~runwatch.service.database.ServiceDatabase` needs of a database that holds the tables."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from sqlalchemy import Connection, Engine, RootTransaction
+
+
+class Backend(ABC):
+    """A database, opened once and by one process at a time.
+
+    Attributes:
+        writer: Its one connection writes.
+        reader: Its connections cannot write; each transaction sees one state of the database.
+    """
+
+    writer: Engine
+    reader: Engine
+
+    @abstractmethod
+    def is_new(self) -> bool:
+        """Return whether nothing was ever stored in it.
+
+        Raises:
+            DataError: it cannot be reached.
+        """
+
+    @abstractmethod
+    def open_writer(self, schema_version: int) -> None:
+        """Connect the writer, and create or migrate the tables.
+
+        Raises:
+            DataError: it cannot be opened or migrated, is damaged or in use, or was written by a newer version.
+        """
+
+    @abstractmethod
+    def open_reader(self, size: int) -> None:
+        """Connect this many readers, once the writer is open."""
+
+    @abstractmethod
+    def in_transaction(self, connection: Connection) -> bool:
+        """Return whether a transaction is left after a failure, so that it can return to a savepoint."""
+
+    @abstractmethod
+    def translate_errors(self) -> AbstractContextManager[None]:
+        """Translate errors of the database itself; statement mistakes and broken constraints pass unchanged.
+
+        Raises:
+            DataError: the database is damaged, or cannot be written or reached.
+        """
+
+    def translate_read_errors(self) -> AbstractContextManager[None]:
+        """Translate errors of a database that cannot be reached for a read; others pass unchanged.
+
+        Raises:
+            DataError: the database cannot be reached.
+        """
+        return contextlib.nullcontext()
+
+    def begin(self, connection: Connection) -> RootTransaction:
+        """Begin a transaction of the writer."""
+        return connection.begin()
+
+    def was_committed(self, connection: Connection, error: Exception) -> bool:
+        """Return whether a transaction of the writer was committed for certain, although its commit raised this."""
+        return False
+
+    def when_taken(self, told: Callable[[], object]) -> None:  # noqa: B027 - most databases cannot be taken
+        """Call a function, on any thread, if another service has opened the database since this one did."""
+
+    def close(self) -> None:
+        """Close every connection."""
+        for engine in (getattr(self, "reader", None), getattr(self, "writer", None)):
+            if engine is not None:
+                engine.dispose()

@@ -1,0 +1,419 @@
+"""The tables in a PostgreSQL database (manual: team-service, "Database"). Only ``--database`` imports this.
+
+
+One process at a time uses the database: the writer's session holds an advisory lock from its start to its end. Every
+opening raises a number, so that a service whose session was lost notices that another one has used the database since,
+and writes nothing more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, LiteralString, cast
+
+import psycopg
+from psycopg.adapt import AdaptersMap
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+from psycopg.types.string import StrDumperUnknown, TextLoader
+from sqlalchemy import Connection, Engine, ExceptionContext, QueuePool, RootTransaction, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from runwatch.base.errors import DataError, LocalServiceError, UsageError
+from runwatch.base.log import keep_secret, redact
+from runwatch.base.secrets.secret import Secret
+from runwatch.service.backends.backend import Backend
+from runwatch.service.backends.pairing import make_pairing_error, pair, paired_with
+from runwatch.service.errors import DatabaseUnreachableError
+from runwatch.service.tables import metadata
+
+OLDEST: Final = 15
+"""The oldest major version of PostgreSQL that is supported."""
+
+SCHEMES: Final = ("postgresql://", "postgres://")
+
+LOCK_WAIT_S: Final = 3.0
+"""Seconds to wait for the lock at a start: the session of a killed process may end a moment after it."""
+
+RESOLVE_S: Final = 10.0
+"""Seconds to ask for the outcome of a commit whose answer was lost, while its callers wait."""
+
+AGAIN_S: Final = 0.5
+"""Seconds after a failed connection during which writes fail without another try."""
+
+# A connection to a machine that is gone fails in half a minute, and not in hours.
+_DEFAULTS: Final[dict[str, str]] = {
+    "connect_timeout": "5",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "4",
+    "tcp_user_timeout": "30000",
+}
+_PAUSE_S: Final = 0.1
+
+_EXISTS: Final = (
+    "SELECT 1 FROM pg_catalog.pg_tables"
+    " WHERE schemaname = pg_catalog.current_schema() AND tablename = 'runwatch_database'"
+)
+_CREATE_STATE: Final = (
+    "CREATE TABLE runwatch_database (schema_version integer NOT NULL, openings bigint NOT NULL, identity text NOT NULL)"
+)
+_FIRST_STATE: Final = "INSERT INTO runwatch_database VALUES (%s, 0, pg_catalog.gen_random_uuid()::text)"
+_OPEN: Final = "UPDATE runwatch_database SET schema_version = %s, openings = openings + 1 RETURNING openings, identity"
+_OUTCOME: Final = "SELECT pg_catalog.pg_xact_status(%s::text::xid8)"
+_DURABLE: Final = (
+    "SELECT pg_catalog.set_config('synchronous_commit', 'on', false)"
+    " WHERE pg_catalog.current_setting('synchronous_commit') = 'off'"
+)
+
+# An advisory lock of two numbers: one of this program, and one of the schema's name.
+_LOCKED: Final = "1920300663, pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))"
+_TRY_LOCK: Final = f"SELECT pg_catalog.pg_try_advisory_lock({_LOCKED})"
+_HOLDER: Final = """
+    SELECT application_name || coalesce(', from ' || host(client_addr), '')
+    FROM pg_catalog.pg_locks JOIN pg_catalog.pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND classid = 1920300663 AND database = (
+        SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
+    ) AND objid::bigint = (pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))::bigint & 4294967295)
+"""
+
+# SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+_PASSING_CLASSES: Final = ("08", "53", "57", "58")
+_READ_ONLY: Final = "25006"
+_DUPLICATE_TABLE: Final = "42P07"
+
+_Session = psycopg.Connection[tuple[Any, ...]]
+
+_MARK: Final = "\ufdd0"
+"""A code point that is no character: stands before ``0`` for NUL, which PostgreSQL's texts cannot hold, and before
+``1`` for itself.
+"""
+
+
+class _Dumper(StrDumperUnknown):
+    def dump(self, obj: str) -> Any:
+        if "\0" in obj or _MARK in obj:
+            obj = obj.replace(_MARK, f"{_MARK}1").replace("\0", f"{_MARK}0")
+        return super().dump(obj)
+
+
+class _Loader(TextLoader):
+    def load(self, data: Any) -> Any:
+        text = super().load(data)
+        if isinstance(text, str) and _MARK in text:
+            return text.replace(f"{_MARK}0", "\0").replace(f"{_MARK}1", _MARK)
+        return text
+
+
+class PostgresDatabase(Backend):
+    """A database, named by an address; what the address lacks, libpq takes from ``PG*`` variables and ``.pgpass``.
+
+    Args:
+        data_dir: The data directory whose secrets the database names.
+
+    Raises:
+        UsageError: the address is not usable.
+    """
+
+    def __init__(self, url: Secret, data_dir: Path) -> None:
+        self._data_dir = data_dir
+        self._parameters = _parse(url)
+        self._place = _describe(self._parameters)
+        self._adapters = AdaptersMap(psycopg.adapters)
+        self._adapters.register_dumper(str, _Dumper)
+        self._adapters.register_loader("text", _Loader)
+        self._opening: int | None = None
+        self._told: list[Callable[[], object]] = []
+        self._failed_at: float | None = None
+        self._transaction_id = ""
+        self.writer = self._engine(self._connect_writer, 1)
+        event.listen(self.writer, "begin", self._note_transaction)
+
+    def is_new(self) -> bool:
+        with self._told_at_start(), contextlib.closing(self._connect(autocommit=True)) as connection:
+            if not connection.execute(_EXISTS).fetchone():
+                return True
+            return connection.execute("SELECT 1 FROM tenants LIMIT 1").fetchone() is None
+
+    def open_writer(self, schema_version: int) -> None:
+        try:
+            with self._told_at_start(), self.writer.begin() as connection:
+                self._opening, identity = self._prepare(connection, schema_version)
+            pair(self._data_dir, identity)
+        except BaseException:
+            self.close()
+            raise
+
+    def open_reader(self, size: int) -> None:
+        self.reader = self._engine(self._connect_reader, size)
+
+    def in_transaction(self, connection: Connection) -> bool:
+        if connection.invalidated:
+            return False
+        status = cast(_Session, connection.connection.dbapi_connection).info.transaction_status
+        return status in {TransactionStatus.INTRANS, TransactionStatus.INERROR}
+
+    @contextlib.contextmanager
+    def translate_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (DBAPIError, psycopg.Error) as error:
+            if not _is_passing(error) and _state_of(error) != _READ_ONLY:
+                raise
+            raise self._unreachable(error) from error
+
+    @contextlib.contextmanager
+    def translate_read_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (DBAPIError, psycopg.Error) as error:
+            if not _is_passing(error):
+                raise
+            raise self._unreachable(error) from error
+
+    def begin(self, connection: Connection) -> RootTransaction:
+        try:
+            return connection.begin()
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+        # The session was lost before anything was written.
+        return connection.begin()
+
+    def was_committed(self, connection: Connection, error: Exception) -> bool:
+        if not (isinstance(error, DBAPIError) and error.connection_invalidated):
+            return False
+        asked, until = self._transaction_id, time.monotonic() + RESOLVE_S
+        while time.monotonic() < until:
+            try:
+                # A new session gets the lock only once the one before has ended, and with it every doubt.
+                with connection.begin():
+                    found = connection.exec_driver_sql(_OUTCOME, (asked,)).scalar_one()
+                    return bool(found == "committed")
+            except (DBAPIError, psycopg.Error, DataError):
+                time.sleep(_PAUSE_S)
+        return False
+
+    def when_taken(self, told: Callable[[], object]) -> None:
+        self._told.append(told)
+
+    def _engine(self, connect: Callable[[], _Session], size: int) -> Engine:
+        # Errors reach the log and stored causes, and statement values may be prompts, so values are left out.
+        engine = create_engine(
+            "postgresql+psycopg://",
+            creator=connect,
+            poolclass=QueuePool,
+            pool_size=size,
+            max_overflow=0,
+            hide_parameters=True,
+            use_native_hstore=False,
+        )
+        event.listen(engine, "handle_error", _leave_out_values)
+        return engine
+
+    def _connect(self, *, autocommit: bool = False) -> _Session:
+        connection = psycopg.connect("", context=self._adapters, autocommit=autocommit, **self._parameters)
+        try:
+            if connection.info.server_version < OLDEST * 10_000:
+                raise DataError(
+                    "The service's database is of a version that is not supported",
+                    detail=f"{self._place} is PostgreSQL {connection.info.server_version // 10_000}.",
+                    hint=f"Use PostgreSQL {OLDEST} or newer.",
+                )
+            if connection.info.parameter_status("server_encoding") != "UTF8":
+                raise DataError(
+                    "The service's database cannot hold every text",
+                    detail=f"{self._place} has the encoding {connection.info.parameter_status('server_encoding')}.",
+                    hint="Create it with ENCODING 'UTF8'.",
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _connect_reader(self) -> _Session:
+        connection = self._connect()
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        return connection
+
+    def _connect_writer(self) -> _Session:
+        """Connect, and take the lock for as long as the session lasts."""
+        if self._failed_at is not None and time.monotonic() - self._failed_at < AGAIN_S:
+            raise self._unreachable(None)
+        try:
+            connection = self._connect(autocommit=True)
+            try:
+                self._lock(connection)
+                # An answered write is on disk, whatever the server's default.
+                connection.execute(_DURABLE)
+                connection.autocommit = False
+            except BaseException:
+                connection.close()
+                raise
+        except Exception:
+            self._failed_at = time.monotonic()
+            raise
+        self._failed_at = None
+        return connection
+
+    def _lock(self, connection: _Session) -> None:
+        until = time.monotonic() + LOCK_WAIT_S
+        while not _ask(connection, _TRY_LOCK):
+            self._refuse_if_taken(connection)
+            if time.monotonic() >= until:
+                if self._opening is not None:
+                    raise self._unreachable(None)
+                holder = _ask(connection, _HOLDER)
+                raise LocalServiceError(
+                    "Another service uses this database",
+                    detail=f"{self._place} is held by {holder or 'a session of another user'}.",
+                    hint="One service at a time can use it: stop that one, or name another database.",
+                )
+            time.sleep(_PAUSE_S)
+        self._refuse_if_taken(connection)
+
+    def _refuse_if_taken(self, connection: _Session) -> None:
+        if self._opening is None or _ask(connection, "SELECT openings FROM runwatch_database") == self._opening:
+            return
+        for tell in self._told:
+            tell()
+        raise DataError(
+            "Another service has opened this database, and this one writes nothing more",
+            detail=f"{self._place} was opened again while the connection was lost.",
+            hint="One service at a time can use it: stop the other one, and start this one again.",
+        )
+
+    def _prepare(self, connection: Connection, schema_version: int) -> tuple[int, str]:
+        """Create or migrate the tables in the current transaction; return the number of this opening and the id."""
+        if not connection.exec_driver_sql(_EXISTS).all():
+            if (known := paired_with(self._data_dir)) is not None:
+                raise make_pairing_error(self._data_dir, known, "none yet")
+            connection.exec_driver_sql(_CREATE_STATE)
+            metadata.create_all(connection, checkfirst=False)
+            connection.exec_driver_sql(_FIRST_STATE, (schema_version,))
+        version = connection.exec_driver_sql("SELECT schema_version FROM runwatch_database").scalar_one()
+        if version > schema_version:
+            raise DataError(
+                "The service's database was written by a newer version of runwatch",
+                detail=f"{self._place} has schema version {version}; this version reads up to {schema_version}.",
+                hint="Update runwatch, or name another database.",
+            )
+        if version < schema_version:
+            # Alembic is slow to import, and only an older database needs it.
+            from runwatch.service.migrations.upgrade import apply_revisions
+
+            apply_revisions(connection, version, schema_version)
+        opened = connection.exec_driver_sql(_OPEN, (schema_version,)).one()
+        return int(opened.openings), str(opened.identity)
+
+    def _note_transaction(self, connection: Connection) -> None:
+        self._transaction_id = connection.exec_driver_sql("SELECT pg_current_xact_id()::text").scalar_one()
+
+    @contextlib.contextmanager
+    def _told_at_start(self) -> Iterator[None]:
+        """Translate every error of the database at a start.
+
+        Raises:
+            DataError: with what to do.
+        """
+        try:
+            yield
+        except (DBAPIError, psycopg.Error) as error:
+            state = _state_of(error)
+            if state is None or _is_passing(error):
+                raise self._unreachable(error) from error
+            hint = "See that the user may create tables in the first schema of its search path."
+            if state == _DUPLICATE_TABLE:
+                hint = "The schema has tables of another program: name another database, or another schema."
+            detail = f"{self._place}: {_words(error)} (SQLSTATE {state})"
+            raise DataError("The service's database is not usable", detail=detail, hint=hint) from error
+
+    def _unreachable(self, error: Exception | None) -> DatabaseUnreachableError:
+        return DatabaseUnreachableError(
+            "The service's database cannot be reached",
+            detail=f"{self._place}: {_words(error)}" if error else self._place,
+            hint=(
+                "See that it runs, and that address, user and password are right. A password comes from"
+                " RUNWATCH_DATABASE, PGPASSWORD or the password file of PostgreSQL."
+            ),
+            retryable=True,
+        )
+
+
+def _ask(connection: _Session, question: LiteralString) -> Any:
+    row = connection.execute(question).fetchone()
+    return row and row[0]
+
+
+def _parse(url: Secret) -> dict[str, Any]:
+    if not url.reveal().startswith(SCHEMES):
+        raise _unusable("It does not begin with postgresql://")
+    try:
+        given = conninfo_to_dict(url.reveal())
+    except psycopg.Error:
+        # libpq repeats what it cannot read, which may be a part of a password.
+        raise _unusable("It is not an address as PostgreSQL's own programs take it.") from None
+    for name in ("password", "sslpassword"):
+        keep_secret(Secret(str(given.get(name) or "")))
+    keep_secret(url)
+    defaults = {name: value for name, value in _DEFAULTS.items() if f"PG{name.upper()}" not in os.environ}
+    # libpq allows 63 bytes.
+    application = f"runwatch {os.getpid()} on {socket.gethostname()}".encode()[:63].decode(errors="ignore")
+    return {"application_name": application, **defaults, **given, "client_encoding": "UTF8"}
+
+
+def _unusable(detail: str) -> UsageError:
+    return UsageError(
+        "The address of the database is not usable",
+        detail=detail,
+        hint="Use one like postgresql://USER@HOST:5432/DATABASE",
+    )
+
+
+def _describe(parameters: Mapping[str, Any]) -> str:
+    """Describe the database without user or password."""
+    host = parameters.get("host") or parameters.get("hostaddr") or os.environ.get("PGHOST") or "this machine"
+    port = parameters.get("port") or os.environ.get("PGPORT") or "5432"
+    name = parameters.get("dbname") or os.environ.get("PGDATABASE") or "the user's own"
+    return f"database {name} on {host}, port {port}"
+
+
+def _original(error: Exception) -> BaseException | None:
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
+def _state_of(error: Exception) -> str | None:
+    return getattr(_original(error), "sqlstate", None)
+
+
+def _words(error: Exception) -> str:
+    """Return what PostgreSQL says, without the values that it may repeat in the details."""
+    found = _original(error)
+    primary = found.diag.message_primary if isinstance(found, psycopg.Error) else None
+    return redact(" ".join((primary or str(found)).split()))
+
+
+def _is_passing(error: Exception) -> bool:
+    """Return whether the database cannot be reached, stops, starts, or lacks disk, memory or connections."""
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    state = _state_of(error)
+    if state is None:
+        return isinstance(_original(error), psycopg.OperationalError | psycopg.InterfaceError)
+    return state.startswith(_PASSING_CLASSES)
+
+
+def _leave_out_values(context: ExceptionContext) -> None:
+    """Leave the details out of an error's text, because they repeat the values of a row."""
+    error = context.original_exception
+    if isinstance(error, psycopg.Error) and error.diag.message_primary:
+        error.args = (error.diag.message_primary,)
+        if context.sqlalchemy_exception is not None:
+            name = f"{type(error).__module__}.{type(error).__name__}"
+            context.sqlalchemy_exception.args = (f"({name}) {error.diag.message_primary}",)
