@@ -50,6 +50,7 @@ async def over(browser: Browser, title: str) -> None:
     """Wait until the page says that the console is over."""
     await browser.until(lambda driver: driver.execute_script("return document.querySelector('#over[open]') !== null"))
     assert await browser.title() == title
+    assert await browser.violations() == []
 
 
 async def test_a_console_is_used_with_keys_and_mouse_and_is_read_only(
@@ -161,6 +162,7 @@ async def test_a_used_link_a_full_server_and_another_name_of_this_machine_are_re
         assert await browser.title() == "This link was used or is not valid"
         await browser.open(page)
         assert await browser.title() == "This browser has no session"
+        assert await browser.violations() == []
         await browser.open(served.next_link())
         await over(browser, "All consoles are in use")
     finally:

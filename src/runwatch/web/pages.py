@@ -92,11 +92,11 @@ def console_page(max_consoles: int) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>runwatch</title>'
         '<link rel="stylesheet" href="static/xterm.css"><link rel="stylesheet" href="static/console.css">'
         '<script src="static/console.js"></script><script src="static/textual.js"></script></head><body>'
-        '<p id="opening" role="status">Opening the console</p>'
-        '<main id="terminal" class="textual-terminal"></main>'
+        '<main><p id="opening" role="status">Opening the console</p>'
+        '<div id="terminal" class="textual-terminal"></div>'
         '<dialog id="over" aria-labelledby="over-title"><h1 id="over-title"></h1><p id="over-text"></p>'
-        f'<button id="over-again" type="button">Open a console</button></dialog>'
-        f'<p id="bound" hidden>{max_consoles}</p></body></html>\n'
+        '<button id="over-again" type="button">Open a console</button></dialog>'
+        f'<p id="bound" hidden>{max_consoles}</p></main></body></html>\n'
     )
 
 
