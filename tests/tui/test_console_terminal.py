@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +61,21 @@ def test_the_border_between_list_and_detail_is_dragged(tmp_path: Path, service: 
         terminal.press("q", "q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
+
+
+def test_ctrl_c_copies_what_the_mouse_selected_and_leaves_only_without(
+    tmp_path: Path, service: ScriptedService
+) -> None:
+    with opened(tmp_path, service) as terminal:
+        row = next(number for number, line in enumerate(terminal.screen.lines) if "5c9d03f4" in line) + 1
+        terminal.type(f"\x1b[<0;5;{row}M\x1b[<32;30;{row}M\x1b[<32;60;{row}M\x1b[<0;60;{row}m")
+        terminal.wait_for("copies the selected text")
+        terminal.press("ctrl+c")
+        terminal.wait_for("copied selection")
+        terminal.press("ctrl+c")
+        assert terminal.wait_exit() == 130
+        copied = base64.b64encode(f"✗ failed  {noon.FALLBACK}".encode())
+        assert b"\x1b]52;c;" + copied[:40] in terminal.raw
 
 
 def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, service: ScriptedService) -> None:

@@ -411,6 +411,8 @@ class ConsoleApp(NavigatingApp):
             await super().on_event(event)
 
     async def _hand_on(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and self.take_selection_key(event.key):
+            return
         if not isinstance(event, events.Key) or not self.notices.pressed(event.key):
             await super().on_event(event)
 

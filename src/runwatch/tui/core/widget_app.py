@@ -74,6 +74,17 @@ class WidgetApp(TerminalApp):
         background: $background;
         color: $role-plain;
     }
+    Tooltip {
+        background: $surface;
+        color: $role-plain;
+        border: round $role-accent;
+        padding: 0 1;
+        margin: 1 0;
+        max-width: 80;
+    }
+    .-ascii > Tooltip {
+        border: ascii $role-accent;
+    }
     """
 
     def __init__(
@@ -163,6 +174,24 @@ class WidgetApp(TerminalApp):
         self._clipboard = text
         if text:
             self.screen.post_message(CopyRequested(line("selection"), copied_unchanged(text), several_lines=True))
+
+    def take_selection_key(self, key: str) -> bool:
+        """Copy or drop the text selected with the mouse if the key says so; return whether it did.
+
+        The key that interrupts copies too, as elsewhere; pressed again, it interrupts.
+        """
+        from textual.widgets import Input, TextArea
+
+        screen = self.screen
+        if not screen.selections or not screen.get_selected_text():
+            return False
+        is_typing = isinstance(screen.focused, Input | TextArea)
+        if key == "ctrl+c" or (key in self.keys.keys("screen.copy") and not is_typing):
+            screen.action_copy_text()
+        elif key not in self.keys.keys("screen.back"):
+            return False
+        screen.clear_selection()
+        return True
 
     async def run_key_action(self, action: str) -> bool:
         """Run a key action as if its key had been pressed; return whether it was available."""

@@ -16,6 +16,7 @@ from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import BY_ID, SERVICE_ONLY, make_bindings
 from runwatch.tui.core.messages import CopyRequested, WorkerFailed
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
+from runwatch.tui.core.widget_app import ASCII_CLASS
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console import Console, DialogWriter
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
@@ -120,6 +121,7 @@ class ConsoleScreen(Screen[None]):
         return self.app
 
     def on_mount(self) -> None:
+        self.set_class(self.console.is_ascii, ASCII_CLASS)
         self._note_width()
         self.update_header()
         self.show_crumbs()
@@ -392,6 +394,11 @@ class ConsoleScreen(Screen[None]):
         await self.console.copy_text(
             message.text, message.what, several_lines=message.several_lines, is_secret=message.is_secret
         )
+
+    def on_text_selected(self) -> None:
+        """Say how to copy what was selected with the mouse."""
+        if self.get_selected_text():
+            self.notify_user(f"{self.console.keys.shown('screen.copy')} copies the selected text, esc drops it.")
 
     def on_breadcrumbs_level_clicked(self, message: Breadcrumbs.LevelClicked) -> None:
         """Go to a breadcrumb: all but the last lead back."""

@@ -236,7 +236,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         """Give the detail a share of the room, and remember that."""
         place = self._place()
         if place is not None:
-            share = round(max(SPLIT_STEP, min(share, 1 - SPLIT_STEP)), 3)
+            share = round(self.query_one(SplitPanes).nearest_share(share), 3)
             self.console.splits[self.spec.name] = self._split.with_share(place, share)
             self._fit_panes()
 
@@ -247,10 +247,12 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def action_resize_pane(self, step: int) -> None:
         """Make the focused pane larger or smaller."""
-        share = self.query_one(SplitPanes).share
-        if not share:
+        place, present = self._place(), self.query_one(SplitPanes).share
+        if place is None or not present:
             self.notify_user("There is no second pane in sight.")
             return
+        # Several keys may come before the next layout.
+        share: float = getattr(self._split, place) or present
         is_detail = self.query_one("#detail").has_focus_within
         self._divide(share + SPLIT_STEP * (step if is_detail else -step))
 

@@ -10,10 +10,12 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.color import Color
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
 from runwatch.tui.core.jump_target import JumpTarget
+from runwatch.tui.core.mouse_selection import selectable
 from runwatch.tui.core.rendering import StyledSpan, cut_spans, spans_width, to_segment
 from runwatch.tui.core.widget_app import get_app
 from runwatch.view.text.safe_text import line
@@ -54,7 +56,6 @@ def measure_parts(parts: Sequence[BarPart]) -> int:
 class Bar(Widget):
     """A one-line bar. Subclasses supply the parts."""
 
-    ALLOW_SELECT = False
     DEFAULT_CSS = """
     Bar {
         height: 1;
@@ -84,6 +85,15 @@ class Bar(Widget):
                 yield JumpTarget(x, region.y, partial(self.part_clicked, part.target))
 
     def render_line(self, y: int) -> Strip:
+        return selectable(self, self._row_strip(y), y, y)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        return " ".join(selection.extract(self._row_strip(0).text).split()), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()
+
+    def _row_strip(self, y: int) -> Strip:
         ground = self.rich_style
         if y:
             return Strip.blank(self.size.width, ground)
@@ -99,8 +109,10 @@ class Bar(Widget):
         return Strip(segments).adjust_cell_length(self.size.width, ground)
 
     async def on_click(self, event: events.Click) -> None:
+        # Textual would select all text with a second click.
+        event.prevent_default()
         place = event.get_content_offset(self)
-        if place is None:
+        if place is None or self.text_selection is not None:
             return
         for start, part, shown in self._placed():
             if part.target is not None and start <= place.x < start + spans_width(shown):

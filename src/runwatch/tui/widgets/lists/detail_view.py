@@ -13,11 +13,11 @@ from textual import events
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.selection import Selection
-from textual.strip import Strip
 
+from runwatch.base.text import cell_width
 from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.mouse_selection import drop_selection
 from runwatch.tui.core.rendering import StyledSpan
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
@@ -36,7 +36,7 @@ FOLDED: Final = line("+")
 
 
 class DetailView(LineList, inherit_bindings=False):
-    """Sections of a record. The text can be selected with the mouse.
+    """Sections of a record.
 
     Titled sections and tree branches can be folded; the fold state is kept while the console runs.
 
@@ -45,7 +45,6 @@ class DetailView(LineList, inherit_bindings=False):
             the view.
     """
 
-    ALLOW_SELECT = True
     BINDINGS = make_bindings("detail")
 
     is_stale = reactive(default=False)
@@ -101,6 +100,7 @@ class DetailView(LineList, inherit_bindings=False):
 
     def reset(self) -> None:
         """Move to the first line, for another record."""
+        drop_selection(self)
         self.move_cursor(0)
         self.scroll_to(y=0, animate=False)
 
@@ -161,25 +161,9 @@ class DetailView(LineList, inherit_bindings=False):
         """Highlight the cursor only with the focus: details are read more than navigated."""
         return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
 
-    def render_line(self, y: int) -> Strip:
-        strip = super().render_line(y)
-        row = round(self.scroll_y) + y
-        selection = self.text_selection
-        if selection is not None and (span := selection.get_span(row)) is not None:
-            start, end = span
-            marked = self.screen.get_component_rich_style("screen--selection")
-            end = strip.cell_length if end == -1 else end
-            before, inside, after = strip.crop(0, start), strip.crop(start, end), strip.crop(end)
-            strip = Strip.join([before, inside.apply_style(marked), after])
-        return strip.apply_offsets(0, row)
-
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        margin = " " * MARGIN
-        text = "\n".join(margin + "".join(piece for piece, _ in row.pieces) for row in self._rows)
-        return selection.extract(text), "\n"
-
-    def selection_updated(self, selection: Selection | None) -> None:
-        self.refresh()
+    def copied_text(self, index: int, start: int, end: int | None) -> str:
+        """Return the text without the marks of the margin."""
+        return (" " * MARGIN + "".join(piece for piece, _ in self._rows[index].pieces))[start:end]
 
     # Called on user input.
 
@@ -241,12 +225,23 @@ class DetailView(LineList, inherit_bindings=False):
         self._fold([head.key for head in heads], folded=not all(head.is_folded for head in heads))
 
     async def on_click(self, event: events.Click) -> None:
-        """Toggle the part whose heading is clicked, unless text is being selected."""
+        """Toggle the part whose heading is clicked, or open the link, unless text is being selected."""
         offset = event.get_content_offset(self)
         place = None if offset is None or event.chain != 1 or self.text_selection else self.row_at(offset.y)
-        if place is not None and (head := self._rows[place[0]].head) is not None:
+        if offset is None or place is None:
+            return
+        row = self._rows[place[0]]
+        if row.head is not None:
             self.move_cursor(place[0])
-            self._fold([head.key], folded=not head.is_folded)
+            self._fold([row.head.key], folded=not row.head.is_folded)
+        elif row.target is not None and self._is_on_link(row, offset.x):
+            self.move_cursor(place[0])
+            self.line_opened()
+
+    def _is_on_link(self, row: DetailRow, x: int) -> bool:
+        """Return whether a cell is part of the link's text, not of its label or of the free cells after it."""
+        label, *others = (cell_width(text) for text, _ in row.pieces)
+        return MARGIN + label <= x < MARGIN + label + sum(others)
 
     def on_mount(self) -> None:
         self._lay_out()

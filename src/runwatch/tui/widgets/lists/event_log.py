@@ -15,10 +15,11 @@ from textual.reactive import reactive
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.mouse_selection import drop_selection
 from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
-from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.lists.line_list import PART_STRIDE, LineList
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.view.runs.event_lines import KIND_CELLS, SLICE_CELLS, EventLine
 from runwatch.view.text.glyphs import Role
@@ -164,6 +165,7 @@ class EventLog(LineList, inherit_bindings=False):
     def show(self, source: LineSource, *, following: bool) -> None:
         """Show another source, or the same one filtered; when following, the cursor moves to the end."""
         self._source = source
+        drop_selection(self)
         self._cursor = 0
         self._count = 0
         self._seen = source.mark()
@@ -249,6 +251,32 @@ class EventLog(LineList, inherit_bindings=False):
             return segments + self._marked(rows[part], entry.role, style)
         summary = line(entry.summary[self._side :], None) if self._side else entry.summary
         return segments + self._marked(truncate(summary, max(0, room), app.glyphs.ellipsis), entry.role, style)
+
+    def copied_text(self, index: int, start: int, end: int | None) -> str:
+        """Return the selected text of an event, whole where it is selected to its end or over several rows."""
+        entry = self._line(index)
+        if entry is None:
+            return ""
+        if start // PART_STRIDE != (start if end is None else max(start, end - 1)) // PART_STRIDE:
+            start, end = 0, None
+        head = " " * MARGIN + "".join(text for text, _ in self._head(entry))
+        part, first = divmod(start, PART_STRIDE)
+        room = self.cells - cell_width(head)
+        rows = wrap_text(entry.summary, max(1, room)) if self._wraps else (line(entry.summary[self._side :], None),)
+        before = head if part == 0 else " " * (self.cells - room)
+        last = None if end is None else end - part * PART_STRIDE
+        shown = before + truncate(rows[min(part, len(rows) - 1)], max(0, room), get_app(self).glyphs.ellipsis)
+        if part == 0 and (last is None or last >= len(shown.rstrip())):
+            return (head + entry.summary)[first:].lstrip()
+        return shown[first:last].lstrip()
+
+    def hovered_text(self, index: int, part: int, x: int) -> SafeText | None:
+        entry = None if self._wraps else self._line(index)
+        if entry is None:
+            return None
+        room = self.cells - MARGIN - sum(cell_width(text) for text, _ in self._head(entry))
+        is_cut = self._side > 0 or cell_width(entry.summary) > room
+        return entry.summary if is_cut and x >= self.cells - room else None
 
     # Called on user input.
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.jump_target import JumpTarget
-from runwatch.tui.core.rendering import StyledSpan, StyledSpans, to_segment, to_spans
+from runwatch.tui.core.mouse_selection import selectable
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, to_content, to_segment, to_spans
 from runwatch.tui.core.widget_app import get_app
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
@@ -25,16 +27,27 @@ _CURSOR = "line-list--cursor"
 _CURSOR_QUIET = "line-list--cursor-quiet"
 _LINE = "line-list--line"
 
+MAX_COPIED_LINES: Final = 1_000
+"""Maximum number of selected lines that are copied."""
+
+MAX_HOVERED_CELLS: Final = 1_000
+"""Maximum width of a cut text that the mouse shows."""
+
+PART_STRIDE: Final = 1_000_000
+"""Distance of two rows of one line in a selection, in characters."""
+
 
 class LineList(ScrollView, can_focus=True, inherit_bindings=False):
-    """Lines with a cursor. Subclasses supply the number of lines and draw them.
+    """Lines with a cursor. Subclasses supply the number of lines and draw them. Their text is selected with the mouse.
+
+    In a selection, lines are counted from 0 with the rows above them, and text that is not in sight belongs to a
+    selection only if the mouse was there: one that goes on into another widget ends with the window.
 
     Attributes:
         HEAD_ROWS: Rows above the lines that do not scroll.
     """
 
     HEAD_ROWS: ClassVar[int] = 0
-    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {_CURSOR, _CURSOR_QUIET, _LINE}
     DEFAULT_CSS = """
     LineList {
@@ -61,6 +74,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id)
         self._cursor = 0
         self._note: tuple[StyledSpans, ...] = ()
+        self._clicked: int | None = None
 
     # For subclasses to override.
 
@@ -83,6 +97,19 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
         """Return the segments of a row above the lines."""
         raise NotImplementedError
+
+    def copied_text(self, index: int, start: int, end: int | None) -> str:
+        """Return the selected text of a line; subclasses replace what is cut by the whole.
+
+        Args:
+            start: The first character of the row as drawn.
+            end: The character after the last one; ``None`` for the end of the line.
+        """
+        return _text(self.draw_line(index, 0, self.cells, Style.null()))[start:end]
+
+    def hovered_text(self, index: int, part: int, x: int) -> SafeText | None:
+        """Return the whole of a text that is cut where the mouse is; ``None`` if nothing is cut there."""
+        return None
 
     def cursor_moved(self) -> None:
         """Handle a cursor move to another line."""
@@ -170,6 +197,9 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return (index, 0) if row >= self.HEAD_ROWS and index < self.line_count() else None
 
     def render_line(self, y: int) -> Strip:
+        return selectable(self, self._row_strip(y), y, *self._selection_place(y))
+
+    def _row_strip(self, y: int) -> Strip:
         width, style = self.cells, self.get_component_rich_style(_LINE)
         if y < self.HEAD_ROWS:
             return self._strip(self.draw_head(y, width, style), width, style)
@@ -213,17 +243,61 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     async def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the clicked line; a second click opens the line."""
+        """Move the cursor to the clicked line; a second click opens the line. The end of a selection is no click."""
+        # Textual would select all text with a second click.
+        event.prevent_default()
         offset = event.get_content_offset(self)
-        if offset is None:
+        if offset is None or self.text_selection is not None:
             return
         event.stop()
         place = self.row_at(offset.y)
         if place is None:
             return
         self.move_cursor(place[0])
-        if event.chain == 2:
+        # A link may have opened this list with the first click.
+        is_second = event.chain == 2 and self._clicked == place[0]
+        self._clicked = place[0]
+        if is_second:
             self.line_opened()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Have the tooltip tell what is cut under the mouse."""
+        offset = event.get_content_offset(self)
+        place = None if offset is None else self.row_at(offset.y)
+        text = None if offset is None or place is None else self.hovered_text(*place, offset.x)
+        self.tooltip = (
+            None if text is None else to_content(truncate(text, MAX_HOVERED_CELLS, get_app(self).glyphs.ellipsis))
+        )
+
+    # Selecting text.
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text without the margins of lines that are selected from their beginning."""
+        start, end = selection
+        rows = [self._selection_place(row)[0] for row in range(self.size.height)]
+        first = rows[0] if start is None else start.y
+        last = rows[-1] if end is None else end.y
+        texts: list[str] = []
+        for number in range(first, min(last, first + MAX_COPIED_LINES - 1, self.HEAD_ROWS + self.line_count() - 1) + 1):
+            begin = start.x if start is not None and number == first else 0
+            stop = end.x if end is not None and number == last else None
+            if number >= self.HEAD_ROWS:
+                texts.append(self.copied_text(number - self.HEAD_ROWS, begin, stop).rstrip())
+            else:
+                head = _text(self.draw_head(number, self.cells, Style.null()))
+                texts.append(" ".join(head[begin:stop].split()))
+        return "\n".join(texts), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()
+
+    def _selection_place(self, row: int) -> tuple[int, int]:
+        """Return the line of a row in a selection, and the character that the row begins with."""
+        place = self.row_at(row)
+        if place is not None:
+            return self.HEAD_ROWS + place[0], place[1] * PART_STRIDE
+        # Rows above the lines, those below the last one, or the note.
+        return min(row, self.HEAD_ROWS + self.line_count()) if row >= self.HEAD_ROWS else row, 0
 
     def action_open(self) -> None:
         if self.line_count():
@@ -283,3 +357,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             room -= cell_width(shown)
             segments.append(self.piece(shown, role, style))
         return segments
+
+
+def _text(segments: Iterable[Segment]) -> str:
+    return "".join(segment.text for segment in segments)

@@ -145,9 +145,9 @@ class LinkLines(LineList, inherit_bindings=False):
             self._refresh_lines(self._cursor)
 
     async def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the clicked link; LineList handles the second click, which opens it."""
+        """Open the clicked link, unless text is being selected."""
         offset = event.get_content_offset(self)
-        place = None if offset is None else self.row_at(offset.y)
+        place = None if offset is None or event.chain != 1 or self.text_selection else self.row_at(offset.y)
         if offset is None or place is None:
             return
         ways = self._ways(place[0])
@@ -157,8 +157,14 @@ class LinkLines(LineList, inherit_bindings=False):
             if offset.x < end:
                 if spot in ways:
                     self._column = ways.index(spot)
+                    self.move_cursor(place[0])
+                    self.line_opened()
                 break
         self._refresh_lines(place[0])
+
+    def copied_text(self, index: int, start: int, end: int | None) -> str:
+        """Return the text of a line, whole where it is selected to its end."""
+        return (" " * MARGIN + "".join(spot.text for spot in self._lines[index]))[start:end].lstrip()
 
     # Internal.
 

@@ -13,14 +13,17 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.cache import LRUCache
+from textual.geometry import Offset
 from textual.message import Message
 from textual.reactive import reactive
+from textual.selection import Selection
 from textual.strip import Strip
 
 from runwatch.base.memory import note_long_lived
 from runwatch.base.text import cell_width
 from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.mouse_selection import drop_selection
 from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
@@ -49,6 +52,10 @@ LONG_TABLE_ROWS: Final = 20_000
 
 MAX_STRIPS: Final = 500
 """Maximum number of drawn rows kept, so that scrolling by one line draws one line, not the whole window."""
+
+
+MAX_SELECTION_STEP: Final = 100
+"""How many rows may come or go above selected text that stays selected."""
 
 
 class TableRow(Protocol):
@@ -163,6 +170,7 @@ class RecordTable(LineList, inherit_bindings=False):
         top = round(self.scroll_y)
         anchor = self._anchor(top)
         before = self.cursor_key
+        self._move_selection(rows)
         self.rows = rows
         if len(rows) >= 2 * self._longest:
             # Once every time the list doubles.
@@ -277,14 +285,48 @@ class RecordTable(LineList, inherit_bindings=False):
         ]
         for placed in self._placed:
             text, role = row.cell(placed.column)
-            mark = app.glyphs.ellipsis
-            if placed.column.elides_middle:
-                text = elide_middle(text, placed.width, mark)
-            if placed.column.keeps_last_words:
-                text = last_words(text, placed.width)
-            shown = fit(text, placed.width, placed.column.align, mark)
+            shown = self._shown(text, placed)
             segments += [self.piece(shown, Role.QUIET if self.is_stale else role, style), to_segment(_GAP, style)]
         return segments
+
+    def _shown(self, text: SafeText, placed: PlacedColumn) -> SafeText:
+        """Return a cell's text at the width of its column."""
+        mark = get_app(self).glyphs.ellipsis
+        if placed.column.elides_middle:
+            text = elide_middle(text, placed.width, mark)
+        if placed.column.keeps_last_words:
+            text = last_words(text, placed.width)
+        return fit(text, placed.width, placed.column.align, mark)
+
+    def copied_text(self, index: int, start: int, end: int | None) -> str:
+        """Return the selected cells with two spaces between them; one that is selected whole gives all of its value."""
+        found: list[str] = []
+        at = MARGIN
+        for placed in self._placed:
+            text = self.rows[index].cell(placed.column).text
+            shown = self._shown(text, placed)
+            first = at + len(shown) - len(shown.lstrip())
+            last = at + len(shown.rstrip())
+            if start <= first and (end is None or last <= end):
+                found.append(text.strip())
+            else:
+                found.append(shown[max(0, start - at) : None if end is None else max(0, end - at)].strip())
+            at += len(shown) + COLUMN_GAP
+        return "  ".join(filter(None, found))
+
+    def hovered_text(self, index: int, part: int, x: int) -> SafeText | None:
+        placed = self._column_at(x)
+        if placed is None:
+            return None
+        text = self.rows[index].cell(placed.column).text
+        return None if self._shown(text, placed).strip() == text.strip() else text
+
+    def _column_at(self, x: int) -> PlacedColumn | None:
+        """Return the column at a cell of the window."""
+        for placed in self._placed:
+            if placed.start <= x - MARGIN < placed.start + placed.width + COLUMN_GAP:
+                return placed
+        return None
 
     # Called on user input.
 
@@ -326,11 +368,11 @@ class RecordTable(LineList, inherit_bindings=False):
     async def on_click(self, event: events.Click) -> None:
         """Request a sort order when a head is clicked."""
         place = event.get_content_offset(self)
-        if place is None or place.y >= self.HEAD_ROWS:
+        if place is None or place.y >= self.HEAD_ROWS or self.text_selection is not None:
             return
-        for placed in self._placed:
-            if placed.start <= place.x - MARGIN < placed.start + placed.width + COLUMN_GAP:
-                self._ask_order(placed.column.id)
+        placed = self._column_at(place.x)
+        if placed is not None:
+            self._ask_order(placed.column.id)
 
     def action_mark(self) -> None:
         """Toggle the mark of the row under the cursor and move to the next row."""
@@ -390,6 +432,27 @@ class RecordTable(LineList, inherit_bindings=False):
             with contextlib.suppress(ValueError):
                 return indexOf(map(attrgetter("key"), rows), key)
         return min(index, max(0, len(rows) - 1))
+
+    def _move_selection(self, rows: Sequence[TableRow]) -> None:
+        """Keep the selection on its first and last row; drop it if they are gone or others came between them."""
+        selection = self.text_selection if self.is_mounted else None
+        if selection is None:
+            return
+        start, end = selection
+        steps = {None if edge is None else self._step_of(edge.y - self.HEAD_ROWS, rows) for edge in selection}
+        step = steps.pop() if len(steps) == 1 else None
+        if start is None or end is None or step is None:
+            drop_selection(self)
+        elif step:
+            moved = Selection(start + Offset(0, step), end + Offset(0, step))
+            self.screen.selections = {**self.screen.selections, self: moved}
+
+    def _step_of(self, place: int, rows: Sequence[TableRow]) -> int | None:
+        """Return how far a row moves when other rows are shown; ``None`` if it is gone or far away."""
+        if not 0 <= place < len(self.rows):
+            return None
+        key = self.rows[place].key
+        return next((at - place for at in _around(place, len(rows)) if rows[at].key == key), None)
 
     def _anchor(self, top: int) -> tuple[str, int] | None:
         """Return a visible row's key and its offset from the top: the cursor's row if visible, else the first."""
@@ -486,6 +549,12 @@ class RecordTable(LineList, inherit_bindings=False):
             (len(self.rows), top, len(sight), self._placed),
             tuple((is_cursor, row.key, *map(row.cell, columns)) for is_cursor, row in rows),
         )
+
+
+def _around(place: int, count: int) -> Iterable[int]:
+    """Yield the places within :data:`MAX_SELECTION_STEP` of one, the nearest first."""
+    for step in range(MAX_SELECTION_STEP):
+        yield from (at for at in {place - step, place + step} if 0 <= at < count)
 
 
 _GAP: Final = line(" " * COLUMN_GAP)

@@ -48,6 +48,7 @@ class BorderText(NamedTuple):
 class Pane(Container):
     """A container with a frame: round, or heavy while a child has the focus."""
 
+    ALLOW_SELECT = False
     DEFAULT_CSS = """
     Pane {
         border: round $frame;

@@ -68,6 +68,10 @@ class SplitPanes(Container):
         size = self._second.outer_size
         return (size.width if self._place == "beside" else size.height) / self._room
 
+    def nearest_share(self, share: float) -> float:
+        """Return the nearest share that leaves both panes their minimum."""
+        return self._within(round(share * self._room)) / self._room if self._room else share
+
     @property
     def _room(self) -> int:
         return self.size.width if self._place == "beside" else self.size.height
@@ -114,7 +118,7 @@ class SplitPanes(Container):
         start = self.region.x if self._place == "beside" else self.region.y
         cells = start + self._room - (self._position(event) + self._grip)
         if self._room:
-            self.post_message(self.Dragged(self._within(cells) / self._room))
+            self.post_message(self.Dragged(cells / self._room))
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         """Let go of the border."""

@@ -1,0 +1,125 @@
+"""Text is selected and copied with the mouse, a cut text tells itself, and a click opens a link."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from textual.content import Content
+from textual.pilot import Pilot
+from textual.widget import Widget
+
+from runwatch.tui.widgets.bars.tab_bar import TabBar
+from runwatch.tui.widgets.lists.event_log import EventLog
+from runwatch.tui.widgets.lists.link_lines import LinkLines
+from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.view.overview.links import LinkSpan, ViewLink
+from runwatch.view.text.safe_text import line
+from tests.support.builders import run
+from tests.support.hostile import CORPUS
+from tests.tui import noon, samples
+from tests.tui.console import NARROW, console
+from tests.tui.look import Stage
+
+LONG = f"rejected {'because of a long reason ' * 6}after all"
+
+
+async def drag(pilot: Pilot[None], widget: Widget, start: tuple[int, int], end: tuple[int, int]) -> str:
+    """Select text with the mouse, and return it."""
+    await pilot.mouse_down(widget, offset=start)
+    await pilot.hover(widget, offset=end)
+    await pilot.mouse_up(widget, offset=end)
+    await pilot.pause()
+    return widget.screen.get_selected_text() or ""
+
+
+def told(widget: Widget) -> str:
+    """What the tooltip says."""
+    return widget.tooltip.plain if isinstance(widget.tooltip, Content) else ""
+
+
+async def test_cells_selected_whole_give_all_of_their_value_also_when_rows_come_above(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=NARROW) as driven:
+        await driven.select(noon.LIVE)
+        x = driven.lines[5].index("8f21") - 1
+        text = await drag(driven.pilot, driven.table, (x + 4, 2), (x + 9, 3))
+        first, second = text.splitlines()
+        assert re.match("…9b7e  –  ember-7b-instruct  ", first)
+        assert second.endswith(noon.HOVERING)
+        await driven.shows("y copies the selected text, esc drops it.")
+        driven.service.runs.insert(0, dict(run("ex_new", "running", created_at=noon.at(0)).raw))
+        await driven.comes("ex_new", 30)
+        assert (driven.app.screen.get_selected_text() or "").endswith(noon.HOVERING)
+        await driven.press("y")
+        await driven.shows("copied selection")
+        assert driven.app.screen.get_selected_text() is None
+        await drag(driven.pilot, driven.table, (5, 1), (20, 2))
+        await driven.press("ctrl+c")
+        await driven.shows("copied selection")
+        await drag(driven.pilot, driven.table, (5, 1), (20, 2))
+        await driven.press("escape")
+        assert not driven.app.screen.selections
+
+
+async def test_a_cut_event_is_copied_whole_and_tells_itself_under_the_mouse() -> None:
+    log = EventLog(samples.Lines([samples.event(1, LONG), samples.event(2, "short")]))
+    async with Stage(log).run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        first, second = (await drag(pilot, log, (0, 0), (70, 1))).splitlines()
+        assert first.endswith(LONG)
+        assert second.endswith("short")
+        assert not first.startswith(" ")
+        await pilot.hover(log, offset=(60, 0))
+        await pilot.pause()
+        assert told(log) == LONG
+        await pilot.hover(log, offset=(3, 0))
+        await pilot.pause()
+        assert told(log) == ""
+        await pilot.press("w")
+        assert LONG[:20] in await drag(pilot, log, (27, 0), (70, 0))
+        assert (await drag(pilot, log, (30, 0), (40, 1))).endswith(LONG)
+
+
+async def test_the_text_of_a_bar_is_selected_and_its_parts_are_still_clicked() -> None:
+    bar = TabBar([("a", line("Events")), ("b", line("Policy"))])
+    async with Stage(bar).run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert await drag(pilot, bar, (1, 0), (17, 0)) == "[Events] │ Policy"
+        assert bar.active == "a"
+        await pilot.click(bar, offset=(14, 0))
+        await pilot.pause()
+        assert bar.active == "b"
+
+
+async def test_a_click_opens_a_link_and_selecting_over_it_does_not(tmp_path: Path) -> None:
+    way = ViewLink("runs", "is:live")
+    lines = LinkLines()
+    app = Stage(lines)
+    async with app.run_test(size=(80, 20)) as pilot:
+        lines.show([(LinkSpan(line("open ")), LinkSpan(line("3 runs"), way=way))])
+        await pilot.pause()
+        assert await drag(pilot, lines, (2, 0), (12, 0)) == "open 3 runs"
+        await pilot.click(lines, offset=(3, 0))
+        assert app.told_of(LinkLines.LinkOpened) == []
+        await pilot.click(lines, offset=(8, 0))
+        await pilot.pause()
+        assert [message.way for message in app.told_of(LinkLines.LinkOpened)] == [way]
+    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
+        await driven.shows("completed   ›")
+        await driven.click_text("completed   ›")
+        await driven.shows("Runs › 41e0…c2d4")
+
+
+async def test_what_is_selected_of_hostile_rows_is_clean_and_so_is_what_the_mouse_shows() -> None:
+    table = RecordTable(samples.COLUMNS)
+    app = Stage(table)
+    async with app.run_test(size=(80, len(CORPUS) + 2)) as pilot:
+        table.show([samples.row(f"r{n}", ("ok", "plain"), (entry.text, "plain")) for n, entry in enumerate(CORPUS)])
+        await pilot.pause()
+        text = await drag(pilot, table, (0, 1), (50, len(CORPUS)))
+        assert len(text.splitlines()) == len(CORPUS)
+        assert [line(row, None) for row in text.splitlines()] == text.splitlines()
+        for row in range(1, len(CORPUS) + 1, 5):
+            await pilot.hover(table, offset=(18, row))
+            await pilot.pause()
+            assert line(told(table), None) == told(table)
