@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,7 @@ from runwatch.service.server import RunningServer, run_server
 from runwatch.service.tables import events, problems
 from runwatch.service.timers import Timers
 from runwatch.service.transaction import Row, Transaction
+from tests.support import postgres
 from tests.support.clock import FakeClock
 from tests.support.master_keys import master_keys
 
@@ -123,6 +124,8 @@ async def serve_in_process(
     data_dir: Path, clock: Clock, *, timers: Timers | None = None, bounds: Bounds | None = None, **options: Any
 ) -> AsyncIterator[Local]:
     """Run a service of a data directory on a free port while the block runs."""
+    if postgres.IS_CHOSEN:
+        options = {"database": postgres.database_for(data_dir), **options}
     serve = ServeOptions(data_dir=data_dir, json=True, **{"master_keys": master_keys, **options})
     async with run_server(serve, clock, timers=timers, bounds=bounds) as service:
         headers = {"Authorization": f"Bearer {service.file.api_key.reveal()}"}
@@ -131,9 +134,10 @@ async def serve_in_process(
 
 
 @pytest.fixture
-def data_dir(tmp_path: Path) -> Path:
+def data_dir(tmp_path: Path) -> Iterator[Path]:
     """Where the service of a test keeps its data."""
-    return tmp_path / "service"
+    yield tmp_path / "service"
+    postgres.drop_database(tmp_path / "service")
 
 
 @pytest.fixture
@@ -159,8 +163,10 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Loca
 
     Such a module marks its tests with ``pytest.mark.asyncio(loop_scope="module")``.
     """
-    async with serve_in_process(tmp_path_factory.mktemp("shared") / "service", FakeClock()) as service:
+    data_dir = tmp_path_factory.mktemp("shared") / "service"
+    async with serve_in_process(data_dir, FakeClock()) as service:
         yield service
+    postgres.drop_database(data_dir)
 
 
 @pytest.fixture

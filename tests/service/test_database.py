@@ -1,21 +1,31 @@
-"""The database: group commit, savepoints, readers that cannot write, and files it refuses."""
+"""The database: group commit, savepoints, readers that cannot write, and files it refuses.
+
+What takes a ``place`` is tried in an SQLite file and in PostgreSQL.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from runwatch.base.errors import DataError
+from runwatch.base.files import private_directory
+from runwatch.service.backends.backend import Backend
+from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.database import ServiceDatabase, SingleWriterDatabase
 from runwatch.service.tables import SCHEMA_VERSION, api_keys, tenants
 from runwatch.service.transaction import Transaction
+from tests.support import postgres
 from tests.support.clock import FakeClock
+
+# The short run tries both places.
+pytestmark = pytest.mark.representatives(key=lambda case: case["place"])
 
 
 @pytest.fixture
@@ -23,9 +33,23 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "data" / "service.db"
 
 
+Place = Callable[[], Path | Backend]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, path: Path) -> Iterator[Place]:
+    """What a database is opened from, as often as a test asks."""
+    if request.param == "sqlite":
+        yield lambda: path
+        return
+    private_directory(path.parent)
+    yield lambda: PostgresDatabase(postgres.database_for(path.parent), path.parent)
+    postgres.drop_database(path.parent)
+
+
 @pytest.fixture
-async def database(path: Path) -> AsyncIterator[ServiceDatabase]:
-    database = ServiceDatabase.open(path, FakeClock())
+async def database(place: Place) -> AsyncIterator[ServiceDatabase]:
+    database = ServiceDatabase.open(place(), FakeClock())
     yield database
     await asyncio.to_thread(database.close)
 
@@ -129,8 +153,8 @@ async def test_a_caller_that_has_gone_before_its_write_began_gets_none(database:
     assert await names(database) == {"wanted"}
 
 
-async def test_writes_that_wait_are_on_the_disk_after_closing(path: Path) -> None:
-    database = ServiceDatabase.open(path, FakeClock())
+async def test_writes_that_wait_are_on_the_disk_after_closing(place: Place) -> None:
+    database = ServiceDatabase.open(place(), FakeClock())
     gate = Gate(database)
     await gate.reached()
     write = asyncio.ensure_future(database.write(lambda transaction: add("last", transaction)))
@@ -142,20 +166,20 @@ async def test_writes_that_wait_are_on_the_disk_after_closing(path: Path) -> Non
     with pytest.raises(DataError):
         await database.write(lambda transaction: add("too late", transaction))
     await asyncio.to_thread(database.close)
-    again = ServiceDatabase.open(path, FakeClock())
+    again = ServiceDatabase.open(place(), FakeClock())
     assert await names(again) == {"last"}
     await asyncio.to_thread(again.close)
 
 
 async def test_a_reader_cannot_write(database: ServiceDatabase) -> None:
-    with pytest.raises(OperationalError, match="readonly"):
+    with pytest.raises(DBAPIError, match=r"read-?only"):
         await database.read(lambda transaction: add("sneaked in", transaction))
     assert await names(database) == set()
 
 
-async def test_a_write_takes_its_moment_when_its_turn_comes(path: Path) -> None:
+async def test_a_write_takes_its_moment_when_its_turn_comes(place: Place) -> None:
     clock = FakeClock()
-    database = ServiceDatabase.open(path, clock)
+    database = ServiceDatabase.open(place(), clock)
     gate = Gate(database)
     await gate.reached()
     write = asyncio.ensure_future(database.write(lambda transaction: transaction.now))
@@ -166,7 +190,8 @@ async def test_a_write_takes_its_moment_when_its_turn_comes(path: Path) -> None:
     await asyncio.to_thread(database.close)
 
 
-async def test_the_database_is_private_and_durable(database: ServiceDatabase, path: Path) -> None:
+async def test_the_database_is_private_and_durable(path: Path) -> None:
+    database = ServiceDatabase.open(path, FakeClock())
     await database.write(lambda transaction: add("kept", transaction))
     assert {file.stat().st_mode & 0o777 for file in path.parent.iterdir()} == {0o600}
     assert path.parent.stat().st_mode & 0o777 == 0o700
@@ -176,6 +201,7 @@ async def test_the_database_is_private_and_durable(database: ServiceDatabase, pa
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         ]
     )
+    await asyncio.to_thread(database.close)
     assert pragmas == ["wal", 2, 1, 5000]
 
 
@@ -229,18 +255,18 @@ async def test_conditions_may_ask_for_no_value_and_for_one_of_none(database: Ser
     assert found == [{"key_1"}, {"key_2"}, set(), {"key_1", "key_2"}, {"key_2"}, {"key_1", "key_2"}]
 
 
-async def test_a_sole_database_is_on_the_disk_once_it_is_closed(path: Path) -> None:
+async def test_a_sole_database_is_on_the_disk_once_it_is_closed(place: Place) -> None:
     def fail(transaction: Transaction) -> None:
         add("lost", transaction)
         raise RuntimeError
 
-    sole = SingleWriterDatabase.open(path, FakeClock())
+    sole = SingleWriterDatabase.open(place(), FakeClock())
     await sole.write(lambda transaction: add("kept", transaction))
     with pytest.raises(RuntimeError):
         await sole.write(fail)
     assert await names(sole) == {"kept"}
     sole.close()
     sole.close()
-    later = ServiceDatabase.open(path, FakeClock())
+    later = ServiceDatabase.open(place(), FakeClock())
     assert await names(later) == {"kept"}
     await asyncio.to_thread(later.close)

@@ -22,7 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import StrDumperUnknown, TextLoader
 from sqlalchemy import Connection, Engine, ExceptionContext, QueuePool, RootTransaction, create_engine, event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, StatementError
 
 from runwatch.base.errors import DataError, LocalServiceError, UsageError
 from runwatch.base.log import keep_secret, redact
@@ -162,18 +162,25 @@ class PostgresDatabase(Backend):
     def translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except (DBAPIError, psycopg.Error) as error:
-            if not _is_passing(error) and _state_of(error) != _READ_ONLY:
-                raise
-            raise self._unreachable(error) from error
+        except (StatementError, psycopg.Error) as error:
+            # A server that has become a standby can be read only; a writer that asks again may find the new primary.
+            self._translate(error, is_passing=_state_of(error) == _READ_ONLY)
+            raise
 
     @contextlib.contextmanager
     def translate_read_errors(self) -> Iterator[None]:
         try:
             yield
-        except (DBAPIError, psycopg.Error) as error:
-            if not _is_passing(error):
-                raise
+        except (StatementError, psycopg.Error) as error:
+            self._translate(error, is_passing=False)
+            raise
+
+    def _translate(self, error: Exception, *, is_passing: bool) -> None:
+        """Raise what to tell in place of an error; return for one that passes unchanged."""
+        if isinstance(found := _original(error), DataError):
+            # The connection was made in the middle of a statement.
+            raise found from None
+        if is_passing or _is_passing(error):
             raise self._unreachable(error) from error
 
     def begin(self, connection: Connection) -> RootTransaction:
@@ -195,7 +202,7 @@ class PostgresDatabase(Backend):
                 with connection.begin():
                     found = connection.exec_driver_sql(_OUTCOME, (asked,)).scalar_one()
                     return bool(found == "committed")
-            except (DBAPIError, psycopg.Error, DataError):
+            except (StatementError, psycopg.Error, DataError):
                 time.sleep(_PAUSE_S)
         return False
 
@@ -324,7 +331,7 @@ class PostgresDatabase(Backend):
         """
         try:
             yield
-        except (DBAPIError, psycopg.Error) as error:
+        except (StatementError, psycopg.Error) as error:
             state = _state_of(error)
             if state is None or _is_passing(error):
                 raise self._unreachable(error) from error
@@ -385,7 +392,7 @@ def _describe(parameters: Mapping[str, Any]) -> str:
 
 
 def _original(error: Exception) -> BaseException | None:
-    return error.orig if isinstance(error, DBAPIError) else error
+    return error.orig if isinstance(error, StatementError) else error
 
 
 def _state_of(error: Exception) -> str | None:

