@@ -93,6 +93,9 @@ def test_a_state_and_a_reason_are_whole_before_others_and_an_id_only_if_it_fits(
     assert widths(60) == [29, 20, 7]
     assert widths(40) == [9, 20, 7]
     assert widths(30) == [9, 12, 5]
+    # One long reason does not cut every model.
+    needs[1] = ColumnNeed(5, 5, 39)
+    assert widths(66) == [29, 25, 8]
 
 
 def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() -> None:

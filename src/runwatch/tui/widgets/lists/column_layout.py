@@ -10,6 +10,9 @@ COLUMN_GAP: Final = 2
 
 _FIXED_COLUMNS: Final = 2
 
+_ENOUGH_CELLS: Final = 24
+"""A text that is to be whole first gets this much before others are whole; a few rows may have a longer one."""
+
 
 class TableColumn(Protocol):
     """A table column, such as :class:`runwatch.view.spec.resource.Column`."""
@@ -80,7 +83,7 @@ def lay_out_columns(
 
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest fits at minimum width. Remaining room first completes heads, then the cells of
-    columns that are to be whole first, in order, then other cells, smallest need first. Columns that are never hidden
+    columns that are to be whole first, in order and up to a bound, then other cells, smallest need first. Columns that are never hidden
     stay even in a window that is too narrow; the widest texts then become narrower than their minimum.
 
     Args:
@@ -177,7 +180,8 @@ def _share(columns: Sequence[TableColumn], needs: Mapping[int, ColumnNeed], room
         widen(index, needs[index].head, is_partly=False)
     for index in [index for index in needs if columns[index].whole_first]:
         # Both ends of an id say no more if they are a little longer.
-        widen(index, needs[index].whole, is_partly=not columns[index].elides_middle)
+        is_id, whole = columns[index].elides_middle, needs[index].whole
+        widen(index, whole if is_id else min(whole, _ENOUGH_CELLS), is_partly=not is_id)
     for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
         widen(index, needs[index].whole, is_partly=True)
     return widths
