@@ -206,6 +206,15 @@ def test_cancel_carries_a_key_of_its_own_for_each_run(runwatch: Here, service: S
     assert len(set(keys)) == 2
 
 
+@pytest.mark.parametrize("detail", [None, "It is too late. Nothing was changed."])
+def test_that_nothing_was_changed_is_said_once(runwatch: Here, service: ScriptedService, detail: str | None) -> None:
+    more = {} if detail is None else {"detail": detail}
+    service.say("POST", CANCEL, Said(409, problem("invalid_state", status=409, **more)))
+    outcome = runwatch("runs", "cancel", RUNNING, "--yes")
+    assert outcome.code == 1
+    assert outcome.errors.count("Nothing was changed.") == 1
+
+
 def test_a_cancel_without_an_answer_is_unknown(runwatch: Here, service: ScriptedService) -> None:
     service.say("POST", CANCEL, Said(503, problem("upstream_unavailable", status=503)))
     outcome = runwatch("runs", "cancel", RUNNING, "--yes")

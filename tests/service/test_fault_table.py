@@ -35,6 +35,9 @@ from tests.support.scripted import Said
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 KNOWN: Final = "0.022"
+CHARGED: Final = "0.031"
+"""What a provider says that it charges."""
+
 GUESSED: Final = "0.02"
 """The estimate for the message of these tests, 62 characters, and an output of 5: 16 tokens in and 2 out."""
 
@@ -89,7 +92,8 @@ def body(**members: Any) -> Json:
     return {name: value for name, value in whole.items() if value is not ...}
 
 
-def answers(name: str, usd: str = KNOWN, basis: str = "source_reported", **members: Any) -> Row:
+def answers(name: str, usd: str = KNOWN, basis: str = "estimated", **members: Any) -> Row:
+    basis = "source_reported" if usd == CHARGED else basis
     return Row(f"answers {name}".strip(), Said(200, body(**members)), usd=usd, basis=basis)
 
 
@@ -100,13 +104,13 @@ def guessed(name: str, usage: Any, usd: str = GUESSED) -> Row:
 
 def refused(name: str, status: int, kind: str, usd: str | None = None, error: Any = "no", **members: Any) -> Row:
     said = Said(status, json.dumps({"error": error, **members}).encode(), content_type="application/json")
-    reason = "dispatch_timeout" if kind == "timeout" else "dispatch_internal_error"
-    return Row(name, said, reason, kind, usd, None if usd in (None, "0") else "source_reported")
+    basis = None if usd in (None, "0") else "estimated"
+    return Row(name, said, "dispatch_internal_error", kind, usd, basis)
 
 
 def unusable(name: str, said: Said, usd: str | None = None) -> Row:
     """A row for an answer that does not have the form of the protocol."""
-    basis = None if usd is None else "source_reported"
+    basis = None if usd is None else "source_reported" if usd == CHARGED else "estimated"
     return Row(name, said, "dispatch_internal_error", "invalid_response", usd, basis)
 
 
@@ -147,8 +151,8 @@ PROVIDERS: Final = (
     answers("in parts", choices=[{"message": {"content": [{"type": "text", "text": "Fine."}]}}]),
     answers("with a refusal in words", choices=[{"message": {"content": None, "refusal": "I will not."}}]),
     answers("cut at its limit of tokens", choices=[{**CHOICE, "finish_reason": "length"}]),
-    answers("with a charge of its own", "0.031", usage={**USAGE, "cost": 0.031}),
-    answers("with a charge and no tokens", "0.031", usage={"cost": "0.031"}),
+    answers("with a charge of its own", CHARGED, usage={**USAGE, "cost": 0.031}),
+    answers("with a charge and no tokens", CHARGED, usage={"cost": "0.031"}),
     answers("with a negative charge", usage={**USAGE, "cost": -1}),
     answers("with a charge in words", usage={**USAGE, "cost": "much"}),
     answers("with a charge of more digits than can be written", usage={**USAGE, "cost": "1e999999999"}),
@@ -170,10 +174,11 @@ PROVIDERS: Final = (
     refused("403", 403, "permission", "0"),
     refused("404", 404, "model_not_found", "0"),
     refused("405", 405, "request_refused", "0"),
-    refused("408", 408, "timeout"),
-    refused("408 with usage", 408, "timeout", KNOWN, usage=USAGE),
+    refused("408", 408, "source_timeout"),
+    refused("408 with usage", 408, "source_timeout", KNOWN, usage=USAGE),
     refused("409", 409, "request_refused", "0"),
-    refused("413", 413, "request_refused", "0"),
+    refused("413", 413, "input_too_long", "0"),
+    refused("400 of a prompt that is too long", 400, "input_too_long", "0", {"code": "context_length_exceeded"}),
     refused("415", 415, "request_refused", "0"),
     refused("422", 422, "request_refused", "0"),
     refused("429", 429, "rate_limited", "0"),
@@ -184,14 +189,14 @@ PROVIDERS: Final = (
     refused("501", 501, "source_5xx"),
     refused("502", 502, "source_5xx"),
     refused("503", 503, "capacity", "0"),
-    refused("504", 504, "source_5xx"),
+    refused("504", 504, "source_timeout"),
     refused("529", 529, "capacity", "0"),
     refused("200 with an error object", 200, "invalid_response", error={"message": "no"}),
     refused("200 with an error object and usage", 200, "invalid_response", KNOWN, {"message": "no"}, usage=USAGE),
-    refused("200 with the code of a 408", 200, "timeout", error={"code": 408}),
+    refused("200 with the code of a 408", 200, "source_timeout", error={"code": 408}),
     refused("200 with the code of a 429", 200, "rate_limited", "0", {"code": 429}),
     Row("302", Said(302, b"", content_type="text/plain"), "dispatch_internal_error", "invalid_response"),
-    Row("answers in many small parts", in_chunks(json.dumps(body()).encode()), usd=KNOWN, basis="source_reported"),
+    Row("answers in many small parts", in_chunks(json.dumps(body()).encode()), usd=KNOWN, basis="estimated"),
     Row("is not there", None, "dispatch_network_error", "network", "0"),
     lost("hangs up", DROP),
     lost("does not finish its head", Raw(b"HTTP/1.1 200 OK\r\n")),
@@ -212,11 +217,11 @@ PROVIDERS: Final = (
         "candidate_too_large",
         "candidate_too_large",
         KNOWN,
-        "source_reported",
+        "estimated",
     ),
     unusable("has no choices", Said(200, body(choices=[], usage=...))),
     unusable("has no choices and usage", Said(200, body(choices=[])), KNOWN),
-    unusable("has no choices and a charge", Said(200, body(choices=[], usage={"cost": 0.031})), "0.031"),
+    unusable("has no choices and a charge", Said(200, body(choices=[], usage={"cost": 0.031})), CHARGED),
     unusable("has no choices and negative usage", Said(200, body(choices=[], usage={"prompt_tokens": -1}))),
     unusable("has no choices and half the usage", Said(200, body(choices=[], usage={"prompt_tokens": 12}))),
     unusable("has choices of another kind", Said(200, body(choices="Fine.")), KNOWN),
@@ -434,20 +439,20 @@ def judged(**verdict: Any) -> bytes:
 CHECKS: Final = (
     CheckRow("accepts", judged()),
     CheckRow("rejects", judged(is_correct=False, anchor_results={"fits": False}), "rejected_by_check"),
-    CheckRow("answers 400", b"{}", "internal", "http_error", 400),
-    CheckRow("answers 401", b"{}", "internal", "authentication", 401),
-    CheckRow("answers 404", b"{}", "internal", "http_error", 404),
-    CheckRow("answers 408", b"{}", "internal", "http_error", 408),
-    CheckRow("answers 429", b"{}", "internal", "http_error", 429),
-    CheckRow("answers 500", b"{}", "internal", "http_error", 500),
-    CheckRow("answers 503", b"{}", "internal", "http_error", 503),
-    CheckRow("is no JSON", b"fine", "internal", "invalid_response"),
-    CheckRow("is empty", b"", "internal", "invalid_response"),
-    CheckRow("is a list", b"[]", "internal", "invalid_response"),
-    CheckRow("has a verdict of text", judged(is_correct="yes"), "internal", "invalid_response"),
-    CheckRow("has a score beyond 1", judged(quality_score=1.5), "internal", "invalid_response"),
-    CheckRow("is too large", b" " * 1_100_000 + judged(), "internal", "response_too_large"),
-    CheckRow("hangs for as long as a check may take", None, "internal", "timeout", ends_after_s=EVALUATION_S),
+    CheckRow("answers 400", b"{}", "check_unavailable", "http_error", 400),
+    CheckRow("answers 401", b"{}", "check_unavailable", "authentication", 401),
+    CheckRow("answers 404", b"{}", "check_unavailable", "http_error", 404),
+    CheckRow("answers 408", b"{}", "check_unavailable", "http_error", 408),
+    CheckRow("answers 429", b"{}", "check_unavailable", "http_error", 429),
+    CheckRow("answers 500", b"{}", "check_unavailable", "http_error", 500),
+    CheckRow("answers 503", b"{}", "check_unavailable", "http_error", 503),
+    CheckRow("is no JSON", b"fine", "check_unavailable", "invalid_response"),
+    CheckRow("is empty", b"", "check_unavailable", "invalid_response"),
+    CheckRow("is a list", b"[]", "check_unavailable", "invalid_response"),
+    CheckRow("has a verdict of text", judged(is_correct="yes"), "check_unavailable", "invalid_response"),
+    CheckRow("has a score beyond 1", judged(quality_score=1.5), "check_unavailable", "invalid_response"),
+    CheckRow("is too large", b" " * 1_100_000 + judged(), "check_unavailable", "response_too_large"),
+    CheckRow("hangs for as long as a check may take", None, "check_unavailable", "timeout", ends_after_s=EVALUATION_S),
     CheckRow("hangs until the run's cap", None, "runtime_exceeded", max_runtime_s=5, ends_after_s=5),
 )
 CHECKED: Final = {"accepts", "rejects", "answers 500", "is no JSON", "hangs until the run's cap"}
@@ -469,8 +474,10 @@ async def test_run_receipt_and_usage_say_what_the_check_did(world: World, limits
     assert run["status"] == ("completed" if row.reason is None else "expired" if is_expired else "failed")
     assert (run["reason"], run["spend_usd"]) == (row.reason, float(KNOWN))
     part = only_slice(receipt)
-    assert part["recorded_check"].get("failure_class") == row.failure
-    assert (part["recorded_check"]["state"] == "pending_evaluation") is is_expired
+    recorded = part["recorded_check"]
+    assert recorded.get("failure_class") == row.failure
+    assert recorded.get("http_status") == (None if row.status == 200 else row.status)
+    assert (recorded["state"] == "pending_evaluation") is is_expired
     assert [attempt["outcome"] for attempt in part["attempts"]] == ["answered"]
     assert (receipt["totals"]["usd"], receipt["totals"].get("unknown_calls", 0)) == (float(KNOWN), 0)
     after = await world.usage()

@@ -149,11 +149,11 @@ async def test_a_rejected_output_falls_back_to_the_next_option(work: LiveWork) -
         (["gate"], REJECTED, "failed", "rejected_by_check", None),
         (None, REJECTED, "completed", None, None),
         (None, UNAVAILABLE, "completed", None, None),
-        (["gate"], UNAVAILABLE, "failed", "internal", None),
-        (["fallback"], UNAVAILABLE, "failed", "internal", None),
+        (["gate"], UNAVAILABLE, "failed", "check_unavailable", None),
+        (["fallback"], UNAVAILABLE, "failed", "check_unavailable", None),
         (["fallback"], REJECTED, "failed", "fallback_exhausted", None),
         (["repair_retry"], REJECTED, "failed", "rejected_by_check", None),
-        (["gate"], ValueError("sentinel-output"), "failed", "internal", None),
+        (["gate"], ValueError("sentinel-output"), "failed", "check_unavailable", None),
     ],
 )
 async def test_the_policy_reacts_to_the_verdict(
@@ -304,7 +304,7 @@ async def test_an_option_that_is_lost_after_the_ranking_is_not_called(work: Live
 
 
 async def test_a_run_that_is_being_called_for_says_with_whom(work: LiveWork) -> None:
-    await work.having(add_model, "ember")
+    arm_id = await work.having(add_model, "ember")
     held = asyncio.Event()
     work.providers.script("ember", held)
     run_id = (await work.service.submit(live_body()))["execution_id"]
@@ -315,14 +315,19 @@ async def test_a_run_that_is_being_called_for_says_with_whom(work: LiveWork) -> 
     assert run["current"] == {
         "slice_id": run["slices"][0]["slice_id"],
         "capability": "text.generate",
+        "arm_id": arm_id,
         "provider": "northwind_direct",
-        "model": "northwind/ember",
+        "model_key": "northwind/ember",
         "phase": "candidate",
     }
+    # What the call under way costs is not known yet.
+    assert (run["spend_usd"], run["known_spend_usd"], run["unknown_calls"]) == (None, 0, 1)
     (attempt,) = await work.rows(attempts)
     assert (attempt["state"], attempt["candidate"]) == ("started", None)
     held.set()
-    assert (await work.service.finished(run_id))["status"] == "completed"
+    ended = await work.service.finished(run_id)
+    assert (ended["status"], ended["spend_usd"], ended["current"]) == ("completed", 0.0071, None)
+    assert ended["selected"] == {"arm_id": arm_id, "provider": "northwind_direct", "model_key": "northwind/ember"}
 
 
 async def test_cancelling_during_a_call_hangs_up_and_says_that_it_is_not_reversed(work: LiveWork) -> None:
@@ -462,7 +467,7 @@ async def test_a_skill_that_does_the_work_better_is_accepted(work: LiveWork) -> 
         "slice progress repair_retry", "slice check 2 skill_baseline True", "slice customer_verdict",
     ]  # fmt: skip
     part = only_slice(receipt)
-    assert part["acted_on_eval"] == {"action": "repair_retry", "outcome": "repair_accepted"}
+    assert part["acted_on_eval"] == {"action": "repair_retry", "outcome": "skill_accepted"}
     assert [entry["arm_id"] == skill_id for entry in part["verification_checks"]] == [False, True]
     assert work.providers.calls[1].objective.startswith("Write plainly.")
     assert work.providers.calls[1].objective.endswith("sentinel-objective")
@@ -481,6 +486,9 @@ async def test_a_repaired_skill_becomes_a_proposal_without_prompt_or_output(work
     assert [phase for phase, _ in outcomes(receipt)] == [
         "candidate", "skill_baseline", "skill_draft", "skill_repair",
     ]  # fmt: skip
+    part = only_slice(receipt)
+    assert [attempt["attempt"] for attempt in part["attempts"]] == [1, 2, 3, 3], "the rewriting is part of the third"
+    assert [entry["attempt"] for entry in part["verification_checks"]] == [1, 2, 3]
     acted = only_slice(receipt)["acted_on_eval"]
     assert (acted["action"], acted["outcome"]) == ("repair_retry", "proposal_created")
     proposal = await work.service.get(f"/v1/proposals/{acted['proposal_id']}")

@@ -143,7 +143,7 @@ def test_only_a_skill_with_a_region_is_repaired() -> None:
 @pytest.mark.parametrize("on_eval", [("gate",), ("fallback",), ("repair_retry",)])
 def test_a_check_that_could_not_run_is_no_rejection(on_eval: tuple[str, ...]) -> None:
     state = live(*on_eval, attempts=(attempt(1),), checks=(no_verdict(1),))
-    assert next_move(replace(state, skill=SKILL)) == FailRun("internal")
+    assert next_move(replace(state, skill=SKILL)) == FailRun("check_unavailable")
 
 
 @pytest.mark.parametrize(("spent", "is_called"), [("0.9999", True), ("1", False), ("1.50", False)])

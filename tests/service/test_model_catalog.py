@@ -37,7 +37,7 @@ async def test_a_catalog_entry_is_whole(local: Local) -> None:
     (entry,) = await entries(local)
     row = saved.deployments["tiny-1"]
     connection_id = saved.connection["connection_id"]
-    where = {"location": "local", "route": "direct", "pricing_basis": "source_reported"}
+    where = {"location": "local", "route": "direct", "pricing_basis": "estimated"}
     variant = {
         "served_variant_id": row["served_variant_id"],
         "source_id": "openai_compatible",
@@ -160,10 +160,11 @@ async def test_the_cost_class_follows_the_price_of_output(local: Local, usd: str
 
 async def test_the_owners_price_goes_before_that_of_the_list(local: Local) -> None:
     listed = {"id": "tiny-1", "pricing": {"prompt": "1", "completion": "1"}}
-    async with ModelServer(models=(listed, "tiny-2")) as server:
+    async with ModelServer(models=(listed, {**listed, "id": "tiny-3"}, "tiny-2")) as server:
         saved = await save(local, server, secret=None, prices=PRICES)
     rows = saved.deployments
-    assert (rows["tiny-1"]["pricing_basis"], rows["tiny-2"]["pricing_basis"]) == ("source_reported", "estimated")
+    bases = {name: row["pricing_basis"] for name, row in rows.items()}
+    assert bases == {"tiny-1": "estimated", "tiny-3": "source_reported", "tiny-2": "estimated"}
     body = {
         "model_deployment_id": rows["tiny-1"]["model_deployment_id"],
         "input_tokens": 1_000_000,
@@ -182,7 +183,7 @@ async def test_a_quote_has_the_exact_digits(local: Local) -> None:
     told = loads(answer.content)
     assert (str(getattr(told["usd"], "literal", told["usd"])), told["pricing_basis"]) == (
         "12.3456793",
-        "source_reported",
+        "estimated",
     )
     free = await post(local, "/v1/model-catalog/quote", {**body, "model_deployment_id": ids["tiny-2"]})
     assert (free["usd"], free["pricing_basis"]) == (0, "estimated")

@@ -137,7 +137,7 @@ async def test_a_call_goes_to_the_address_that_was_judged_and_names_the_host(tmp
         assert answer.content == b"hi"
         assert f"host: service.test:{port}\r\n".encode() in heads[0].lower()
         failure = await refused(out, f"https://other.test:{port}/", PUBLIC_OR_LOOPBACK)
-    assert failure.kind == "network"
+    assert (failure.kind, failure.failure_class, failure.was_sent) == ("tls_failed", "network", False)
 
 
 async def test_the_next_address_is_tried_when_one_does_not_answer() -> None:

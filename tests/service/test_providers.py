@@ -21,8 +21,9 @@ from runwatch.service.models.providers import (
     ProviderError,
     Providers,
     ServedModel,
+    http_client,
 )
-from runwatch.service.outbound import OutboundClient, OutboundError
+from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
 from tests.support.clock import FakeClock
 from tests.support.model_server import CUT, DROP, HANG, Fault, ModelServer
 from tests.support.scripted import Said
@@ -236,6 +237,16 @@ async def test_the_text_of_all_parts_is_joined(providers: Providers) -> None:
         ("openai_chat", {"choices": [{"message": {"content": None}, "finish_reason": "content_filter"}]},
          "content_filter"),
         ("openai_chat", {"choices": [{"message": {"content": None}, "finish_reason": "function_call"}]}, "tool_calls"),
+        ("openai_chat", {"choices": [{"message": {"content": None, "tool_calls": [{"id": "1"}]},
+                                      "finish_reason": "stop"}]}, "tool_calls"),
+        ("openai_chat", {"choices": [{"message": {"content": "a", "tool_calls": []}, "finish_reason": "stop"}]},
+         "stop"),
+        ("openai_chat", {"choices": [{"message": {"content": None, "refusal": "I will not."},
+                                      "finish_reason": "stop"}]}, "refusal"),
+        ("openai_responses", {"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}]},
+         "refusal"),
+        ("anthropic_messages", {"content": [], "stop_reason": "refusal"}, "refusal"),
+        ("anthropic_messages", {"content": [{"type": "text", "text": "a"}], "stop_reason": "pause_turn"}, "pause_turn"),
         ("openai_responses", {"output": [], "status": "completed"}, "empty"),
         ("openai_responses", {"output": [{"type": "function_call"}], "status": "completed"}, "tool_calls"),
         ("openai_responses",
@@ -252,6 +263,53 @@ async def test_an_output_that_is_no_whole_answer_says_so_in_every_protocol(
     async with ModelServer() as server:
         server.say("POST", ".*", said(answer))
         assert (await generate(providers, address(server, form))).finish_reason == reason
+
+
+class Counting(OutboundClient):
+    """A client whose calls take a few rounds of the event loop.
+
+    Attributes:
+        most: The most calls that were under way at once.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.under_way = self.most = 0
+
+    async def send(self, *args: Any, **named: Any) -> OutboundResponse:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        self.under_way -= 1
+        return OutboundResponse(200, b'{"choices": [{"message": {"content": "OK"}}]}')
+
+
+async def test_a_test_of_many_models_calls_a_few_at_once() -> None:
+    outbound = Counting()
+    names = [f"model-{number}" for number in range(20)]
+    found = await Providers(outbound, FakeClock(), lambda _: PROVIDERS).test_models(at("http://127.0.0.1:9/v1"), names)
+    assert (found.named, found.failed, outbound.most) == (tuple(names), {}, http_client.TESTS_AT_ONCE)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        ({"code": 408, "message": "Took too long."}, "source_timeout", "error 408: Took too long."),
+        ({"code": 408}, "source_timeout", "error 408"),
+        ({"code": "insufficient_quota", "message": "Pay."}, "provider_insufficient_funds",
+         "error insufficient_quota: Pay."),
+        ({"code": KEY, "message": "No."}, "invalid_response", "error [removed]: No."),
+        ({"message": "No."}, "invalid_response", "No."),
+    ],
+)  # fmt: skip
+async def test_an_error_in_an_answer_of_200_is_told_with_its_code(
+    providers: Providers, form: str, error: Any, kind: str, message: str
+) -> None:
+    async with ModelServer() as server:
+        found = await failure(providers, server, said({"error": error}), form=form)
+    assert (found.kind, found.http_status, found.message, found.is_deadline) == (kind, None, message, False)
 
 
 async def test_a_refusal_is_the_output_that_stands_in_its_place(providers: Providers) -> None:

@@ -51,7 +51,7 @@ async def test_every_kind_of_run_ends_as_it_says(sample: Local) -> None:
     assert {run["reason"] for run in runs} >= {
         "cancelled", "no_eligible_arms", "arm_not_ready", "runtime_exceeded", "cost_budget_exhausted",
         "fallback_exhausted", "dispatch_timeout", "dispatch_network_error", "dispatch_internal_error",
-        "candidate_too_large", "response_too_large", "internal",
+        "candidate_too_large", "response_too_large", "check_unavailable",
     }  # fmt: skip
 
 
@@ -81,7 +81,7 @@ async def test_checks_gate_fall_back_repair_and_fail_technically(sample: Local) 
                 failures.add(each["failure_class"])
                 verdicts.add((each["activity"], each["is_correct"]))
     assert reactions == {
-        ("gate", "passed_gate"), ("fallback", "fell_back"), ("repair_retry", "repair_accepted"),
+        ("gate", "passed_gate"), ("fallback", "fell_back"), ("repair_retry", "skill_accepted"),
         ("repair_retry", "proposal_created"), ("repair_retry", "repair_rejected"),
     }  # fmt: skip
     assert failures == {

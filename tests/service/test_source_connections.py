@@ -287,11 +287,11 @@ async def test_a_sync_adds_prices_to_the_connection(local: Local) -> None:
     price = {"input_usd_per_million": "1", "output_usd_per_million": "2"}
     async with ModelServer(key=SECRET) as server:
         saved = await save(local, server)
-        assert saved.deployments["tiny-1"]["pricing_basis"] == "estimated"
+        assert saved.deployments["tiny-1"]["pricing_basis"] == "unknown"
         path = f"{saved.path}/deployments/sync"
         (priced,) = (await post(local, path, {"prices": {"*": price}}))["deployments"]
-        assert priced["pricing_basis"] == "source_reported"
-        assert (await sync(local, saved.path))["tiny-1"]["pricing_basis"] == "source_reported"
+        assert priced["pricing_basis"] == "estimated"
+        assert (await sync(local, saved.path))["tiny-1"]["pricing_basis"] == "estimated"
         problem = check(await local.http.post(path, json={"prices": {"*": {**price, "input_usd_per_million": "x"}}}),
                         "validation_failed")  # fmt: skip
         assert fields(problem) == ["prices.*.input_usd_per_million"]

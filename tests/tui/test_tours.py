@@ -101,7 +101,9 @@ async def test_the_tour_for_operators(tmp_path: Path, minutes: float) -> None:
         await tour.reaches(re.compile(r"filter is:broken provider=\S*sample_north"), "enter")
         await tour.until(lambda: "completed" not in tour.text, "the rows to be filtered")
         await tour.reaches(re.compile(r"┃ Events .*lifecycle", re.DOTALL), "enter")
-        await tour.reaches(re.compile(r"why +The provider gave no answer.*next +Check", re.DOTALL), "greater_than_sign")
+        await tour.reaches(
+            re.compile(r"why +The last provider call failed.*next +Start", re.DOTALL), "greater_than_sign"
+        )
         await tour.reaches("Runs · executions", "escape")
 
         await tour.reaches("New run", "A")

@@ -68,11 +68,20 @@ def test_a_spend_is_exact_at_least_its_known_part_or_unknown(known: str | None, 
     assert spent_amount(None if known is None else Decimal(known), calls, money_exact) == text
 
 
+def test_a_live_run_says_nothing_of_a_cost_before_any_is_known() -> None:
+    cost = RUNS.column("cost")
+    assert cost is not None
+    assert with_role(cost.draw(partial_run(0), CONTEXT) or line("")).text == "–"
+    shown = text_of(text_output.detail_lines(RUNS, partial_run(0), CONTEXT))
+    assert "–  not known yet" in shown
+    assert "1 of unknown cost so far" in shown
+
+
 @pytest.mark.parametrize(
     ("known", "cell", "text"), [(0.0031, "≥ 0.0031", "at least 0.0031"), (0, "unknown", "unknown")]
 )
 def test_lists_and_details_of_runs_and_receipts_say_so(known: float, cell: str, text: str) -> None:
-    run, receipt = partial_run(known), lacking(known)
+    run, receipt = partial_run(known, status="completed"), lacking(known)
     cost, spend = RUNS.column("cost"), RECEIPTS.column("spend")
     assert cost is not None
     assert spend is not None

@@ -59,8 +59,11 @@ COMPATIBLE: Final[Mapping[str, tuple[str, str]]] = {
 specification.
 """
 
-ESTIMATED: Final = "estimated"
-"""Pricing basis of a model whose price the service does not know."""
+SOURCE_REPORTED: Final = "source_reported"
+"""Pricing basis of a model whose price the source lists itself."""
+
+ANY_MODEL: Final = "*"
+"""The name of every model in a table of prices."""
 
 _REFUSALS: Final = (REFUSED, NOT_PERMITTED)
 """Exit codes of a write that changed nothing."""
@@ -175,7 +178,7 @@ def _prices(call: Invocation) -> dict[str, Any] | None:
             raise UsageError(
                 f"'{text}' is not a price", hint="A price is a decimal number of US dollars, such as 0.25."
             )
-    return {"*": {"input_usd_per_million": given, "output_usd_per_million": taken}}
+    return {ANY_MODEL: {"input_usd_per_million": given, "output_usd_per_million": taken}}
 
 
 async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceRequest:
@@ -335,7 +338,11 @@ class _Connecting:
         self._note(f"4 of 5  {self._describe_served(served, has_list=synced.list_failure is None)}")
         for words in describe_missing_models(synced):
             self._note(f"        {words}")
-        unpriced = [one for one in served if one.pricing_basis == ESTIMATED]
+        if prices is not None:
+            await self._read_again(self._connection.id)
+        own = (self._connection.endpoint or {}).get("prices") or {}
+        listed = [one for one in served if one.pricing_basis != SOURCE_REPORTED]
+        unpriced = [one for one in listed if not {ANY_MODEL, one.upstream_ref} & set(own)]
         if prices is not None:
             if unpriced:
                 raise RunwatchError(

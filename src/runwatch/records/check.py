@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from runwatch.records.record import Record, amount, flag, integer, mapping, moment, text
+
+BASELINE_VERIFIER: Final = "vrf_builtin_baseline"
+"""The id that means no output check was chosen."""
+
+
+def is_baseline(holder: object) -> bool:
+    """Return whether a check of a receipt or an event only looked whether there is output."""
+    if not isinstance(holder, Mapping):
+        return False
+    named = (holder.get("verifier_id"), holder.get("id"))
+    return holder.get("activity") == "platform_baseline" or BASELINE_VERIFIER in named
 
 
 class VerificationCheck(Record):
-    """One attempt to check an output: a verdict or a technical failure, never both."""
+    """One attempt to check an output: a verdict or a technical failure, never both.
+
+    ``http_status``, what the check answered in place of a verdict, is not in the specification.
+    """
 
     check_id = text("check_id")
     verifier_id = text("verifier_id")
@@ -17,6 +34,7 @@ class VerificationCheck(Record):
     phase = text("phase")
     outcome = text("outcome")
     failure_class = text("failure_class")
+    http_status = integer("http_status")
     is_correct = flag("is_correct")
     quality_score = amount("quality_score")
 
@@ -36,6 +54,7 @@ class RecordedCheck(Record):
     quality_score = amount("quality_score")
     anchor_results = mapping("anchor_results")
     failure_class = text("failure_class")
+    http_status = integer("http_status")
     customer_check_selected = flag("customer_check_selected")
     output_present = flag("output_present")
     identity = text("identity")

@@ -56,8 +56,10 @@ REASONS: Final = (
     "candidate_too_large",
     "response_too_large",
     "internal",
-    # Not in the specification, which has no reason for a run stopped by a gate, nor for a response cut in the middle.
+    # Not in the specification, which has no reason for a run stopped by a verdict or for the lack of one, nor for a
+    # response cut in the middle.
     "rejected_by_check",
+    "check_unavailable",
     "response_incomplete",
 )
 """Why a run or slice ended; any other value is shown as received."""

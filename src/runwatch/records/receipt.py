@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from runwatch.records.check import RecordedCheck, VerificationCheck
 from runwatch.records.record import Record, Wire, amount, anything, flag, integer, many, mapping, moment, one, text
-from runwatch.records.spend import estimated_calls, sum_amounts, unknown_calls
+from runwatch.records.spend import UNKNOWN_USAGE, estimated_calls, sum_amounts, unknown_calls
 from runwatch.records.states import CUT, describe_incomplete
 
 
@@ -93,10 +93,17 @@ class ProviderCall(Record):
     attempt = integer("attempt")
     arm_id = text("arm_id")
     model_key = text("model_key")
+    phase = text("phase")
     outcome = text("outcome")
     failure_kind = text("failure_kind")
     http_status = integer("http_status")
+    usage = text("usage")
     usd = amount("usd")
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether the provider took the call and gave no answer. A call that was not sent has a known usage."""
+        return self.failure_kind == "network" and self.usage == UNKNOWN_USAGE
 
 
 class ReceiptSlice(Record):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runwatch.records.receipt import Selected
 from runwatch.records.record import Record, Wire, amount, anything, integer, many, mapping, moment, one, text, texts
 from runwatch.records.states import CUT, describe_incomplete, is_final
 
@@ -67,10 +68,11 @@ class RequiredArm(Record):
 class Run(Record):
     """A submitted unit of work.
 
-    ``completed_at``, ``mode``, ``policy``, ``spend_usd``, ``reason``, ``current`` and ``provider_errors`` (only where
-    a single run is read) are open members of the local service; for other services they come from the submit sent here,
-    the events or the receipt. If calls have no known cost, ``spend_usd`` is ``null``, and ``known_spend_usd`` and
-    ``unknown_calls`` are set. ``estimated_calls`` counts the calls with an estimated cost, if there are any.
+    ``completed_at``, ``mode``, ``policy``, ``spend_usd``, ``reason``, ``current``, ``selected`` and ``provider_errors``
+    (only where a single run is read) are open members of the local service; for other services they come from the
+    submit sent here, the events or the receipt. If calls have no known cost, ``spend_usd`` is ``null``, and
+    ``known_spend_usd`` and ``unknown_calls`` are set. ``estimated_calls`` counts the calls with an estimated cost, if
+    there are any.
     """
 
     KIND = "run"
@@ -93,6 +95,7 @@ class Run(Record):
     estimated_calls = integer("estimated_calls")
     reason = text("reason")
     current = anything("current")
+    selected = one(Selected, "selected")
     provider_errors = many(CallError, "provider_errors")
     required_arm = one(RequiredArm, "required_arm")
 

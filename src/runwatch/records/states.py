@@ -21,13 +21,17 @@ CUT: Final = "length"
 """Finish reason of an output that was cut at a token limit."""
 
 FILTERED: Final = "content_filter"
+REFUSED: Final = "refusal"
+PAUSED: Final = "pause_turn"
 TOOLS: Final = "tool_calls"
 EMPTY: Final = "empty"
 
 INCOMPLETE: Final[Mapping[str, str]] = {
     CUT: "cut at the limit of output tokens",
     FILTERED: "stopped by the provider's content filter",
-    TOOLS: "ended by a call of tools, which no run has",
+    REFUSED: "a refusal: the model would not do the task",
+    PAUSED: "paused by the provider before the model had finished, and the service does not go on with it",
+    TOOLS: "a call of tools, which the service does not carry out",
     EMPTY: "empty",
 }
 """What became of an output that is not a whole answer, by its finish reason."""

@@ -36,6 +36,7 @@ _CLASSES: Final[Mapping[str, str]] = {
     "scheme_rejected": "egress_rejected",
     "private_range_rejected": "egress_rejected",
     "dns_resolution_failed": "network",
+    "tls_failed": "network",
 }
 
 
@@ -44,7 +45,8 @@ class OutboundError(RunwatchError):
 
     Attributes:
         kind: ``scheme_rejected`` (not a URL that may be called), ``dns_resolution_failed``, ``private_range_rejected``,
-            ``timeout``, ``network`` or ``response_too_large``.
+            ``tls_failed`` (no secure connection, so nothing was sent), ``timeout``, ``network`` or
+            ``response_too_large``.
         was_sent: Whether the other side may have received the request.
         received: How much of a response came in a call of the kind ``network``: ``nothing``; ``a part``, then the
             connection ended; or ``encoded``, an encoding that was not asked for and is not read.
@@ -100,15 +102,17 @@ class OutboundClient:
         Raises:
             OutboundError: no complete response.
         """
-        sent = False
+        sent, fault = False, "network"
         try:
             async with asyncio.timeout(timeout_s):
                 target, addresses = await self._judged(url, reach)
                 for address in addresses:
-                    with contextlib.suppress(httpx.ConnectError):
+                    try:
                         sent = True
                         return await self._exchange(method, target, address, dict(headers or {}), body, limit_bytes)
-                raise OutboundError("network")
+                    except httpx.ConnectError as error:
+                        fault = "tls_failed" if _is_tls(error) else fault
+                raise OutboundError(fault)
         except TimeoutError:
             raise OutboundError("timeout", was_sent=sent) from None
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError):
@@ -210,6 +214,13 @@ async def resolve_host(host: str, port: int) -> list[Address]:
     if not addresses:
         raise OutboundError("dns_resolution_failed")
     return addresses
+
+
+def _is_tls(error: BaseException | None) -> bool:
+    """Whether a connection failed in its TLS handshake."""
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _name_of(target: httpx.URL) -> str:

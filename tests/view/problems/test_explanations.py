@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+import runwatch
 from runwatch.base.text import is_clean
 from runwatch.records.error_codes import CODES, REASONS
 from runwatch.records.problem import Problem
+from runwatch.records.states import INCOMPLETE
+from runwatch.service.checks.probe import UNREACHABLE
+from runwatch.service.execution.live.next_move import SKILL_ACCEPTED, SKILL_REJECTED
+from runwatch.service.execution.live.state import CANCELLED_IN_FLIGHT, EXPIRED_IN_FLIGHT, INTERRUPTED
+from runwatch.service.models.providers import KINDS
+from runwatch.service.outbound import OutboundError
 from runwatch.view.problems.explanations import (
     KEY_WAS_USED,
     NEW_KEY,
@@ -24,6 +35,8 @@ from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_prob
 from tests.support import builders
 from tests.support.hostile import ALL_AT_ONCE
 from tests.view.strategies import NOW
+
+PACKAGE = Path(runwatch.__file__).parent
 
 REFUSING = (
     "validation_failed", "echo_mode_mismatch", "data_class_not_available", "not_found", "invalid_state",
@@ -51,15 +64,58 @@ def test_every_reason_is_explained(reason: str) -> None:
     assert explanation.next_step.endswith(".")
 
 
-def test_the_list_of_all_explanations_is_complete() -> None:
-    words = [(explanation.kind, explanation.word) for explanation in all_explanations()]
-    assert sorted(words) == sorted([("error code", code) for code in CODES] + [("reason", word) for word in REASONS])
+def emitted() -> Iterator[tuple[str, str]]:
+    """Every word by which the local service says what came of a run, a call, a check, an output or a delivery."""
+    yield from (("error code", code) for code in CODES)
+    yield from (("reason", reason) for reason in REASONS)
+    yield from (("failure of a call", kind) for kind in (*KINDS, "candidate_too_large", "internal", "dropped"))
+    yield from (("end of a call", state) for state in (INTERRUPTED, CANCELLED_IN_FLIGHT, EXPIRED_IN_FLIGHT))
+    yield from (("end of an output", reason) for reason in INCOMPLETE)
+    met = [OutboundError(kind).failure_class for kind in (*UNREACHABLE, "response_too_large")]
+    own = ("authentication", "credential_unavailable", "http_error", "invalid_response", "internal")
+    yield from (("failure of a check", word) for word in sorted({*met, *own}))
+    probed = ("authentication_failed", "response_incompatible")
+    yield from (
+        ("result of a probe", word) for word in {*probed, *(fault.reason_code for fault in UNREACHABLE.values())}
+    )
+    reactions = ("passed_gate", "fell_back", "repair_accepted", "repair_rejected", "proposal_created")
+    yield from (("reaction of a policy", word) for word in (*reactions, SKILL_ACCEPTED, SKILL_REJECTED))
+    states = ("operator_suspended", "not_ready", "provider_deprecated", "absent_from_feed", "drift")
+    yield from (("state of a saved model", word) for word in states)
+    sent = ("http_error", "credential_unavailable", "queue_full", "response_too_large")
+    yield from (("error of a delivery", word) for word in (*UNREACHABLE, *sent))
 
 
-def test_a_word_that_is_code_and_reason_is_explained_as_both() -> None:
-    assert [explanation.kind for explanation in explain_code_or_reason("internal")] == ["error code", "reason"]
-    assert [explanation.kind for explanation in explain_code_or_reason("rate_limited")] == ["error code"]
-    assert [explanation.kind for explanation in explain_code_or_reason("cancelled")] == ["reason"]
+def test_every_word_that_the_service_can_emit_is_explained_and_no_other() -> None:
+    told = {(found.kind, found.word): found for found in all_explanations()}
+    assert set(told) == set(emitted())
+    for kind, word in told:
+        found = next(one for one in explain_code_or_reason(word) if one.kind == kind)
+        assert found.is_known
+        assert found.sentence[:1].isupper()
+        assert found.sentence.endswith(".")
+        assert found.next_step.endswith(".")
+        assert "{" not in found.next_step
+
+
+@pytest.mark.parametrize("source", ["service/execution", "service/checks", "service/models", "service/organization"])
+def test_every_reason_in_the_code_of_the_service_is_known(source: str) -> None:
+    text = "".join(path.read_text() for path in (PACKAGE / source).rglob("*.py"))
+    ended = re.findall(r'(?:FailRun\(|"(?:failed|expired)", |\breason=)"([a-z_]+)"', text)
+    assert set(ended) <= set(REASONS)
+
+
+@pytest.mark.parametrize(
+    ("word", "kinds"),
+    [
+        ("internal", ["error code", "reason", "failure of a call", "failure of a check"]),
+        ("rate_limited", ["error code", "failure of a call"]),
+        ("cancelled", ["reason"]),
+        ("scheme_rejected", ["result of a probe", "error of a delivery"]),
+    ],
+)
+def test_a_word_is_explained_in_every_use(word: str, kinds: list[str]) -> None:
+    assert [explanation.kind for explanation in explain_code_or_reason(word)] == kinds
 
 
 def test_a_word_nobody_knows_gets_an_honest_answer() -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
 
 from runwatch.records.error_codes import REASONS
+from runwatch.records.failed_calls import kind_from_http_status
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import CallError
 from runwatch.service.execution.live.provider_call import OTHER_REASON
 from runwatch.service.execution.live.provider_call import REASONS as OWN_REASONS
 from runwatch.service.models.providers import KINDS
 from runwatch.view.export import text_output
-from runwatch.view.problems.explanation_texts import FAILURE_WORDS
+from runwatch.view.problems.explanation_texts import CALL_ADVICE, CHECK_WORDS, FAILURE_WORDS
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
@@ -89,9 +91,8 @@ def test_runs_and_receipts_say_why_the_last_call_failed() -> None:
     assert end_reason_text("fallback_exhausted", exhausted).endswith(
         "failed: the provider has no capacity for the call."
     )
-    assert end_reason_text("dispatch_timeout", failed(call("timeout"), reason="dispatch_timeout")) == (
-        "The provider did not answer in time."
-    )
+    slow = failed(call("timeout"), reason="dispatch_timeout")
+    assert end_reason_text("dispatch_timeout", slow) == "The provider did not answer in time."
     assert end_reason_text(OTHER_REASON, None) == explain_reason(OTHER_REASON).sentence
 
 
@@ -104,44 +105,88 @@ def test_an_unknown_failure_is_shown_as_sent_and_cleaned() -> None:
     assert "\x1b" not in receipt_text(failed(call(ALL_AT_ONCE.text)))
 
 
-INVALID, INTERNAL = call("invalid_response"), call("internal")
-REFUSED = {**call("source_5xx"), "http_status": 500}
+SERVICE = dataclasses.replace(CONTEXT, service_words=("--local",))
 
 
 @pytest.mark.parametrize(
-    ("calls", "errors", "advice"),
+    ("failure", "advice"),
     [
-        ([INVALID], [], "Read the attempts in the receipt: they say what went wrong. Test the connection"),
-        ([INTERNAL, INVALID], [], "Read the attempts in the receipt"),
-        ([INTERNAL], [], "Look into the log of the service"),
-        ([INVALID, call(None, "interrupted")], [], "Look into the log of the service"),
-        ([REFUSED, INVALID], [], "Read what the provider answered"),
-        ([INVALID], [CallError({"attempt": 1, "message": "no"})], "Read what the provider answered"),
-        ([], [], "Read what the provider answered"),
+        ("authentication", "valid key, `runwatch sources rotate --local --key-stdin conn_01HXZ`"),
+        ("permission", "`runwatch sources rotate --local --key-stdin conn_01HXZ`"),
+        ("provider_insufficient_funds", "Add credit"),
+        ("model_not_found", "`runwatch sources sync --local conn_01HXZ`"),
+        ("input_too_long", "Shorten the objective"),
+        ("rate_limited", "Wait as long as the provider says"),
+        ("capacity", "--on-eval fallback"),
+        ("source_5xx", "status page"),
+        ("source_timeout", "Submit again. If it happens again"),
+        ("network", "Start the provider's server"),
+        ("tls", "signed its certificate"),
+        ("dns", "Check the host name"),
+        ("request_refused", "has it as `provider_errors`"),
+        ("invalid_response", "has the server's protocol"),
+        ("internal", "Look into the log of the service"),
+        ("gremlins", "Read the attempts in the receipt"),
     ],
 )
-def test_the_next_step_names_provider_errors_only_where_a_call_was_refused(
-    calls: list[dict[str, Any]], errors: list[CallError], advice: str
-) -> None:
-    told = end_advice_text(OTHER_REASON, failed(*calls), errors)
-    assert told.startswith(advice)
-    assert ("provider_errors" in told) is advice.startswith("Read what")
+def test_the_next_step_fits_the_failure_of_the_last_call(failure: str, advice: str) -> None:
+    reason = "dispatch_network_error" if failure in {"network", "tls", "dns"} else OTHER_REASON
+    receipt = failed(call("egress_rejected"), call(failure, number=2), reason=reason)
+    told = end_advice_text(reason, receipt, (), SERVICE)
+    assert advice in told
+    assert "{" not in told
+    assert end_reason_text(reason, receipt).startswith("The last provider call failed: ")
+    if failure in CALL_ADVICE:
+        assert end_advice_text("fallback_exhausted", receipt, (), SERVICE) == told
 
 
-def test_a_timeout_that_the_provider_answered_is_its_answer() -> None:
-    receipt = failed({**call("timeout"), "http_status": 408}, reason="dispatch_timeout")
-    words = "the provider answered that the request timed out (HTTP 408)"
-    assert last_failure_text(receipt) == words
-    assert end_reason_text("dispatch_timeout", receipt) == f"The last provider call failed: {words}."
-    assert words in " ".join(receipt_text(receipt).split())
-    for shown in (receipt_text(receipt), run_text(receipt)):
-        assert "in time" not in shown
-        assert "this one is slow" not in " ".join(shown.split())
-    error = CallError({"attempt": 1, "http_status": 408})
-    assert end_advice_text("dispatch_timeout", None, [error]).startswith("Submit again. If it happens again, look into")
-    slow = failed(call("timeout"), reason="dispatch_timeout")
-    assert last_failure_text(slow) is None
-    assert "while this one is slow" in end_advice_text("dispatch_timeout", slow, ())
+@pytest.mark.parametrize("kind", FAILURE_WORDS)
+def test_every_failure_of_a_call_has_its_next_step(kind: str) -> None:
+    assert CALL_ADVICE[kind].endswith((".", "`."))
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 408, 413, 429, 500, 503, 529])
+def test_without_a_receipt_the_status_of_the_answer_says_what_to_do(status: int) -> None:
+    told = end_advice_text(OTHER_REASON, None, [CallError({"attempt": 1, "http_status": status})], CONTEXT)
+    assert told == CALL_ADVICE[kind_from_http_status(status) or ""].format(connection="ID")
+
+
+def test_a_call_that_was_taken_is_told_apart_from_one_that_was_not() -> None:
+    for usage, words in (("known", FAILURE_WORDS["network"]), ("unknown", FAILURE_WORDS["dropped"])):
+        receipt = failed({**call("network"), "usage": usage}, reason="dispatch_network_error")
+        assert last_failure_text(receipt) == words
+
+
+def test_an_interrupted_call_is_a_matter_of_the_service() -> None:
+    told = end_advice_text(OTHER_REASON, failed(call(None, "interrupted")), (), CONTEXT)
+    assert told.startswith("Look into the log of the service")
+
+
+@pytest.mark.parametrize("reason", ["check_unavailable", "internal"])
+@pytest.mark.parametrize("failure", CHECK_WORDS)
+def test_a_check_without_a_verdict_is_named_with_its_answer_and_what_to_do(reason: str, failure: str) -> None:
+    status = {"http_error": 500, "authentication": 401}.get(failure)
+    recorded = {"state": "customer_unavailable", "attempted_verifier_id": "vrf_7c1e", "failure_class": failure}
+    told = {} if status is None else {"http_status": status}
+    part = live_receipt().raw["slices"][0] | {"recorded_check": {**recorded, **told}}
+    receipt = live_receipt(slices=[part], status="failed", reason=reason)
+    why, step = end_reason_text(reason, receipt), end_advice_text(reason, receipt, (), SERVICE)
+    assert why.startswith(f"The output check vrf_7c1e gave no verdict: {failure} (")
+    assert CHECK_WORDS[failure] in why
+    assert (f"HTTP {status}" in why) is (status is not None)
+    assert "internal error" not in why
+    assert "support" not in step
+    assert "--on-eval" in step
+    assert "{" not in step
+    if "verifiers" in step:
+        assert "--local" in step
+        assert "vrf_7c1e" in step
+    assert why in " ".join(run_text(receipt).split())
+
+
+def test_the_rewriting_of_a_skill_is_told_as_a_part_of_its_attempt() -> None:
+    draft = {**call("source_5xx", number=3), "phase": "skill_draft"}
+    assert "3 arm_01HX7, rewriting the skill: the provider failed" in receipt_text(failed(draft))
 
 
 def test_tokens_that_a_call_did_not_report_are_unknown_or_a_least_number() -> None:
@@ -164,18 +209,3 @@ def test_a_refused_call_is_told_with_its_exact_status() -> None:
     assert last_failure_text(receipt) == "the provider refused the request (HTTP 418)"
     assert "HTTP 418" in run_text(receipt)
     assert "HTTP 418" in receipt_text(receipt)
-
-
-@pytest.mark.parametrize(
-    ("status", "advice"),
-    [(400, "Read what the provider answered: `runs show`"), (429, "Wait as long as"), (500, "Read")],
-)
-def test_the_next_step_names_the_answer_of_the_provider_and_waits_after_a_rate_limit(status: int, advice: str) -> None:
-    error = {"attempt": 1, "http_status": status, "message": "no"}
-    run = builders.run(status="failed", reason=OTHER_REASON, provider_errors=[error])
-    receipt = failed({**call("rate_limited" if status == 429 else "request_refused"), "http_status": status})
-    for facts in (RunFacts(run), RunFacts(run, receipt=receipt)):
-        shown = " ".join("\n".join(map(str, text_output.detail_lines(RUNS, facts, CONTEXT))).split())
-        assert f" next {advice}" in shown
-        assert "provider_errors" in shown
-        assert "in the receipt: they name" not in shown

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from runwatch.records.check import RecordedCheck, VerificationCheck
+from runwatch.records.check import BASELINE_VERIFIER, RecordedCheck, VerificationCheck
 from runwatch.records.receipt import Receipt, ReceiptSlice
+from runwatch.view.export import text_output
+from runwatch.view.export.receipt_rows import csv_rows
+from runwatch.view.problems.explanation_texts import CHECK_WORDS
+from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.runs.check_results import (
-    FAILURE_CLASSES,
     describe_attempt,
     describe_failure_class,
     describe_recorded_check,
@@ -19,6 +22,8 @@ from runwatch.view.runs.check_results import (
 from runwatch.view.text.glyphs import ASCII, Role
 from tests.support import builders
 from tests.support.parts import RECORDED_STATES, recorded_check, verification_check
+from tests.support.receipts import live_receipt
+from tests.view.strategies import CONTEXT
 
 
 @pytest.mark.parametrize(
@@ -89,13 +94,13 @@ def test_a_state_nobody_knows_is_shown_as_it_came() -> None:
     assert finding.words == '{"state":"vibe_checked","mood":"fine"}'
 
 
-@pytest.mark.parametrize("failure_class", FAILURE_CLASSES)
+@pytest.mark.parametrize("failure_class", CHECK_WORDS)
 def test_a_known_failure_class_is_named_and_explained(failure_class: str) -> None:
     check = VerificationCheck(verification_check(outcome="technical_failure", failure_class=failure_class))
     finding = describe_attempt(check)
     assert finding.kind == "unavailable"
     assert finding.role is Role.WARN
-    assert f"{failure_class} ({FAILURE_CLASSES[failure_class]})" in finding.words
+    assert f"{failure_class} ({CHECK_WORDS[failure_class]})" in finding.words
     assert finding.words.endswith("no verdict")
 
 
@@ -169,3 +174,15 @@ def test_the_ascii_set_reaches_every_finding() -> None:
     for state in RECORDED_STATES:
         finding = describe_recorded_check(RecordedCheck(recorded_check(state)), ASCII)
         assert (finding.short + finding.words).isascii()
+
+
+def test_the_presence_of_output_never_looks_like_a_verdict() -> None:
+    verifier = {"id": BASELINE_VERIFIER, "verifier_id": BASELINE_VERIFIER, "is_correct": True, "quality_score": 1}
+    check = verification_check(activity="platform_baseline", is_correct=True, quality_score=1)
+    part = {**live_receipt().raw["slices"][0], "verifier": verifier, "verification_checks": [check]}
+    part["recorded_check"] = recorded_check("baseline")
+    receipt = live_receipt(slices=[part])
+    shown = [line for line in text_output.detail_lines(RECEIPTS, receipt, CONTEXT) if "is_correct" in line]
+    assert [line.endswith("true (of the presence of output)") for line in shown] == [True, True]
+    (row,) = csv_rows(Receipt, receipt.raw)
+    assert (row["check"], row["is_correct"], row["quality_score"]) == (BASELINE_VERIFIER, None, None)

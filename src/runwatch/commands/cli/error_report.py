@@ -127,7 +127,7 @@ def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
     tried = f"{error.attempts} attempts" if isinstance(error, ApiError) and error.attempts > 1 else ""
     if tried not in (error.detail or ""):
         yield _labelled("tried", tried)
-    if isinstance(error, ApiError) and error.key is not None:
+    if isinstance(error, ApiError) and error.key is not None and not _says(error, _effect(error)):
         yield _labelled("effect", _effect(error))
     for line in (next_step_text(error, circumstances) or "").splitlines():
         yield _labelled("next", line)
@@ -137,6 +137,12 @@ def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
         yield _labelled("key", error.key)
         if not error.outcome_known and error.operation == SUBMIT:
             yield _labelled("ask again", circumstances.complete(runwatch_command("runs submit", resend=error.key)))
+
+
+def _says(error: ApiError, effect: str) -> bool:
+    """Whether the service's own words already end with the effect."""
+    fields = (entry.message for entry in error.problem.errors or ()) if isinstance(error, ApiProblem) else ()
+    return any(effect in (text or "") for text in (error.detail, *fields))
 
 
 def _labelled(label: str, text: str) -> str:

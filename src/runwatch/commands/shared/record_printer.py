@@ -14,6 +14,7 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput
+from runwatch.commands.cli.suggested_commands import service_words
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
@@ -194,7 +195,8 @@ def make_render_context(call: Invocation, settings: Settings) -> RenderContext:
     is_usual = Settings.glyphs.key not in settings.chosen
     is_ascii = encoding != "utf8" or (is_usual and find_ascii_variable(call.environment))
     glyphs = ASCII if is_ascii else GLYPHS[settings.glyphs]
-    return RenderContext(call.clock.now(), glyphs=glyphs, time=TIME_MODES.get(settings.time, "relative"))
+    time = TIME_MODES.get(settings.time, "relative")
+    return RenderContext(call.clock.now(), glyphs, time, service_words=tuple(service_words(call.options).split()))
 
 
 def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> None:

@@ -34,6 +34,7 @@ class Evaluation:
             ``internal``.
         is_correct: The hard gate; ``None`` without a verdict.
         quality_score: From 0 to 1; ``None`` without a verdict.
+        http_status: Status that the check answered in place of a verdict, if that is the failure.
     """
 
     outcome: str
@@ -41,6 +42,7 @@ class Evaluation:
     is_correct: bool | None = None
     quality_score: float | None = None
     anchor_results: dict[str, bool] | None = None
+    http_status: int | None = None
 
 
 class _NoKey(Exception):
@@ -74,9 +76,9 @@ async def evaluate(
         _log.exception("an evaluation failed with an unexpected error")
         return _failure("internal")
     if answer.status in REFUSED_STATUSES:
-        return _failure("authentication")
+        return _failure("authentication", answer.status)
     if answer.status != HTTP_OK:
-        return _failure("http_error")
+        return _failure("http_error", answer.status)
     try:
         verdict = parse_verdict(answer.content)
     except InvalidVerdictError:
@@ -109,5 +111,5 @@ async def _key_of(database: ServiceDatabase, vault: Vault, verifier_id: str) -> 
     return key
 
 
-def _failure(failure_class: str) -> Evaluation:
-    return Evaluation("technical_failure", failure_class)
+def _failure(failure_class: str, http_status: int | None = None) -> Evaluation:
+    return Evaluation("technical_failure", failure_class, http_status=http_status)

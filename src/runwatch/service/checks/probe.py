@@ -52,7 +52,12 @@ UNREACHABLE: Final[Mapping[str, _Fault]] = {
     "network": _Fault(
         "endpoint_unreachable",
         "No connection was made, or it broke.",
-        "Check that the endpoint runs, its port, and its certificate.",
+        "Check that the endpoint runs, and its port.",
+    ),
+    "tls_failed": _Fault(
+        "endpoint_unreachable",
+        "No secure connection was made: TLS or the certificate failed.",
+        "Give the endpoint a certificate that public authorities have signed for its host name.",
     ),
 }
 """Faults by kind of call failure, except a response that is too large (manual: interface, "Probing a check")."""

@@ -41,7 +41,7 @@ from runwatch.service.execution.live.state import (
 )
 from runwatch.service.execution.state_machine import RunState, Transition
 from runwatch.service.models.providers.message import find_message
-from runwatch.service.models.providers.prices import worst_case
+from runwatch.service.models.providers.prices import SOURCE_REPORTED, worst_case
 from runwatch.service.organization import proposals
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
@@ -159,7 +159,7 @@ def record_verdict(
     attempt = live.attempts[number - 1]
     if live.check_of(attempt) is not None:
         return run
-    check = checks.customer_check(verifier, attempt, evaluation, transaction.now)
+    check = checks.customer_check(live, verifier, attempt, evaluation, transaction.now)
     if check.has_verdict:
         routing.note_verdict(transaction, run.tenant_id, attempt.checked_arm_id, accepts=check.accepts)
     return _keep_check(transaction, run, live, check)
@@ -217,8 +217,8 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
     attempt = replace(attempt, worst_usd=None if worst is None else to_json_value(worst))
     live_rows.add_attempt(transaction, run.execution_id, attempt)
     selected = move.option.selected
-    work = {"provider": selected["provider"], "model": selected["model_key"], "phase": move.phase}
-    run = runs.record(transaction, Transition(replace(run, slices=(replace(run.slices[0], work=work),)), []))
+    work = {**pick(selected, "arm_id provider model_key"), "phase": move.phase}
+    run = runs.record_spend(transaction, replace(run, slices=(replace(run.slices[0], work=work),)))
     return PendingCall(
         run,
         PreparedCall(
@@ -226,6 +226,7 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
             connection=connection,
             upstream_ref=deployment["upstream_ref"],
             prices=prices,
+            is_price_listed=deployment["pricing_basis"] == SOURCE_REPORTED,
             objective=objective,
             inputs=inputs,
         ),
@@ -252,7 +253,7 @@ def _message(live: LiveRun, phase: str, task: Mapping[str, Any]) -> tuple[str, A
 
 def _judge(transaction: Transaction, run: RunState, live: LiveRun, attempt: Attempt) -> RunState | PendingCheck:
     if live.verifier_id is None:
-        return _keep_check(transaction, run, live, checks.baseline_check(attempt, transaction.now))
+        return _keep_check(transaction, run, live, checks.baseline_check(live, attempt, transaction.now))
     return PendingCheck(run, attempt, transaction.get(verifiers, {"verifier_id": live.verifier_id}))
 
 

@@ -131,8 +131,9 @@ def run_from_row(row: Row) -> RunState:
 def run_json(run: RunState) -> dict[str, Any]:
     """Build the JSON of a run (manual: interface, "Runs"), with the additional members of this service.
 
-    ``current`` names the slice being worked on, and for live runs the provider, model and phase of its last call. It is
-    ``null`` before the work starts and after it has ended.
+    ``current`` names the slice being worked on, and for live runs the saved model, provider, model and phase of its
+    last call. It is ``null`` before the work starts and after it has ended. ``selected`` has the saved model, provider
+    and model of the last call of a run that has ended, as its receipt.
     """
     path = f"/v1/executions/{run.execution_id}"
     current = next((part for part in run.slices if part.status in {"running", "progress"}), None)
@@ -150,6 +151,7 @@ def run_json(run: RunState) -> dict[str, Any]:
         **_spend_json(run),
         "reason": run.reason,
         "current": None if current is None else _current_json(current),
+        **_selected_json(run),
         **decided,
     }
 
@@ -162,7 +164,17 @@ def _spend_json(run: RunState) -> dict[str, Any]:
 
 
 def _current_json(part: SliceState) -> dict[str, Any]:
-    return {"slice_id": part.slice_id, "capability": part.capability, **(part.work or {})}
+    return {"slice_id": part.slice_id, "capability": part.capability, **_work_json(part)}
+
+
+def _selected_json(run: RunState) -> dict[str, Any]:
+    work = _work_json(run.slices[0]) if run.is_final else {}
+    return {"selected": {name: value for name, value in work.items() if name != "phase"}} if work else {}
+
+
+def _work_json(part: SliceState) -> dict[str, Any]:
+    # Rows of earlier versions call the model key ``model``.
+    return {"model_key" if name == "model" else name: value for name, value in (part.work or {}).items()}
 
 
 def _slice_json(part: SliceState) -> dict[str, Any]:

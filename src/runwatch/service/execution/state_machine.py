@@ -30,7 +30,7 @@ class SliceState:
     Attributes:
         capability: What an arm must be able to do.
         recorded_check: Latest RecordedCheck (manual: interface, "Receipt fields").
-        work: ``provider``, ``model`` and ``phase`` of the last provider call started, for live runs.
+        work: ``arm_id``, ``provider``, ``model_key`` and ``phase`` of the last provider call started, for live runs.
         finish_reason: Why the output of the last call ends; see :data:`.states.INCOMPLETE`.
         estimated_calls: Number of provider calls with an estimated cost.
     """
@@ -76,7 +76,7 @@ class RunState:
 
     @property
     def unknown_calls(self) -> int:
-        """Count the ended provider calls with unknown cost."""
+        """Count the provider calls with unknown cost, one under way among them."""
         return sum(part.unknown_calls for part in self.slices)
 
     @property

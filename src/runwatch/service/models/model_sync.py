@@ -16,7 +16,7 @@ from runwatch.service.models.availability import FAILED, REMOVED, is_usable
 from runwatch.service.models.catalog import variant_id
 from runwatch.service.models.providers import ServedModel, ServedModels
 from runwatch.service.models.providers.model_list import find_name, suggest_names
-from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED, PriceTable, find_price
+from runwatch.service.models.providers.prices import PriceTable, price_basis
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.tables.models import deployments
 from runwatch.service.transaction import Row, Transaction, pick
@@ -73,7 +73,7 @@ def sync(
     served = transaction.list_all(deployments, where)
     known = {deployment["upstream_ref"]: deployment for deployment in served}
     for name, model in listed.items():
-        _keep(transaction, row, model, known.get(name), is_named=name in found.named)
+        _keep(transaction, row, model, known.get(name), told, is_named=name in found.named)
     for name, deployment in known.items():
         if name not in listed and deployment["status"] != "disabled":
             gone = {"model_deployment_id": deployment["model_deployment_id"]}
@@ -117,7 +117,16 @@ def _is_nameable(model: ServedModel) -> bool:
     return 0 < len(name) <= NAME_CHARACTERS and name.isprintable()
 
 
-def _keep(transaction: Transaction, connection: Row, model: ServedModel, before: Row | None, *, is_named: bool) -> None:
+def _keep(
+    transaction: Transaction,
+    connection: Row,
+    model: ServedModel,
+    before: Row | None,
+    listed: PriceTable,
+    *,
+    is_named: bool,
+) -> None:
+    is_keyless = connection["auth_scheme"] == "none"
     now = format_iso(transaction.now)
     endpoint = connection["endpoint"]
     name = model.upstream_ref
@@ -141,7 +150,7 @@ def _keep(transaction: Transaction, connection: Row, model: ServedModel, before:
     columns = {
         "model_key": key,
         **pick(endpoint, "protocol_profile location route fallback_policy"),
-        "pricing_basis": SOURCE_REPORTED if find_price(endpoint["prices"], name) else ESTIMATED,
+        "pricing_basis": price_basis(endpoint["prices"], listed, name, is_keyless=is_keyless),
         "data_classes": list(model.data_classes) if data_classes is None else data_classes,
         "definition": definition,
         "status": "disabled" if model.lifecycle == "retired" else "listed",

@@ -14,7 +14,7 @@ from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, pars
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import catalog
 from runwatch.service.models.availability import is_usable
-from runwatch.service.models.providers.prices import quote
+from runwatch.service.models.providers.prices import SOURCE_REPORTED, quote
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.transaction import Transaction
 
@@ -46,7 +46,14 @@ async def quote_call(call: AuthenticatedRequest) -> ServiceResponse:
         connection = transaction.get(connections, {"connection_id": row["connection_id"]})
         prices = connection["endpoint"]["prices"]
         is_keyless = connection["auth_scheme"] == "none"
-        quoted = quote(prices, row["upstream_ref"], request.input_tokens, request.output_tokens, is_keyless=is_keyless)
+        quoted = quote(
+            prices,
+            row["upstream_ref"],
+            request.input_tokens,
+            request.output_tokens,
+            is_keyless=is_keyless,
+            is_listed=row["pricing_basis"] == SOURCE_REPORTED,
+        )
         usd, basis = (None, None) if quoted is None else (numeral(quoted[0]), quoted[1])
         return {"model_deployment_id": request.model_deployment_id, "usd": usd, "pricing_basis": basis}
 

@@ -162,7 +162,7 @@ HISTORY: Final = (
         name="fallback_rejected", status="failed", reason="fallback_exhausted", end=INVALID, check="json-object",
         on_eval=("fallback",), arm="ember-small", weight=2,
     ),
-    RunKind(name="unjudged", status="failed", reason="internal", check="http-500", on_eval=("gate",)),
+    RunKind(name="unjudged", status="failed", reason="check_unavailable", check="http-500", on_eval=("gate",)),
     _failing("fallback_exhausted", " [[fail rate_limited]]", on_eval=("fallback",)),
     _failing(
         "cost_budget_exhausted", INVALID, check="json-object", on_eval=("fallback",), max_cost_usd=Decimal("0.000001")

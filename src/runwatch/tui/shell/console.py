@@ -182,7 +182,8 @@ class Console(WidgetApp):
     # Drawing and settings.
 
     def render_context(self) -> RenderContext:
-        return RenderContext(self.clock.now(), self.glyphs, self.time_mode)
+        words = tuple(self.command("").split()[1:])
+        return RenderContext(self.clock.now(), self.glyphs, self.time_mode, service_words=words)
 
     def header_info(self) -> HeaderInfo:
         """Return the header bar's data about the service and the connection."""

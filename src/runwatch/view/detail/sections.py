@@ -16,7 +16,7 @@ from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.json_tree import walk_json
-from runwatch.view.text.member_format import mark_incomplete_sum
+from runwatch.view.text.member_format import mark_member
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
 from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
@@ -162,7 +162,7 @@ class _Detail:
         return self._line(label, self._marked(path, self._value(value)), self._note(path), lead)
 
     def _marked(self, path: json_paths.JsonPath, shown: CellText) -> CellText:
-        return mark_incomplete_sum(shown, json_paths.get_at(self.record.raw, path[:-1]), path[-1])
+        return mark_member(shown, json_paths.get_at(self.record.raw, path[:-1]), path[-1])
 
     def _value(self, value: Any) -> CellText:
         """Render a member for users: items of a list with commas, and one sign for null, empty and missing."""

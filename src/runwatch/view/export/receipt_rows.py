@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from runwatch.records.check import is_baseline
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.view.text import json_paths
@@ -37,6 +38,8 @@ SLICE: Final = "slice"
 
 SLICE_COLUMNS: Final = (*_PATHS, SLICE)
 
+_VERDICT: Final = frozenset({"is_correct", "quality_score"})
+
 _TOTALS: Final = "totals"
 _SLICES: Final = "slices"
 
@@ -58,6 +61,9 @@ def csv_rows(record: type[Record], raw: Mapping[str, Any]) -> Iterator[Mapping[s
 
 
 def _value(part: object, name: str) -> Any:
+    if name in _VERDICT and is_baseline(json_paths.get_at(part, ("verifier",))):
+        # Nothing was said of correctness.
+        return None
     found = json_paths.get_at(part, _PATHS[name])
     if found is json_paths.MISSING and name == "check":
         found = json_paths.get_at(part, ("verifier", "id"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from runwatch.view.runs.check_results import BASELINE_VERIFIER
+from runwatch.records.check import BASELINE_VERIFIER
 from runwatch.view.runs.run_facts import RunFacts
 
 FAILED_RUN_STATES: Final = frozenset({"failed", "expired"})

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from runwatch.records.source import DROPPED
+from runwatch.records.states import INCOMPLETE
+
 CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "unauthenticated": (
         "The service does not accept the API key: it is missing, mistyped, expired or revoked.",
@@ -152,8 +155,7 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "The provider refused the call, it answered with an error or with nothing usable, or the service failed or"
         " stopped during the call.",
         "Read what the provider answered: `runs show` has it as `provider_errors`, and the attempts in the receipt name"
-        " every other failure. After a 429, wait a minute, then submit again. Test the connection when more runs on it"
-        " fail the same way.",
+        " every other failure. Test the connection when more runs on it fail the same way.",
     ),
     "candidate_too_large": (
         "The model's output was too large to be handed to the output check.",
@@ -169,12 +171,19 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Look into the log of the provider's server, or of a proxy in between, then submit again.",
     ),
     "internal": (
-        "The service failed with an internal error.",
-        "Submit again, and quote the run's id to support when it happens again.",
+        "The service failed with an internal error, or the output check gave no verdict.",
+        "Read the check in the receipt. Submit again, and quote the run's id to support when it happens again.",
     ),
     "rejected_by_check": (
-        "The output check rejected the model's output, and the run's policy says that this stops the run.",
-        "Read the verdict in the receipt: improve the task, or let the policy fall back to another saved model.",
+        "The output check rejected the model's output, and the run's policy left nothing else to try.",
+        "Read the verdict in the receipt: improve the task, or let the policy fall back to another saved model"
+        " (`--on-eval fallback`). `repair_retry` needs a saved skill.",
+    ),
+    "check_unavailable": (
+        "The output check gave no verdict: its endpoint could not be called, failed, or answered something else. The"
+        " run's `on_eval` needs a verdict, so the run failed.",
+        "Read in the receipt how the check failed, and call it with `runwatch verifiers test ID`. Submit again when it"
+        " answers; without `--on-eval` a run completes without a verdict too.",
     ),
 }
 """Sentence and next step by the ``reason`` of an ended run or slice."""
@@ -188,9 +197,14 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
     "source_5xx": "the provider failed with a server error",
     "provider_insufficient_funds": "the account at the provider has no funds left",
     "timeout": "the provider did not answer in time",
-    "network": "the provider gave no answer: it is stopped or unreachable, or closed the connection",
+    "source_timeout": "the provider answered that the request timed out",
+    "network": "nothing answered at the provider's address, or the connection was closed without an answer",
+    DROPPED: "the provider took the call and closed the connection without an answer",
+    "dns": "the host name of the provider's address did not resolve",
+    "tls": "no secure connection to the provider was made: TLS or its certificate failed",
     "egress_rejected": "the service may not connect to the provider's address",
     "request_refused": "the provider refused the request",
+    "input_too_long": "the provider refused the request as too long",
     "response_too_large": "the provider's answer was larger than the service accepts",
     "response_incomplete": "the connection ended in the middle of the provider's answer",
     "invalid_response": "the provider's answer was not usable",
@@ -199,9 +213,137 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
 }
 """What went wrong with a provider call, by ``failure_kind`` in the receipt of a live run."""
 
+_TEST: Final = "`runwatch sources test {connection}`"
+_ROTATE: Final = "`runwatch sources rotate --key-stdin {connection}`"
+
+CALL_ADVICE: Final[Mapping[str, str]] = {
+    "authentication": f"Give the connection a valid key, {_ROTATE}, then submit again.",
+    "permission": f"Check at the provider what the key may do, or give the connection another one, {_ROTATE}, then"
+    " submit again.",
+    "model_not_found": "Read which models the provider serves, `runwatch sources sync {connection}`, and use one of"
+    " those: this one was renamed or taken off.",
+    "rate_limited": "Wait as long as the provider says, or a minute, then submit again. `runs show` has its answer as"
+    " `provider_errors`.",
+    "capacity": "Wait a minute, then submit again. With `--on-eval fallback` a run goes on with another saved model.",
+    "source_5xx": "Submit again in a minute. If it happens again, look into the provider's log or its status page.",
+    "provider_insufficient_funds": "Add credit to the account at the provider, or give the connection the key of"
+    f" another account, {_ROTATE}, then submit again.",
+    "timeout": "Submit again, or use a model of another provider while this one is slow.",
+    "source_timeout": "Submit again. If it happens again, look into the log of the provider's server, or of a proxy in"
+    " between.",
+    "network": f"Start the provider's server, or correct its address and port, and test the connection, {_TEST}.",
+    DROPPED: "Look into the log of the provider's server, or of a proxy in between, or check whether the address wants"
+    f" https, then test the connection, {_TEST}.",
+    "dns": "Check the host name in the connection's address and the name server of this machine, then test the"
+    f" connection, {_TEST}.",
+    "tls": "Check that the address speaks TLS and that an authority which this machine trusts has signed its"
+    f" certificate for its host name, then test the connection, {_TEST}.",
+    "egress_rejected": "Use an address that the service may reach, or https.",
+    "request_refused": "Read what the provider answered: `runs show` has it as `provider_errors`. Correct what it"
+    " names, then submit again.",
+    "input_too_long": "Shorten the objective or its inputs, or use a model that reads more, then submit again.",
+    "response_too_large": "Ask for a shorter output in the objective.",
+    "response_incomplete": "Look into the log of the provider's server, or of a proxy in between, then submit again.",
+    "invalid_response": "Check that the connection has the server's protocol, and test it,"
+    f" {_TEST}. Look into the log of the provider's server, or of a proxy in between, then submit again.",
+    "candidate_too_large": "Ask for a shorter output in the objective.",
+    "internal": "Look into the log of the service, which stopped or failed during the call. The call may be charged:"
+    " read the receipt, then submit again.",
+}
+"""What to do after a failed provider call, by :data:`FAILURE_WORDS`; ``{connection}`` is the id of its connection."""
+
 CALL_WORDS: Final[Mapping[str, str]] = {
     "interrupted": "the service stopped during the call",
     "cancelled_in_flight": "the run was cancelled during the call",
     "expired_in_flight": "the run's time was over during the call",
 }
 """How a provider call ended without a response, by ``outcome`` in the receipt of a live run."""
+
+CHECK_WORDS: Final[Mapping[str, str]] = {
+    "authentication": "the check's endpoint refused the key it was called with",
+    "credential_unavailable": "the key for the check's endpoint could not be used",
+    "timeout": "the check's endpoint did not answer in time",
+    "network": "the check's endpoint could not be reached",
+    "egress_rejected": "the address of the check's endpoint may not be called",
+    "response_too_large": "the answer of the check's endpoint was too large",
+    "http_error": "the check's endpoint answered with an HTTP error",
+    "invalid_response": "the answer of the check's endpoint did not have the agreed form",
+    "internal": "the service itself failed while checking",
+}
+"""Why a check could not run, by ``failure_class``. Other classes are shown as sent."""
+
+_MEND: Final = (
+    "Look into the log of the check's endpoint, mend it, and call it, `runwatch verifiers test {check}`, then submit"
+    " again."
+)
+_GIVE_KEY: Final = "Give the check the key of its endpoint, `runwatch verifiers connect {check}`, then submit again."
+
+CHECK_ADVICE: Final[Mapping[str, str]] = {
+    "authentication": _GIVE_KEY,
+    "credential_unavailable": _GIVE_KEY,
+    "timeout": "Make the check answer within 10 s, and call it, `runwatch verifiers test {check}`, then submit again.",
+    "egress_rejected": "Give the check a public https address, or start the local service with"
+    " `--allow-loopback-checks` for one on this machine.",
+    "internal": "Look into the log of the service, then submit again.",
+} | dict.fromkeys(("network", "response_too_large", "http_error", "invalid_response"), _MEND)
+"""What to do after a check that could not run; ``{check}`` is its id."""
+
+_PROBE_NEXT: Final = "Correct what `runwatch verifiers test ID` names."
+
+DETAIL_TEXTS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    "end of a call": ("Read the receipt: the call may be charged. Then submit again.", CALL_WORDS),
+    "end of an output": (
+        "Read the output with `runwatch runs result ID`. It is charged like any other.",
+        {reason: f"the output was {words}" for reason, words in INCOMPLETE.items()},
+    ),
+    "reaction of a policy": (
+        "Read the verdicts in the receipt, `runwatch receipts show ID`.",
+        {
+            "passed_gate": "the check accepted the output, so the gate let it pass",
+            "fell_back": "another saved model was called after a rejected output",
+            "repair_accepted": "the output of a repaired skill was accepted",
+            "repair_rejected": "the output of a repaired skill was rejected too",
+            "proposal_created": "the output of a repaired skill was accepted, and the repair became a proposal",
+            "skill_accepted": "the output made with a saved skill was accepted; the skill was not changed",
+            "skill_rejected": "the output made with a saved skill was rejected, and no repaired skill was tried",
+        },
+    ),
+    "result of a probe": (
+        _PROBE_NEXT,
+        {
+            "scheme_rejected": "the endpoint's address is not https",
+            "dns_resolution_failed": "the endpoint's host name did not resolve",
+            "private_range_rejected": "the endpoint is in a private network, which the service may not call",
+            "probe_timeout": "the endpoint did not answer the reserved probe in time",
+            "endpoint_unreachable": "no connection to the endpoint was made, or it broke",
+            "authentication_failed": "the endpoint refused the key, or asks for one",
+            "response_incompatible": "the endpoint answered something else than a verdict",
+        },
+    ),
+    "state of a saved model": (
+        "`runwatch arms show ID` says since when. Save another model, or test its connection.",
+        {
+            "operator_suspended": "the connection of the saved model was disconnected",
+            "not_ready": "the connection of the saved model, or the model, has not passed its last test",
+            "provider_deprecated": "the provider is going to take the model off, or has done so",
+            "absent_from_feed": "the provider no longer lists the model",
+            "drift": "the model may no longer have every data class that the saved model is granted",
+        },
+    ),
+    "error of a delivery": (
+        "Correct the webhook's receiver, then send it again with `runwatch webhooks replay ID`.",
+        {
+            "http_error": "the webhook's receiver answered something else than 2XX",
+            "timeout": "the webhook's receiver did not answer in time",
+            "network": "no connection to the webhook's receiver was made, or it broke",
+            "dns_resolution_failed": "the host name of the webhook's receiver did not resolve",
+            "tls_failed": "no secure connection to the webhook's receiver was made: TLS or its certificate failed",
+            "scheme_rejected": "the address of the webhook's receiver is not https",
+            "private_range_rejected": "the webhook's receiver is in a private network, which the service may not call",
+            "response_too_large": "the answer of the webhook's receiver was too large",
+            "credential_unavailable": "the webhook's secret could not be read, or was just replaced",
+            "queue_full": "too many deliveries to the webhook waited, so this one was never tried",
+        },
+    ),
+}
+"""Words of the service that are neither codes nor reasons: by kind, what to do, and the sentence of each word."""

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from runwatch import __version__
 from runwatch.records.error_codes import CODES
-from runwatch.view.problems.explanation_texts import CLIENT_CODE_TEXTS, CODE_TEXTS, REASON_TEXTS
+from runwatch.view.problems.explanation_texts import (
+    CALL_ADVICE,
+    CHECK_ADVICE,
+    CHECK_WORDS,
+    CLIENT_CODE_TEXTS,
+    CODE_TEXTS,
+    DETAIL_TEXTS,
+    FAILURE_WORDS,
+    REASON_TEXTS,
+)
 from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.text.copied_text import CopiedText, copied_fields
 from runwatch.view.text.safe_text import SafeText, iso_text, line
@@ -30,7 +39,8 @@ class Explanation(NamedTuple):
 
     Attributes:
         word: The code or reason as sent.
-        kind: ``error code``, ``reason``, or ``client`` for a code of this client when no problem was sent.
+        kind: ``error code``, ``reason``, ``client`` for a code of this client when no problem was sent, or what else
+            the word is said of, such as ``failure of a call``.
         status: HTTP status of a code; ``None`` for reasons and unknown codes.
         effect: What it means for a submitted run; empty for reasons, which belong to an accepted run.
     """
@@ -77,19 +87,38 @@ def explain_reason(reason: str) -> Explanation:
     )  # fmt: skip
 
 
+def _details() -> Iterator[Explanation]:
+    """Explain the words that receipts, checks and deliveries use below the codes and reasons."""
+    for kind, texts, steps, id in (
+        ("failure of a call", FAILURE_WORDS, CALL_ADVICE, "connection"),
+        ("failure of a check", CHECK_WORDS, CHECK_ADVICE, "check"),
+    ):
+        for word, text in texts.items():
+            yield _detail(word, kind, text, steps[word].format(**{id: "ID"}))
+    for kind, (step, texts) in DETAIL_TEXTS.items():
+        for word, text in texts.items():
+            yield _detail(word, kind, text, step)
+
+
+def _detail(word: str, kind: str, text: str, step: str) -> Explanation:
+    return Explanation(line(word), kind, None, f"{text[:1].upper()}{text[1:]}.", step, "")
+
+
 def explain_code_or_reason(word: str) -> tuple[Explanation, ...]:
-    """Explain a word that may be a code, a reason or both; one explanation for an unknown code if it is neither."""
+    """Explain a word in every use; one explanation for an unknown code if it has none."""
     found = []
     if word in CODE_TEXTS or word in CLIENT_CODE_TEXTS:
         found.append(explain_code(word))
     if word in REASON_TEXTS:
         found.append(explain_reason(word))
+    found += [detail for detail in _details() if detail.word == word]
     return tuple(found) or (explain_code(word),)
 
 
 def all_explanations() -> tuple[Explanation, ...]:
-    """Return explanations of all known codes, then of all known reasons."""
-    return (*(explain_code(code) for code in CODE_TEXTS), *(explain_reason(reason) for reason in REASON_TEXTS))
+    """Return explanations of all known codes, then of all known reasons, then of all other words."""
+    reasons = (explain_reason(reason) for reason in REASON_TEXTS)
+    return (*(explain_code(code) for code in CODE_TEXTS), *reasons, *_details())
 
 
 def next_step(code: str, *, is_key_given: bool = False) -> str:

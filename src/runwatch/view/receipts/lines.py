@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from runwatch.records.check import VerificationCheck
+from runwatch.records.check import BASELINE_VERIFIER, VerificationCheck
 from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import unknown_calls
 from runwatch.view.receipts.content_scan import find_content
-from runwatch.view.runs.check_results import BASELINE_VERIFIER, describe_attempt, slice_finding
+from runwatch.view.runs.check_results import describe_attempt, slice_finding
 from runwatch.view.runs.provider_calls import call_lines
 from runwatch.view.runs.provider_calls import end_reason_text as calls_why
 from runwatch.view.text import json_paths

@@ -123,6 +123,8 @@ def _cost(facts: RunFacts, context: RenderContext) -> CellText:
     cost = facts.known_cost_usd.value
     if cost is None and not facts.unknown_calls:
         return line(context.glyphs.unknown)
+    if facts.is_cost_open:
+        return StyledText(line(context.glyphs.nothing), Role.QUIET)
     told = listed_amount(cost, facts.unknown_calls, context.glyphs, is_estimated=facts.is_estimated)
     if facts.unknown_calls:
         return StyledText(told, Role.WARN)
@@ -206,6 +208,8 @@ def _seconds(value: Decimal | None) -> SafeText:
 
 def _cost_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
     known = facts.known_cost_usd
+    if facts.is_cost_open:
+        return StyledText(line(f"{context.glyphs.nothing}  not known yet"), Role.QUIET)
     told = estimated(spent_amount(known.value, facts.unknown_calls, money_exact), is_estimated=facts.is_estimated)
     over = over_limit(known.value, facts.max_cost_usd.value)
     return _known(known, StyledText(line(f"{told}{over}"), Role.WARN) if over else told, context)
@@ -221,7 +225,8 @@ def _shows_cost(facts: RunFacts) -> str:
 def _lacking(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     if not facts.unknown_calls:
         return None
-    return StyledText(line(f"{facts.unknown_calls} of unknown cost"), Role.WARN)
+    yet = "" if facts.is_final else " so far"
+    return StyledText(line(f"{facts.unknown_calls} of unknown cost{yet}"), Role.WARN if facts.is_final else Role.QUIET)
 
 
 def _guessed(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
@@ -288,11 +293,11 @@ def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     return None if reason is None else end_reason_text(reason, facts.receipt)
 
 
-def _next(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
+def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     reason, arm = facts.reason.value, facts.run.required_arm
     if reason == "arm_not_ready" and arm is not None and arm.arm_id:
         return required_arm_text(arm)
-    return None if reason is None else end_advice_text(reason, facts.receipt, facts.provider_errors)
+    return None if reason is None else end_advice_text(reason, facts.receipt, facts.provider_errors, context)
 
 
 def _shows_arm(facts: RunFacts) -> str:

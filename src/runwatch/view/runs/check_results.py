@@ -6,30 +6,15 @@ inferred from the absence of another (manual: interface, "Receipt fields").
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from runwatch.records.check import RecordedCheck, VerificationCheck
+from runwatch.records.check import RecordedCheck, VerificationCheck, is_baseline
 from runwatch.records.receipt import Receipt, ReceiptSlice
+from runwatch.view.problems.explanation_texts import CHECK_WORDS
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, json_value, line, plain_decimal
-
-BASELINE_VERIFIER: Final = "vrf_builtin_baseline"
-"""The id that means no output check was chosen."""
-
-FAILURE_CLASSES: Final[Mapping[str, str]] = {
-    "authentication": "the check's endpoint refused the key it was called with",
-    "credential_unavailable": "the key for the check's endpoint could not be used",
-    "timeout": "the check's endpoint did not answer in time",
-    "network": "the check's endpoint could not be reached",
-    "egress_rejected": "the address of the check's endpoint may not be called",
-    "response_too_large": "the answer of the check's endpoint was too large",
-    "http_error": "the check's endpoint answered with an HTTP error",
-    "invalid_response": "the answer of the check's endpoint did not have the agreed form",
-    "internal": "the service itself failed while checking",
-}
-"""Why a check could not run. Other classes are shown as sent."""
 
 
 class CheckFinding(NamedTuple):
@@ -55,12 +40,13 @@ _WEIGHT: Final = (
 )  # fmt: skip
 
 
-def describe_failure_class(failure_class: str | None) -> SafeText:
-    """Format a failure class as sent, with its meaning if known."""
+def describe_failure_class(failure_class: str | None, http_status: int | None = None) -> SafeText:
+    """Format a failure class as sent, with its meaning if known, and the status that the check answered."""
     if not failure_class:
         return line("no reason given")
-    meaning = FAILURE_CLASSES.get(failure_class)
-    return line(f"{failure_class} ({meaning})" if meaning else failure_class)
+    meaning = CHECK_WORDS.get(failure_class)
+    told = ": ".join(filter(None, ["" if http_status is None else f"HTTP {http_status}", meaning]))
+    return line(f"{failure_class} ({told})" if told else failure_class)
 
 
 def format_score(value: Decimal | None) -> SafeText:
@@ -76,7 +62,7 @@ def describe_attempt(check: VerificationCheck, glyphs: Glyphs = UNICODE) -> Chec
         case "platform_baseline":
             return _baseline(check.is_correct, glyphs)
     if check.outcome == "technical_failure" or (check.outcome is None and check.failure_class is not None):
-        return _unavailable(check.failure_class, glyphs)
+        return _unavailable(check.failure_class, check.http_status, glyphs)
     return _verdict(check.is_correct, check.quality_score, glyphs)
 
 
@@ -86,7 +72,7 @@ def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE) -> C
         case "customer_verdict":
             return _verdict(check.is_correct, check.quality_score, glyphs)
         case "customer_unavailable":
-            return _unavailable(check.failure_class, glyphs)
+            return _unavailable(check.failure_class, check.http_status, glyphs)
         case "baseline":
             return _baseline(check.output_present, glyphs)
         case "platform_test":
@@ -115,7 +101,7 @@ def slice_finding(part: ReceiptSlice, mode: str | None, glyphs: Glyphs = UNICODE
         return _test(glyphs)
     verifier = part.verifier
     if verifier is not None:
-        if BASELINE_VERIFIER in (verifier.verifier_id, verifier.raw.get("id")):
+        if is_baseline(verifier.raw):
             return _baseline(verifier.is_correct, glyphs)
         return _verdict(verifier.is_correct, verifier.quality_score, glyphs)
     for check in reversed(part.verification_checks or ()):
@@ -152,8 +138,8 @@ def _verdict(is_correct: bool | None, quality: Decimal | None, glyphs: Glyphs) -
     return CheckFinding("rejected", line(short), line(words), Role.BAD)
 
 
-def _unavailable(failure_class: str | None, glyphs: Glyphs) -> CheckFinding:
-    words = f"the check could not run: {describe_failure_class(failure_class)}; no verdict"
+def _unavailable(failure_class: str | None, http_status: int | None, glyphs: Glyphs) -> CheckFinding:
+    words = f"the check could not run: {describe_failure_class(failure_class, http_status)}; no verdict"
     return CheckFinding("unavailable", line(f"{glyphs.warn} no verdict"), line(words), Role.WARN)
 
 

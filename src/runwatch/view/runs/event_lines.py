@@ -153,7 +153,7 @@ def _check(event: RunEvent, glyphs: Glyphs) -> StyledText:
             glyph = glyphs.good if finding.kind == "accepted" else glyphs.bad
             words = [f"{glyph} {finding.kind}", format_score(check.quality_score)]
         case "unavailable":
-            words = [finding.short, describe_failure_class(check.failure_class)]
+            words = [finding.short, describe_failure_class(check.failure_class, check.http_status)]
         case _:
             words = [finding.words]
     if check.attempt is not None:

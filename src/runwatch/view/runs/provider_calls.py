@@ -2,105 +2,147 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
-from runwatch.base.shell_words import runwatch_command
+from runwatch.base.shell_words import quote_word, runwatch_command
+from runwatch.records.check import RecordedCheck
+from runwatch.records.failed_calls import kind_from_http_status
 from runwatch.records.receipt import ProviderCall, Receipt, ReceiptSlice
 from runwatch.records.run import CallError, RequiredArm
-from runwatch.view.problems.explanation_texts import CALL_WORDS, FAILURE_WORDS
+from runwatch.records.source import DROPPED
+from runwatch.view.problems.explanation_texts import (
+    CALL_ADVICE,
+    CALL_WORDS,
+    CHECK_ADVICE,
+    FAILURE_WORDS,
+)
 from runwatch.view.problems.explanations import explain_reason
+from runwatch.view.runs.check_results import describe_failure_class
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import SafeText, block, line
 
-_INTERNAL: Final = "dispatch_internal_error"
-_TIMEOUT: Final = "dispatch_timeout"
-_GENERAL: Final = frozenset({_INTERNAL, "fallback_exhausted"})
-"""Reasons shared by many failures of calls; the failure of the last call is more specific."""
+_COMMAND: Final = re.compile(r"\brunwatch(?: [a-z][a-z-]*){2}")
 
-TOO_MANY_REQUESTS: Final = 429
+_UNAVAILABLE: Final = frozenset({"check_unavailable", "internal"})
+"""Reasons of a run whose check gave no verdict; other services have the second one for it."""
 
-_WAIT: Final = (
-    "Wait as long as the provider says, or a minute, then submit again. `runs show` has its answer as"
-    " `provider_errors`."
-)
-"""Advice after a rate limit."""
+_OF_CALLS: Final = frozenset({"dispatch_internal_error", "dispatch_network_error"})
+"""Reasons that the failure of the last call takes the place of."""
 
-_TIMED_OUT: Final = "the provider answered that the request timed out"
-"""What went wrong with a call that the provider itself answered with a timeout, such as 408."""
-
-_AFTER_TIMED_OUT: Final = (
-    "Submit again. If it happens again, look into the log of the provider's server, or of a proxy in between."
-)
+_ADVISED: Final = _OF_CALLS | {"dispatch_timeout", "fallback_exhausted"}
+"""Reasons after which the failure of the last call says what to do."""
 
 _WITHOUT_REFUSAL: Final = (
     "Read the attempts in the receipt: they say what went wrong. Test the connection, which the receipt names, with"
     " `runwatch sources test ID`, and look into the log of the provider's server, or of a proxy in between, then"
     " submit again."
 )
-"""Advice where the provider refused no call, so that the run has no ``provider_errors``."""
-
-_SERVICE_FAILED: Final = (
-    "Look into the log of the service, which stopped or failed during the call. The call may be charged: read the"
-    " receipt, then submit again."
-)
-"""Advice where the service, and no provider, ended the last call."""
+"""Advice after a failure of an unknown kind where the provider refused no call, so that the run has no
+``provider_errors``.
+"""
 
 
 def provider_failure_text(call: ProviderCall) -> SafeText | None:
     """Describe what went wrong with a call; ``None`` if it was answered or the failure is unknown."""
-    kind, outcome = call.failure_kind, call.outcome
+    kind = DROPPED if call.is_dropped else call.failure_kind
     if kind is not None:
         status = "" if call.http_status is None else f" (HTTP {call.http_status})"
-        return line(f"{_TIMED_OUT if _is_timeout_answer(call) else FAILURE_WORDS.get(kind, kind)}{status}")
-    words = CALL_WORDS.get(outcome or "")
+        return line(f"{FAILURE_WORDS.get(kind, kind)}{status}")
+    words = CALL_WORDS.get(call.outcome or "")
     return None if words is None else line(words)
 
 
 def last_failure_text(receipt: Receipt | None) -> SafeText | None:
-    """Describe what went wrong with the last call of a run, unless its reason already says so."""
-    calls = _calls(receipt)
-    if receipt is None or not calls:
+    """Describe what went wrong with the last call of a run, or with its check, unless its reason already says so."""
+    if receipt is None:
         return None
-    is_told = receipt.reason not in _GENERAL and not (receipt.reason == _TIMEOUT and _is_timeout_answer(calls[-1]))
-    return None if is_told else provider_failure_text(calls[-1])
+    check = _silent_check(receipt)
+    if check is not None:
+        return describe_failure_class(check.failure_class, check.http_status)
+    calls = _calls(receipt)
+    is_told = receipt.reason not in _OF_CALLS | {"fallback_exhausted"}
+    return provider_failure_text(calls[-1]) if calls and not is_told else None
 
 
 def _calls(receipt: Receipt | None) -> list[ProviderCall]:
     return [call for part in (receipt.slices if receipt is not None else None) or () for call in part.attempts or ()]
 
 
-def _is_timeout_answer(call: ProviderCall) -> bool:
-    return call.failure_kind == "timeout" and call.http_status is not None
+def _silent_check(receipt: Receipt | None) -> RecordedCheck | None:
+    """Return the check whose lack of a verdict ended a run."""
+    if receipt is None or receipt.reason not in _UNAVAILABLE:
+        return None
+    found = (part.recorded_check for part in reversed(receipt.slices or ()))
+    return next((one for one in found if one is not None and one.state == "customer_unavailable"), None)
 
 
 def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
-    """Explain the reason of an ended run, with the failure of the last call if the receipt names it."""
-    sentence, failure = explain_reason(reason).sentence, last_failure_text(receipt)
+    """Explain the reason of an ended run, with the failure of the last call or of the check if the receipt has it."""
+    sentence, failure, check = explain_reason(reason).sentence, last_failure_text(receipt), _silent_check(receipt)
     if failure is None:
         return line(sentence)
+    if check is not None:
+        id = check.attempted_verifier_id
+        of = f" {line(id)}" if id else ""
+        return line(
+            f"The output check{of} gave no verdict: {failure}. The run's on_eval needs a verdict, so the run failed.",
+            None,
+        )
     told = f"The last provider call failed: {failure}."
-    return line(told if reason in {_INTERNAL, _TIMEOUT} else f"{sentence} {told}")
+    return line(told if reason in _OF_CALLS else f"{sentence} {told}")
 
 
-def end_advice_text(reason: str, receipt: Receipt | None, errors: Sequence[CallError]) -> SafeText:
-    """Return what to do after a run has ended, by its reason and by how its calls failed.
+def end_advice_text(
+    reason: str, receipt: Receipt | None, errors: Sequence[CallError], context: RenderContext
+) -> SafeText:
+    """Return what to do after a run has ended, by its reason and by how its calls or its check failed.
 
     Args:
         errors: How providers refused its calls, in order; empty if that is not known.
     """
+    check = _silent_check(receipt)
+    if check is not None:
+        return line(_check_advice(check, context), None)
     calls = _calls(receipt)
-    status = calls[-1].http_status if calls else errors[-1].http_status if errors else None
-    is_limited = status == TOO_MANY_REQUESTS or (bool(calls) and calls[-1].failure_kind == "rate_limited")
-    if reason in _GENERAL and is_limited:
-        return line(_WAIT)
-    if reason == _TIMEOUT and status is not None:
-        return line(_AFTER_TIMED_OUT)
-    if reason == _INTERNAL and calls and not errors and all(call.http_status is None for call in calls):
-        last = calls[-1]
-        is_own = last.failure_kind == "internal" or last.outcome == "interrupted"
-        return line(_SERVICE_FAILED if is_own else _WITHOUT_REFUSAL)
-    return line(explain_reason(reason).next_step)
+    if reason in _ADVISED:
+        step = CALL_ADVICE.get(_last_kind(calls, errors) or "")
+        if step is not None:
+            return line(_completed(step, context, connection=_connection_id(receipt) or "ID"), None)
+        if reason == "dispatch_internal_error" and calls and calls[-1].failure_kind and not errors:
+            return line(_completed(_WITHOUT_REFUSAL, context), None)
+    return line(_completed(explain_reason(reason).next_step, context), None)
+
+
+def _last_kind(calls: Sequence[ProviderCall], errors: Sequence[CallError]) -> str | None:
+    if not calls:
+        status = errors[-1].http_status if errors else None
+        return None if status is None else kind_from_http_status(status)
+    last = calls[-1]
+    if last.outcome == "interrupted":
+        return "internal"
+    return DROPPED if last.is_dropped else last.failure_kind
+
+
+def _check_advice(check: RecordedCheck, context: RenderContext) -> str:
+    step = CHECK_ADVICE.get(check.failure_class or "") or explain_reason("check_unavailable").next_step
+    told = _completed(step, context, check=check.attempted_verifier_id or "ID")
+    return told if "--on-eval" in told else f"{told} Without `--on-eval` a run completes without a verdict too."
+
+
+def _connection_id(receipt: Receipt | None) -> str | None:
+    routes = [part.route for part in reversed((receipt.slices if receipt is not None else None) or ())]
+    selected = (route.selected for route in routes if route is not None)
+    return next((one.connection_id for one in selected if one is not None and one.connection_id), None)
+
+
+def _completed(step: str, context: RenderContext, **ids: str) -> str:
+    """Return advice whose commands call the service that the record is from, with ids quoted for a shell."""
+    service = "".join(f" {word}" for word in context.service_words)
+    for name, id in ids.items():
+        step = step.replace(f"{{{name}}}", quote_word(id))
+    return _COMMAND.sub(lambda found: f"{found[0]}{service}", step)
 
 
 def required_arm_text(arm: RequiredArm) -> SafeText:
@@ -132,4 +174,5 @@ def _call(position: int, call: ProviderCall, part: ReceiptSlice, context: Render
     model = call.model_key or (selected.model_key if selected is not None and selected.arm_id == call.arm_id else None)
     number = call.attempt if call.attempt is not None else position
     came = provider_failure_text(call) or call.outcome or context.glyphs.unknown
-    return f"{number} {line(model or call.arm_id or context.glyphs.unknown, 60)}: {line(came)}"
+    doing = ", rewriting the skill" if call.phase == "skill_draft" else ""
+    return f"{number} {line(model or call.arm_id or context.glyphs.unknown, 60)}{doing}: {line(came)}"

@@ -159,6 +159,11 @@ class RunFacts(NamedTuple):
         return self.run.unknown_calls or 0
 
     @property
+    def is_cost_open(self) -> bool:
+        """Whether nothing is known yet of what a live run costs, because of a call that is under way or lost."""
+        return not self.is_final and bool(self.unknown_calls) and not self.known_cost_usd.value
+
+    @property
     def is_estimated(self) -> bool:
         """Whether the known cost includes estimates."""
         if self.known_cost_usd.source == FROM_RECEIPT:
@@ -186,17 +191,17 @@ class RunFacts(NamedTuple):
     @property
     def provider(self) -> SourcedValue[str]:
         """The provider of the selected option, or of the current work."""
-        return _first((self._selected.provider, FROM_RECEIPT), (self._current.provider, FROM_RUN))
+        return _first((self._selected.provider, FROM_RECEIPT), (self._used.provider, FROM_RUN))
 
     @property
     def model(self) -> SourcedValue[str]:
         """The model that was selected, or is currently used."""
-        return _first((self._selected.model_key, FROM_RECEIPT), (self._current.model_key, FROM_RUN))
+        return _first((self._selected.model_key, FROM_RECEIPT), (self._used.model_key, FROM_RUN))
 
     @property
     def arm_id(self) -> SourcedValue[str]:
         """The saved model that was selected, or is currently used."""
-        return _first((self._selected.arm_id, FROM_RECEIPT), (self._current.arm_id, FROM_RUN))
+        return _first((self._selected.arm_id, FROM_RECEIPT), (self._used.arm_id, FROM_RUN))
 
     @property
     def connection_id(self) -> SourcedValue[str]:
@@ -268,8 +273,11 @@ class RunFacts(NamedTuple):
         return (self._receipt.decision_packet, FROM_RECEIPT), (self.run.decision_packet, FROM_RUN)
 
     @property
-    def _current(self) -> CurrentWork:
-        return CurrentWork(self.run.current) if isinstance(self.run.current, dict) else _NO_WORK
+    def _used(self) -> CurrentWork | Selected:
+        """What the run uses now, or what an ended one used last, if the service says so."""
+        if isinstance(self.run.current, dict):
+            return CurrentWork(self.run.current)
+        return self.run.selected or _NO_WORK
 
     @property
     def _selected(self) -> Selected:

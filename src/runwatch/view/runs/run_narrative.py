@@ -34,7 +34,9 @@ _PHASES: Final = {"skill_baseline": "The skill's output as it stands", "skill_re
 
 _OUTCOMES: Final = {
     "passed_gate": "The gate let the output pass.",
-    "repair_accepted": "The skill's output was accepted without a repair.",
+    "skill_accepted": "The skill's output was accepted without a repair.",
+    "skill_rejected": "The skill's output was rejected too, and no repaired skill was tried.",
+    "repair_accepted": "The repair was accepted.",
     "repair_rejected": "The repair was rejected.",
     "proposal_created": "The repair was accepted and became a proposal",
 }

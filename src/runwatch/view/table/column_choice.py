@@ -10,7 +10,7 @@ from runwatch.base.closest_word import closest_word
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
-from runwatch.view.text.member_format import mark_incomplete_sum
+from runwatch.view.text.member_format import mark_member
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText
 
@@ -82,6 +82,6 @@ def member_column(name: str) -> Column[Any]:
     def cell(subject: Any, context: RenderContext) -> CellText:
         found = value(subject)
         shown = line(context.glyphs.nothing if found is None else found)
-        return mark_incomplete_sum(shown, json_paths.get_at(subject.raw, path[:-1]), path[-1])
+        return mark_member(shown, json_paths.get_at(subject.raw, path[:-1]), path[-1])
 
     return Column(id=name, title=name, value=value, cell=cell)

@@ -45,12 +45,14 @@ class RenderContext:
     Attributes:
         now: The current wall time, aware. Ages are relative to it.
         zone: The zone for ``local`` times; ``None`` means the machine's.
+        service_words: The options that let a command call the service that the record is from, such as ``--local``.
     """
 
     now: datetime
     glyphs: Glyphs = UNICODE
     time: TimeMode = "relative"
     zone: tzinfo | None = None
+    service_words: tuple[str, ...] = ()
 
 
 def money(amount: Decimal | None) -> SafeText:

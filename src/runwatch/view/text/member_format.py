@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
+from runwatch.records.check import is_baseline
 from runwatch.records.receipt import ReceiptSlice
 from runwatch.records.run import Slice
 from runwatch.records.spend import is_guess, is_partial
@@ -45,6 +46,9 @@ def _no_value(context: RenderContext) -> CellText:
     return StyledText(line(context.glyphs.nothing), Role.QUIET)
 
 
+_VERDICT: Final = frozenset({"is_correct", "quality_score"})
+
+
 def output_end(_: object, part: Slice | ReceiptSlice, context: RenderContext) -> CellText | None:
     """Format why the output of a slice ended, with a warning if it is not a whole answer."""
     reason = part.finish_reason
@@ -71,12 +75,15 @@ def detail_usd(value: object, context: RenderContext) -> CellText:
     return block(f"{json_text(value)} USD" if _is_number(value) else json_text(value))
 
 
-def mark_incomplete_sum(shown: CellText, holder: object, name: str | int) -> CellText:
-    """Mark a shown member that is a partly unknown or a partly estimated sum; see :mod:`runwatch.records.spend`.
+def mark_member(shown: CellText, holder: object, name: str | int) -> CellText:
+    """Mark a shown member that is a partly unknown or a partly estimated sum (see :mod:`runwatch.records.spend`), or
+    that looks like the verdict of a check which never looked at correctness.
 
     Args:
         holder: The object of the member.
     """
+    if name in _VERDICT and is_baseline(holder) and with_role(shown).text:
+        return StyledText(line(f"{with_role(shown).text} (of the presence of output)"), Role.QUIET)
     if is_partial(holder, name):
         assert isinstance(holder, Mapping)
         text = f"at least {with_role(shown).text}" if holder[name] else UNKNOWN

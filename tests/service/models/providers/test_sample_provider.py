@@ -156,7 +156,7 @@ async def test_tokens_are_reported_and_cost_what_the_table_says(providers: Provi
     assert answer.usd is None
     assert answer.input_tokens == 3
     assert answer.output_tokens == -(-len(answer.text) // 4)
-    assert compute_cost(answer, SAMPLE_SOURCES[0].prices, "ember-small", is_keyless=True) == (
+    assert compute_cost(answer, SAMPLE_SOURCES[0].prices, "ember-small", is_keyless=True, is_listed=True) == (
         (3 * Decimal("0.10") + answer.output_tokens * Decimal("0.40")) / 1_000_000,
         "source_reported",
     )

@@ -11,39 +11,43 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.checks.verifiers import declaration_json
-from runwatch.service.execution.live.state import BASELINE_ID, Attempt, FinishedCheck
+from runwatch.service.execution.live.state import BASELINE_ID, Attempt, FinishedCheck, LiveRun
 from runwatch.service.ids import new_id
 from runwatch.service.transaction import Row, pick
 
 BASELINE_HASH: Final = f"sha256:{hashlib.sha256(BASELINE_ID.encode()).hexdigest()}"
 
 
-def customer_check(verifier: Row, attempt: Attempt, evaluation: Evaluation, now: datetime) -> FinishedCheck:
+def customer_check(
+    live: LiveRun, verifier: Row, attempt: Attempt, evaluation: Evaluation, now: datetime
+) -> FinishedCheck:
     """Build a finished run of a customer's check.
 
     Args:
         attempt: The attempt whose output was checked.
     """
-    form = _form(attempt, now, verifier["verifier_id"], verifier["hash"], "customer") | {
+    form = _form(live, attempt, now, verifier["verifier_id"], verifier["hash"], "customer") | {
         "outcome": evaluation.outcome,
         "failure_class": evaluation.failure_class,
         "is_correct": evaluation.is_correct,
         "quality_score": evaluation.quality_score,
+        # Not in the specification.
+        **({} if evaluation.http_status is None else {"http_status": evaluation.http_status}),
     }
     declaration = {**declaration_json(verifier["declared_at"]), "verifier_revision": verifier["revision"]}
-    return FinishedCheck(form, evaluation.anchor_results, declaration, format_iso(now))
+    return FinishedCheck(form, evaluation.anchor_results, declaration, format_iso(now), attempt.number)
 
 
-def baseline_check(attempt: Attempt, now: datetime) -> FinishedCheck:
+def baseline_check(live: LiveRun, attempt: Attempt, now: datetime) -> FinishedCheck:
     """Build a finished built-in check, which only tests whether there is any output."""
     is_present = bool((attempt.candidate or "").strip())
-    form = _form(attempt, now, BASELINE_ID, BASELINE_HASH, "platform_baseline") | {
+    form = _form(live, attempt, now, BASELINE_ID, BASELINE_HASH, "platform_baseline") | {
         "outcome": "valid_verdict",
         "failure_class": None,
         "is_correct": is_present,
         "quality_score": int(is_present),
     }
-    return FinishedCheck(form, None, None, format_iso(now))
+    return FinishedCheck(form, None, None, format_iso(now), attempt.number)
 
 
 def verdict_statement(check: FinishedCheck) -> dict[str, Any]:
@@ -69,6 +73,7 @@ def verdict_statement(check: FinishedCheck) -> dict[str, Any]:
             "attempted_verifier_id": form["verifier_id"],
             "check_id": form["check_id"],
             "failure_class": form["failure_class"],
+            **({"http_status": form["http_status"]} if "http_status" in form else {}),
         }
     return {**said, "recorded_at": check.at}
 
@@ -95,13 +100,15 @@ def verifier_json(check: FinishedCheck) -> dict[str, Any]:
     }
 
 
-def _form(attempt: Attempt, now: datetime, verifier_id: str, verifier_hash: str, activity: str) -> dict[str, Any]:
+def _form(
+    live: LiveRun, attempt: Attempt, now: datetime, verifier_id: str, verifier_hash: str, activity: str
+) -> dict[str, Any]:
     return {
         "check_id": new_id("chk", now),
         "verifier_id": verifier_id,
         "verifier_hash": verifier_hash,
         "activity": activity,
         "arm_id": attempt.checked_arm_id,
-        "attempt": attempt.number,
+        "attempt": live.number_of(attempt),
         "phase": attempt.phase,
     }

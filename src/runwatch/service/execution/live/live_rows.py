@@ -188,6 +188,7 @@ def provider_errors_json(transaction: Transaction, run: RunState) -> list[dict[s
     Not in the specification. The words are ``null`` where the provider gave none, and after their retention.
     """
     where = {"execution_id": run.execution_id}
+    live = load(transaction, run)
     now = format_iso(transaction.now)
     messages = {
         row["number"]: row
@@ -196,14 +197,14 @@ def provider_errors_json(transaction: Transaction, run: RunState) -> list[dict[s
     }
     return [
         {
-            "attempt": attempt.number,
+            "attempt": live.number_of(attempt),
             "arm_id": attempt.arm_id,
             "at": attempt.ended_at,
             "http_status": attempt.http_status,
             "message": None if message is None else loads(message["message"]),
             "retention_expires_at": None if message is None else message["retention_expires_at"],
         }
-        for attempt in load(transaction, run).attempts
+        for attempt in live.attempts
         if (message := messages.get(attempt.number)) is not None or attempt.http_status is not None
     ]
 

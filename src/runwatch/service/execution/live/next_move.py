@@ -8,8 +8,8 @@ output is rejected too, the skill's first editable region is rewritten once and 
 repair becomes a proposal. ``gate`` tries nothing. When nothing is left the run fails: with ``fallback_exhausted`` if
 ``fallback`` was named, else with ``rejected_by_check``. Without any reaction a verdict is only recorded.
 
-A check that could not run is not a rejection. With any reaction named, the run then fails with ``internal``, because it
-is unknown whether the output may pass; without one, the run completes.
+A check that could not run is not a rejection. With any reaction named, the run then fails with ``check_unavailable``,
+because it is unknown whether the output may pass; without one, the run completes.
 
 After a call that failed or that a restart interrupted, the next option is called if ``fallback`` is named; otherwise
 the run fails. Nothing is called once spend has reached the cost cap. A call of unknown cost counts with its worst case,
@@ -38,7 +38,14 @@ from runwatch.service.execution.live.state import (
 REJECTED: Final = "rejected_by_check"
 """Reason of a run stopped by a check's verdict. Not in the specification."""
 
-_SKILL_PHASES: Final = (SKILL_BASELINE, SKILL_REPAIR)
+UNAVAILABLE: Final = "check_unavailable"
+"""Reason of a run stopped because its check gave no verdict. Not in the specification."""
+
+SKILL_ACCEPTED: Final = "skill_accepted"
+SKILL_REJECTED: Final = "skill_rejected"
+"""Outcomes of ``repair_retry`` for the output of the skill as it stands, if no repaired skill has an output. Not in the
+specification, whose names are all of a repair.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +117,10 @@ def reaction_to_rejections(live: LiveRun) -> dict[str, Any] | None:
         return None
     if any(attempt.phase == CANDIDATE and attempt.number > rejected[0].number for attempt in live.attempts):
         return {"action": "fallback", "outcome": "fell_back"}
-    if any(attempt.phase in _SKILL_PHASES for attempt in rejected):
+    phases = {attempt.phase for attempt in rejected}
+    if SKILL_REPAIR in phases:
         return {"action": "repair_retry", "outcome": "repair_rejected"}
-    return None
+    return {"action": "repair_retry", "outcome": SKILL_REJECTED} if SKILL_BASELINE in phases else None
 
 
 def _next(live: LiveRun) -> Move:
@@ -144,7 +152,7 @@ def _after_check(live: LiveRun, last: Attempt, check: FinishedCheck) -> Move:
     if not live.on_eval:
         return AcceptOutput(last, None)
     if not check.has_verdict:
-        return FailRun("internal")
+        return FailRun(UNAVAILABLE)
     if check.accepts:
         return AcceptOutput(last, _acceptance(live, last))
     for reaction in live.on_eval:
@@ -177,7 +185,7 @@ def _acceptance(live: LiveRun, last: Attempt) -> dict[str, Any] | None:
     if last.phase == SKILL_REPAIR:
         return {"action": "repair_retry", "outcome": "proposal_created"}
     if last.phase == SKILL_BASELINE:
-        return {"action": "repair_retry", "outcome": "repair_accepted"}
+        return {"action": "repair_retry", "outcome": SKILL_ACCEPTED}
     return reaction_to_rejections(live) or (
         {"action": "gate", "outcome": "passed_gate"} if "gate" in live.on_eval else None
     )

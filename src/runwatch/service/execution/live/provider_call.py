@@ -29,6 +29,8 @@ CANDIDATE_BYTES: Final = 1024 * 1024
 REASONS: Final[Mapping[str, str]] = {
     "timeout": "dispatch_timeout",
     "network": "dispatch_network_error",
+    "dns": "dispatch_network_error",
+    "tls": "dispatch_network_error",
     "response_too_large": "response_too_large",
     "response_incomplete": "response_incomplete",
 }
@@ -56,6 +58,7 @@ class PreparedCall:
         number: Number of the attempt.
         upstream_ref: Name of the model at the provider.
         prices: Prices of the connection's models.
+        is_price_listed: Whether the provider itself lists the model's price.
         objective: The prompt.
         inputs: The task's ``inputs_ref``.
     """
@@ -64,6 +67,7 @@ class PreparedCall:
     connection: Row
     upstream_ref: str
     prices: Mapping[str, Mapping[str, str]] | None
+    is_price_listed: bool
     objective: str = field(repr=False)
     inputs: Any = field(repr=False, default=None)
 
@@ -121,7 +125,9 @@ async def call_provider(
         # Log neither message nor traceback: both may contain the prompt or the output.
         _log.error("a provider call failed unexpectedly: %s", type(error).__name__)
         return _failed("internal", was_sent=True)
-    cost = compute_cost(generation, order.prices, order.upstream_ref, is_keyless=is_keyless)
+    cost = compute_cost(
+        generation, order.prices, order.upstream_ref, is_keyless=is_keyless, is_listed=order.is_price_listed
+    )
     usd, basis = cost or _UNKNOWN
     if len(generation.text.encode("utf-8", "surrogatepass")) > CANDIDATE_BYTES:
         return CallOutcome(
@@ -145,7 +151,14 @@ def _refused(error: ProviderError, order: PreparedCall, *, is_keyless: bool, ran
     if not error.was_sent:
         return failed
     if spent is not None and not spent.is_without_usage:
-        cost = compute_cost(spent, order.prices, order.upstream_ref, is_keyless=is_keyless, may_estimate=False)
+        cost = compute_cost(
+            spent,
+            order.prices,
+            order.upstream_ref,
+            is_keyless=is_keyless,
+            is_listed=order.is_price_listed,
+            may_estimate=False,
+        )
         usd, basis = cost or _UNKNOWN
         return replace(failed, generation=spent, usd=usd, pricing_basis=basis)
     if error.kind in REFUSALS:

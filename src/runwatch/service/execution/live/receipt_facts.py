@@ -145,7 +145,7 @@ def _artifact_of(live: LiveRun, attempt: Attempt) -> str | None:
 def _attempt_form(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
     note = _NOTES.get(attempt.state)
     return {
-        "attempt": attempt.number,
+        "attempt": live.number_of(attempt),
         "arm_id": attempt.arm_id,
         "model_key": live.option_of(attempt.arm_id).selected.get("model_key"),
         "skill_arm_id": attempt.skill_arm_id,

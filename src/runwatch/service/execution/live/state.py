@@ -70,7 +70,7 @@ class Attempt:
     """One provider call.
 
     Attributes:
-        number: Number within the run, from 1.
+        number: Number of the call within the run, from 1; see :meth:`LiveRun.number_of` for the number that users see.
         arm_id: The model arm called.
         skill_arm_id: The skill arm used for the call.
         phase: One of the phases above.
@@ -139,17 +139,19 @@ class FinishedCheck:
         anchor_results: Verdicts of single anchors, if the check gives any.
         declaration: Correctness declaration and revision of the check, as in the receipt.
         at: Time at which it finished.
+        call: Number of the checked call.
     """
 
     form: dict[str, Any]
     anchor_results: dict[str, bool] | None
     declaration: dict[str, Any] | None
     at: str
+    call: int | None = None
 
     @property
     def attempt(self) -> int:
-        """Return the number of the attempt."""
-        return int(self.form["attempt"])
+        """Return the number of the checked call; older records have it in the form alone."""
+        return int(self.form["attempt"]) if self.call is None else self.call
 
     @property
     def has_verdict(self) -> bool:
@@ -199,8 +201,8 @@ class LiveRun:
 
     @property
     def unknown_calls(self) -> int:
-        """Count the ended calls of unknown cost."""
-        return sum(attempt.state != STARTED and not attempt.is_cost_known for attempt in self.attempts)
+        """Count the calls of unknown cost; what a call under way will cost is not known either."""
+        return sum(not attempt.is_cost_known for attempt in self.attempts)
 
     @property
     def estimated_calls(self) -> int:
@@ -217,6 +219,12 @@ class LiveRun:
     def check_of(self, attempt: Attempt) -> FinishedCheck | None:
         """Return the finished check of an attempt's output, if any."""
         return next((check for check in self.checks if check.attempt == attempt.number), None)
+
+    def number_of(self, attempt: Attempt) -> int:
+        """Return the number of an attempt to make an output, from 1. The call that rewrites a skill belongs to the
+        attempt with the rewritten skill.
+        """
+        return sum(one.phase != SKILL_DRAFT for one in self.attempts if one.number < attempt.number) + 1
 
     def option_of(self, arm_id: str) -> RankedArm:
         """Return the ranked option of a model arm."""

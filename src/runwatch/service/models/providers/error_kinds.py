@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from runwatch.base.secrets.secret_patterns import REMOVED, find_secret
 from runwatch.base.text import clean_line, truncate
+from runwatch.records.failed_calls import kind_from_http_status
 from runwatch.service.outbound import OutboundError
 
 MESSAGE_CHARACTERS: Final = 200
@@ -18,23 +19,13 @@ _KEY_PIECE: Final = 8
 _READ_CHARACTERS: Final = 2000
 """Characters of a message to inspect."""
 
-_STATUSES: Final[Mapping[int, str]] = {
-    401: "authentication",
-    402: "provider_insufficient_funds",
-    403: "permission",
-    404: "model_not_found",
-    408: "timeout",
-    429: "rate_limited",
-    503: "capacity",
-    529: "capacity",
-}
-
 REFUSALS: Final = frozenset(
     {
         "authentication",
         "permission",
         "model_not_found",
         "request_refused",
+        "input_too_long",
         "rate_limited",
         "capacity",
         "provider_insufficient_funds",
@@ -47,6 +38,8 @@ failures the charge is unknown unless the provider reports it.
 _CODES: Final[Mapping[str, str]] = {
     "authentication_error": "authentication",
     "billing_error": "provider_insufficient_funds",
+    "billing_hard_limit_reached": "provider_insufficient_funds",
+    "context_length_exceeded": "input_too_long",
     "insufficient_quota": "provider_insufficient_funds",
     "invalid_api_key": "authentication",
     "model_not_found": "model_not_found",
@@ -54,12 +47,17 @@ _CODES: Final[Mapping[str, str]] = {
     "permission_error": "permission",
     "rate_limit_error": "rate_limited",
     "rate_limit_exceeded": "rate_limited",
+    "request_too_large": "input_too_long",
     "server_error": "source_5xx",
+    "timeout_error": "source_timeout",
 }
 """Codes in error bodies that are more exact than the status: at one provider, for example, an empty account is a 429.
 """
 
 _RECEIVED: Final[Mapping[str, str]] = {"a part": "response_incomplete", "encoded": "invalid_response"}
+
+_UNSENT: Final[Mapping[str, str]] = {"dns_resolution_failed": "dns", "tls_failed": "tls"}
+"""Kinds of calls that never began, where checks know ``network`` alone."""
 
 
 def kind_from_status(status: int, body: Any) -> str:
@@ -70,14 +68,8 @@ def kind_from_status(status: int, body: Any) -> str:
         body: Its decoded body; ``None`` if it is not JSON.
     """
     kind = kind_from_code(build_error(body))
-    if kind is not None:
-        return kind
-    if status in _STATUSES:
-        return _STATUSES[status]
-    if 400 <= status < 500:
-        return "request_refused"
-    # What remains is a redirect or an invalid status.
-    return "source_5xx" if 500 <= status < 600 else "invalid_response"
+    # Without a kind, it is a redirect or an invalid status.
+    return kind or kind_from_http_status(status) or "invalid_response"
 
 
 def kind_from_code(error: Any) -> str | None:
@@ -89,8 +81,8 @@ def kind_from_code(error: Any) -> str | None:
         if isinstance(code, str) and code in _CODES:
             return _CODES[code]
         # Gateways respond with 200 and put the upstream status into the body.
-        if isinstance(code, int) and 400 <= code < 600:
-            return kind_from_status(code, None)
+        if isinstance(code, int) and not isinstance(code, bool):
+            return kind_from_http_status(code)
     return None
 
 
@@ -99,16 +91,20 @@ def build_error(body: Any) -> Any:
     return body.get("error") if isinstance(body, Mapping) else None
 
 
-def provider_message(body: Any, content: bytes, key: str | None) -> str | None:
+def provider_message(body: Any, content: bytes, key: str | None, *, names_code: bool = False) -> str | None:
     """Return the provider's sentence on a refused call, cleaned, cut and without secrets, or ``None``.
 
     Args:
         body: The decoded body; ``None`` if it is not JSON.
+        names_code: Whether the error's own code goes before the sentence, because no status says it.
     """
     error = build_error(body)
     found = [error, body] if isinstance(error, Mapping) else [{"message": error}, body]
     texts = [holder.get(name) for holder in found if isinstance(holder, Mapping) for name in ("message", "detail")]
     text = next((text for text in texts if isinstance(text, str) and text.strip()), None)
+    code = error.get("code") if names_code and isinstance(error, Mapping) else None
+    if code is not None and isinstance(code, (str, int)):
+        text = f"error {code}" if text is None else f"error {code}: {text}"
     if text is None and body is None:
         text = content[: 4 * _READ_CHARACTERS].decode("utf-8", "replace")
     if text is None or not text.strip() or text.lstrip().startswith("<"):
@@ -127,4 +123,4 @@ def _is_secret(word: str, key: str | None) -> bool:
 
 def kind_from_outbound(error: OutboundError) -> str:
     """Return the kind of a call without a complete response."""
-    return _RECEIVED.get(error.received, error.failure_class)
+    return _RECEIVED.get(error.received) or _UNSENT.get(error.kind, error.failure_class)

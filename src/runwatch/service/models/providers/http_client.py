@@ -50,7 +50,15 @@ TEST_OBJECTIVE: Final = "Reply with OK."
 TEST_OUTPUT_TOKENS: Final = 16
 """Output limit of a test call: the smallest that every protocol accepts."""
 
-_NO_LIST: Final = ("model_not_found", "request_refused", "invalid_response", "response_too_large", "source_5xx")
+TESTS_S: Final = 100.0
+"""Seconds for all calls of one test; shorter than the console waits for an answer."""
+
+TESTS_AT_ONCE: Final = 4
+"""Most models that a test calls at the same time: small servers drop or mix up more."""
+
+_NO_LIST: Final = (
+    "model_not_found", "request_refused", "invalid_response", "response_too_large", "source_5xx", "source_timeout",
+)  # fmt: skip
 """Failures of a list call that mean that the server has no usable list."""
 
 _SUGGESTED: Final = ("model_not_found", "request_refused")
@@ -159,16 +167,20 @@ class ProviderHttpClient:
     async def _call_each(
         self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]
     ) -> dict[str, ProviderError]:
-        """Call models once each; return the failures if any model answers, and raise the first one if none does."""
-        calls = (
-            self.generate(
-                protocol,
-                address,
-                Prompt(name, TEST_OBJECTIVE, TEST_TIMEOUT_S, max_output_tokens=TEST_OUTPUT_TOKENS),
-            )
-            for name in names
-        )
-        answers = dict(zip(names, await asyncio.gather(*calls, return_exceptions=True), strict=True))
+        """Call models once each, a few at once; return the failures if any model answers, and raise the first one if
+        none does.
+        """
+        places, clock = asyncio.Semaphore(TESTS_AT_ONCE), asyncio.get_running_loop().time
+        ends = clock() + TESTS_S
+
+        async def call(name: str) -> Generation:
+            async with places:
+                limit = max(min(TEST_TIMEOUT_S, ends - clock()), 1.0)
+                prompt = Prompt(name, TEST_OBJECTIVE, limit, max_output_tokens=TEST_OUTPUT_TOKENS)
+                return await self.generate(protocol, address, prompt)
+
+        found = await asyncio.gather(*map(call, names), return_exceptions=True)
+        answers = dict(zip(names, found, strict=True))
         failed: dict[str, ProviderError] = {}
         for model, answer in answers.items():
             if isinstance(answer, ProviderError):
@@ -195,7 +207,7 @@ class ProviderHttpClient:
             raise unusable()
         if error := build_error(answer):
             kind = kind_from_code(error) or "invalid_response"
-            said = provider_message(answer, b"", _key_of(address))
+            said = provider_message(answer, b"", _key_of(address), names_code=True)
             raise ProviderError(kind, was_sent=True, spent=protocol.spent(answer), message=said)
         try:
             text = protocol.text(answer)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.records.states import CUT, EMPTY, FILTERED, INCOMPLETE, TOOLS
+from runwatch.records.states import CUT, EMPTY, INCOMPLETE, TOOLS
 from runwatch.service.amounts import amount_of
 from runwatch.service.models.providers.prices import amount, is_amount
 from runwatch.service.models.providers.types import ProviderError
@@ -18,7 +18,6 @@ _WORDS: Final[Mapping[str, str]] = {
     "max_tokens": CUT,
     "max_output_tokens": CUT,
     "model_context_window_exceeded": CUT,
-    "refusal": FILTERED,
     "tool_use": TOOLS,
     "function_call": TOOLS,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from runwatch.records.states import REFUSED, TOOLS
 from runwatch.service.models.providers.http_client import WireFormat, bearer
 from runwatch.service.models.providers.json_reading import joined, member, objects, unusable
 
@@ -33,6 +34,15 @@ def _text(answer: Mapping[str, Any]) -> str:
     return joined(part.get("text") for part in objects(content) if part.get("type") == "text")
 
 
+def _finish(answer: Mapping[str, Any]) -> object:
+    """Return why the output ends. Many servers say ``stop`` of a call of tools, and of a refusal."""
+    choice = objects(answer.get("choices"))[0]
+    message, reason = member(choice, "message"), member(choice, "finish_reason")
+    if objects(member(message, "tool_calls")) or isinstance(member(message, "function_call"), Mapping):
+        return TOOLS
+    return REFUSED if joined([member(message, "refusal")]).strip() else reason
+
+
 PROTOCOL: Final = WireFormat(
     path="chat/completions",
     headers=bearer,
@@ -40,5 +50,5 @@ PROTOCOL: Final = WireFormat(
     text=_text,
     input_member="prompt_tokens",
     output_member="completion_tokens",
-    finish=lambda answer: member(objects(answer.get("choices"))[0], "finish_reason"),
+    finish=_finish,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from runwatch.records.states import REFUSED
 from runwatch.service.models.providers.http_client import WireFormat, bearer
 from runwatch.service.models.providers.json_reading import joined, member, objects, unusable
 
@@ -24,14 +25,21 @@ def _text(answer: Mapping[str, Any]) -> str:
     # An output limit leaves a response incomplete, with the text up to there.
     if not isinstance(output, list) or answer.get("status") not in {None, "completed", "incomplete"}:
         raise unusable()
-    parts = [part for item in objects(output) if item.get("type") == "message" for part in objects(item.get("content"))]
-    return joined(part.get("refusal" if part.get("type") == "refusal" else "text") for part in parts)
+    return joined(part.get("refusal" if part.get("type") == "refusal" else "text") for part in _parts(answer))
+
+
+def _parts(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    items = [item for item in objects(answer.get("output")) if item.get("type") == "message"]
+    return [part for item in items for part in objects(item.get("content"))]
 
 
 def _finish(answer: Mapping[str, Any]) -> object:
     reason = member(answer.get("incomplete_details"), "reason")
-    is_call = any(item.get("type") == TOOL_CALL for item in objects(answer.get("output")))
-    return TOOL_CALL if reason is None and is_call else reason
+    if reason is not None:
+        return reason
+    if any(item.get("type") == TOOL_CALL for item in objects(answer.get("output"))):
+        return TOOL_CALL
+    return REFUSED if any(part.get("type") == "refusal" for part in _parts(answer)) else None
 
 
 PROTOCOL: Final = WireFormat(

@@ -9,10 +9,15 @@ from typing import Final
 from runwatch.service.models.providers.types import Generation
 
 SOURCE_REPORTED: Final = "source_reported"
-"""The amount is what the provider charges: its own figure, or its token counts at the connection's prices."""
+"""The amount is what the provider charges: its own figure, or its token counts at prices that it lists itself."""
 
 ESTIMATED: Final = "estimated"
-"""The amount rests on an estimate of tokens or price."""
+"""The amount rests on an estimate of tokens, on prices that a person entered, or on the assumption that a server
+without keys charges nothing.
+"""
+
+UNKNOWN: Final = "unknown"
+"""No price is known. Not in the specification, which has the other two terms alone."""
 
 ANY_MODEL: Final = "*"
 """Price table entry for every model without its own."""
@@ -41,6 +46,7 @@ def compute_cost(
     upstream_ref: str,
     *,
     is_keyless: bool,
+    is_listed: bool,
     may_estimate: bool = True,
 ) -> tuple[Decimal, str] | None:
     """Return the cost of a call in US dollars and its ``pricing_basis``, or ``None`` when the cost is unknown.
@@ -50,6 +56,7 @@ def compute_cost(
     Args:
         is_keyless: Whether the server needs no key. It then has no account to charge, so a model without a price counts
             as free, as an estimate.
+        is_listed: Whether the provider itself lists the model's price; see :func:`price_basis`.
         may_estimate: Whether missing token counts may be estimated from text length; not for a response without usable
             output.
     """
@@ -65,18 +72,38 @@ def compute_cost(
         estimated_tokens(generation.input_characters) if read is None else read,
         estimated_tokens(len(generation.text)) if written is None else written,
         is_keyless=is_keyless,
+        is_listed=is_listed,
     )
     return quoted if quoted is None or counted else (quoted[0], ESTIMATED)
 
 
 def quote(
-    prices: PriceTable | None, upstream_ref: str, input_tokens: int, output_tokens: int, *, is_keyless: bool
+    prices: PriceTable | None,
+    upstream_ref: str,
+    input_tokens: int,
+    output_tokens: int,
+    *,
+    is_keyless: bool,
+    is_listed: bool,
 ) -> tuple[Decimal, str] | None:
     """Return the cost of a call of this size in US dollars and its ``pricing_basis``; see :func:`compute_cost`."""
     price = find_price(prices, upstream_ref)
     if price is None:
         return (Decimal(0), ESTIMATED) if is_keyless else None
-    return _at(price, input_tokens, output_tokens), SOURCE_REPORTED
+    return _at(price, input_tokens, output_tokens), SOURCE_REPORTED if is_listed else ESTIMATED
+
+
+def price_basis(prices: PriceTable, listed: PriceTable, upstream_ref: str, *, is_keyless: bool) -> str:
+    """Return where the price of a model is from: :data:`SOURCE_REPORTED`, :data:`ESTIMATED` or :data:`UNKNOWN`.
+
+    Args:
+        prices: The prices that a run is charged at.
+        listed: Those that the provider lists itself.
+    """
+    price = find_price(prices, upstream_ref)
+    if price is None:
+        return ESTIMATED if is_keyless else UNKNOWN
+    return SOURCE_REPORTED if price == find_price(listed, upstream_ref) else ESTIMATED
 
 
 def worst_case(prices: PriceTable | None, upstream_ref: str, *, input_bytes: int, is_keyless: bool) -> Decimal | None:
@@ -85,7 +112,7 @@ def worst_case(prices: PriceTable | None, upstream_ref: str, *, input_bytes: int
     A token is at least one byte, so the input has at most as many tokens as bytes. The few tokens of a provider's
     message framing are not counted.
     """
-    quoted = quote(prices, upstream_ref, input_bytes, LOST_CALL_TOKENS, is_keyless=is_keyless)
+    quoted = quote(prices, upstream_ref, input_bytes, LOST_CALL_TOKENS, is_keyless=is_keyless, is_listed=False)
     return None if quoted is None else quoted[0]
 
 

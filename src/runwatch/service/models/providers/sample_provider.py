@@ -176,7 +176,7 @@ def _generation(source: SampleSource, sample: SampleModel, message: str, text: s
     read, written = estimated_tokens(len(message)), estimated_tokens(len(text))
     usd: Decimal | None = None
     if source.reports_cost:
-        quoted = quote(source.source.prices, served.upstream_ref, read, written, is_keyless=True)
+        quoted = quote(source.source.prices, served.upstream_ref, read, written, is_keyless=True, is_listed=True)
         usd = None if quoted is None else quoted[0]
     return Generation(
         text=text,

@@ -19,16 +19,22 @@ KINDS: Final = (
     "source_5xx",
     "provider_insufficient_funds",
     "timeout",
+    "source_timeout",
     "network",
+    "dns",
+    "tls",
     "egress_rejected",
     "request_refused",
+    "input_too_long",
     "response_too_large",
     "response_incomplete",
     "invalid_response",
 )
 """Kinds of call failure. The first seven are the ``test_error`` values of a connection; the others are failure classes
-of checks with the same meaning, ``request_refused`` for any other 4XX status, and ``response_incomplete`` for a
-connection that ended in the middle of a response.
+of checks with the same meaning, and this service's own: ``source_timeout`` when the provider answers that something
+behind it took too long, ``dns`` and ``tls`` for a name that does not resolve and a secure connection that is not made,
+``input_too_long``, ``request_refused`` for any other 4XX status, and ``response_incomplete`` for a connection that
+ended in the middle of a response.
 """
 
 DEFAULT_DATA_CLASSES: Final = ("public",)
