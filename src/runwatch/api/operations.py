@@ -156,7 +156,7 @@ _CHECKS: Final = (
 
 _SOURCES: Final = (
     _operation("GET /v1/model-source-profiles", "List sources", SourceProfile, lists=True),
-    _operation(f"POST {_HANDOFFS}", "Request the page for a source's key", Handoff, "continue_url"),
+    _operation(f"POST {_HANDOFFS}", "Authorise a source", Handoff, "continue_url"),
     _operation(f"GET {_HANDOFFS}/{{handoff_intent_id}}", "Read the progress of a source's key entry", Handoff),
     _operation("GET /v1/source-connections", "List connections to sources", SourceConnection, lists=True),
     _operation("POST /v1/source-connections", "Connect a source", SourceConnection),

@@ -230,8 +230,6 @@ async def test_a_source_without_a_key_is_connected_without_a_page_or_a_word_of_a
         await driven.press("enter")
         await driven.shows("which takes no key. No model is called")
         await driven.press("tab", "enter")
-        await driven.shows("test it, then read which models it serves")
-        await driven.press("enter")
         await driven.shows("Calls the source of")
 
 

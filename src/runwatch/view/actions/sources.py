@@ -253,7 +253,7 @@ def _keyless_words(body: Any) -> DialogWords | None:
     if not isinstance(body, Mapping) or body.get("auth_scheme") != KEYLESS:
         return None
     return DialogWords(
-        "Connect a source without a key",
+        "Authorise a source without a key",
         "Prepares a connection that is called without a key. Nothing is connected and no server is called yet.",
         "Prepare it",
     )
