@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
+from runwatch.base.shell_words import runwatch_command
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
@@ -116,7 +117,7 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
         return await call.write(lambda transaction: _remove(transaction, call, request))
     row = await call.read(lambda transaction: _find_open(transaction, call))
     if not connections.is_usable(row):
-        raise RefusalError("invalid_state", "The connection has to pass a test first.")
+        raise RefusalError("invalid_state", f"The connection has to pass a test first. {_how_to_test(row)}")
     known = [name for name in row["endpoint"].get("models", []) if name not in row["endpoint"].get(FAILED, {})]
     new = [name for name in request.models or () if name not in known]
     try:
@@ -131,7 +132,7 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
         if error.kind in REFUSALS:
             await call.context.database.write(partial(connections.record_failure, tested=row, error=error))
         status = "" if error.http_status is None else f" (HTTP {error.http_status})"
-        raise RefusalError("invalid_state", f"The source refused: {error.kind}{status}. Test the connection.") from None
+        raise RefusalError("invalid_state", f"The source refused: {error.kind}{status}. {_how_to_test(row)}") from None
 
     def effect(transaction: Transaction) -> dict[str, Any]:
         served = model_sync.sync(transaction, row, found, sources.price_table(request.prices))
@@ -180,6 +181,10 @@ async def _write(
     answer, old = await call.write_with(effect)
     await call.context.vault.remove_all([old])
     return answer
+
+
+def _how_to_test(connection: Row) -> str:
+    return f"To test it: {runwatch_command('sources test', connection['connection_id'])}"
 
 
 def _failed_test(connection: Row, error: ProviderError) -> str:

@@ -18,8 +18,8 @@ class SourceTestFailure(NamedTuple):
 
 
 _ADVICE: Final[Mapping[str, str]] = {
-    "authentication": "Give the connection another key.",
-    "permission": "Check at the source what the key may do, or use another key.",
+    "authentication": "{Key}.",
+    "permission": "Check at the source what the key may do. {Key}.",
     "model_not_found": "Check the name of the model and the address.",
     "rate_limited": "{Again} in a minute.",
     "capacity": "{Again} in a minute.",
@@ -58,9 +58,9 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
     kind = kind and find_failure_kind(
         kind, was_sent=connection.test_was_sent is True, auth_scheme=connection.auth_scheme
     )
+    rotate = runwatch_command("sources rotate", connection.id, key_stdin=True)
     is_unnamed = (connection.endpoint or {}).get("models") == []
     if kind == NO_KEY:
-        rotate = runwatch_command("sources rotate", connection.id, key_stdin=True)
         give = f"Give it one: {rotate}" if is_kept else "Connect again with --key-stdin, and type the key."
         why, advice = FAILURE_WORDS[kind], give
     elif kind in _LIST_REFUSED and is_unnamed:
@@ -70,7 +70,11 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
     else:
         why, advice = _UNKNOWN
     again = "test again" if is_kept else "connect again"
-    advice = advice.format(again=again, Again=again.capitalize())
+    key = f"Give it another key: {rotate}" if is_kept else "Connect again with another key"
+    is_key = "{Key}" in advice or kind == NO_KEY
+    advice = advice.format(again=again, Again=again.capitalize(), Key=key)
+    if is_key and is_kept:
+        advice = advice.removesuffix(".")
     protocol = (connection.endpoint or {}).get("protocol_profile")
     if kind == "invalid_response" and isinstance(protocol, str):
         why = f"{why} {protocol}"
@@ -85,4 +89,6 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
         why = f'{why}: "{line(connection.test_message)}"'
     if connection.test_suggestions:
         advice = f"{advice} It serves {', '.join(connection.test_suggestions)}."
+    if is_kept and not is_key and connection.id:
+        advice = f"{advice} To test it: {runwatch_command('sources test', connection.id)}"
     return SourceTestFailure(why, advice)

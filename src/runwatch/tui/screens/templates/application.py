@@ -151,7 +151,7 @@ class ApplicationScreen(CoveringScreen):
 
         items = [
             MenuItem(
-                line(action.label), action, line(f"runwatch {action.command}"),
+                line(action.label), action, line(self.console.command(action.command, record.id)),
                 None if action.enabled_when(record) else line(action.off_because),
             )
             for action in self._spec.actions
