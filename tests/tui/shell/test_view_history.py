@@ -100,23 +100,21 @@ def test_the_oldest_views_go_first() -> None:
     assert history.move(-1) is None
 
 
-def test_a_root_stands_before_everything_and_what_was_in_front_lies_ahead() -> None:
-    history = ViewHistory()
+def is_followed(history: ViewHistory) -> bool:
+    """Whether the view before led to the current one."""
+    return history.is_followed
+
+
+def test_a_view_that_the_user_named_is_a_root_and_one_that_was_followed_leads_back() -> None:
+    history = been_to("overview", "runs")
+    assert is_followed(history)
+    history.go(ViewState("receipts"), is_root=True)
+    assert not is_followed(history)
     history.go(ViewState("runs"))
-    history.begin_with(ViewState("overview"))
-    assert screen(history.present) == "overview"
-    assert not history.has_earlier
-    assert screen(history.swap()) == "runs"
-    assert screen(history.swap()) == "overview"
-    assert screen(history.move(1)) == "runs"
-
-
-def test_a_root_takes_the_place_of_the_newest_view_where_there_are_most() -> None:
-    history = ViewHistory()
-    for number in range(MAX_VIEWS):
-        history.go(ViewState(f"screen{number}"))
-    while history.move(-1) is not None:
-        pass
-    history.begin_with(ViewState("overview"))
-    assert screen(history.move(MAX_VIEWS - 1)) == f"screen{MAX_VIEWS - 2}"
-    assert history.move(1) is None
+    assert is_followed(history)
+    history.go(ViewState("runs"), is_root=True)
+    assert not is_followed(history)
+    history.move(-2)
+    assert is_followed(history)
+    history.move(-1)
+    assert not is_followed(history)

@@ -172,7 +172,7 @@ async def open_activity_command(console: NavigatingApp, question: str) -> None:
 async def filter_view(console: NavigatingApp, text: str) -> None:
     """Filter the front list; on other screens, the list of runs."""
     if not isinstance(console.screen, ResourceScreen):
-        await console.go_to("runs")
+        await console.go_to("runs", is_root=True)
     screen = console.screen
     if isinstance(screen, ResourceScreen):
         screen.filter_by(text)
@@ -213,7 +213,7 @@ def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
             return
         screen = console.screen
         if not (isinstance(screen, ResourceScreen) and screen.spec.name == spec.name):
-            await console.go_to(spec.name)
+            await console.go_to(spec.name, is_root=True)
             screen = console.screen
         if text and isinstance(screen, ResourceScreen):
             screen.filter_by(text)
@@ -230,7 +230,7 @@ def _report(console: NavigatingApp, name: str, help: str, alias: str) -> Palette
     async def go(text: str) -> None:
         from runwatch.tui.screens.base.report_screen import ReportScreen
 
-        await console.go_to(name)
+        await console.go_to(name, is_root=True)
         screen = console.screen
         if text and isinstance(screen, ReportScreen):
             screen.period_by(text)
@@ -260,7 +260,7 @@ def _act(console: NavigatingApp, action: str) -> Callable[[str], Awaitable[None]
 
 def _go(console: NavigatingApp, name: str) -> Callable[[str], Awaitable[None]]:
     async def go(_: str) -> None:
-        await console.go_to(name)
+        await console.go_to(name, is_root=True)
 
     return go
 

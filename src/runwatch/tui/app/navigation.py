@@ -93,15 +93,15 @@ class NavigatingApp(Console):
             # The screen is opening or closing, so its state is unchanged.
             return present
 
-    async def go_to(self, name: str) -> None:
+    async def go_to(self, name: str, *, is_root: bool = False) -> None:
         if not has_screen(name):
             self.console_screen.notify_user(unknown_screen_text(name), Role.WARN)
             return
-        await self.go_to_view(ViewState(name))
+        await self.go_to_view(ViewState(name), is_root=is_root)
 
-    async def go_to_view(self, view: ViewState) -> None:
+    async def go_to_view(self, view: ViewState, *, is_root: bool = False) -> None:
         self._keep_present()
-        self.history.go(view)
+        self.history.go(view, is_root=is_root)
         await self._show(view)
 
     def go_back(self) -> None:
@@ -109,6 +109,13 @@ class NavigatingApp(Console):
             self.action_history(-1)
         else:
             self.notify_user(f"This is the first view; {self.keys.shown('app.quit')} quits.")
+
+    def leave_view(self) -> None:
+        if self.history.has_earlier and not self.history.is_followed:
+            key = self.keys.shown("app.back_in_history")
+            self.notify_user(f"Nothing is left to close here; {key} goes to the view before.")
+        else:
+            self.go_back()
 
     async def open_record(self, kind: str, record_id: str) -> None:
         spec = resource_for_kind(kind)
@@ -132,7 +139,7 @@ class NavigatingApp(Console):
 
     def action_go(self, name: str) -> None:
         """Go to a screen after all earlier keys were handled, so that later keys go to that screen."""
-        self.call_later(self.go_to, name)
+        self.call_later(self.go_to, name, is_root=True)
 
     def action_history(self, steps: int) -> None:
         """Go back or forward in the view history, restoring each view."""

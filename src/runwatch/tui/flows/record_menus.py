@@ -51,16 +51,17 @@ def open_copy_menu(screen: RecordScreen) -> None:
 def open_action_menu(screen: RecordScreen) -> None:
     """Open the menu of all actions of the record at the cursor, with the reason for each unavailable one.
 
-    What the service can do with it comes first, then what the keys of the screen do with any record.
+    What the service can do with it comes first, then what the keys of the screen do with any record, and the keys that
+    the status bar has no room for.
     """
     row = screen.row
     if row is None and screen.spec.create_actions:
         open_create_menu(screen)
         return
     if row is None:
-        screen.notify_user("No row is selected.", Role.WARN)
+        screen.open_more_keys()
         return
-    items = [*_actions(screen, row), *_key_items(screen, row)]
+    items = [*_actions(screen, row), *_key_items(screen, row), *_rest_items(screen, row)]
     screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu", is_about_record=True))
 
 
@@ -158,6 +159,14 @@ def _key_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
             label = labels.get(id, BY_ID[id].label)
             note = line(f"{screen.console.keys.shown(id)}   {BY_ID[id].help}")
             yield MenuItem(line(label[:1].upper() + label[1:]), (row.key, active[id]), note)
+
+
+def _rest_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
+    """Yield the keys that the status bar has no room for, unless the menu has them already."""
+    shown = {*RECORD_KEYS, *(_key_of(screen, action, row) for action in screen.spec.actions)}
+    for id, label in screen.rest_hints:
+        if id not in shown:
+            yield screen.key_item(id, label)
 
 
 def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row: RecordRow[Any] | None) -> MenuItem:

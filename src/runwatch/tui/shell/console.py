@@ -249,11 +249,11 @@ class Console(WidgetApp):
         """The current state of the front view."""
         raise NotImplementedError
 
-    async def go_to(self, name: str) -> None:
+    async def go_to(self, name: str, *, is_root: bool = False) -> None:
         """Go to a screen, and wait until it is shown."""
         raise NotImplementedError
 
-    async def go_to_view(self, view: ViewState) -> None:
+    async def go_to_view(self, view: ViewState, *, is_root: bool = False) -> None:
         """Go to a screen, restore its state, and wait until it is shown."""
         raise NotImplementedError
 
@@ -267,6 +267,10 @@ class Console(WidgetApp):
 
     def show_run(self, run_id: str) -> None:
         """Select a run in the list of runs, now or when the list is in front again."""
+        raise NotImplementedError
+
+    def leave_view(self) -> None:
+        """Go back to the view that led to this one; on a view that the user named, say how to go back."""
         raise NotImplementedError
 
     def go_back(self) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from runwatch.tui.widgets.lists.detail_view import DetailView
     from runwatch.tui.widgets.lists.record_table import RecordTable
     from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
-    from runwatch.tui.widgets.panes.menu import Menu
+    from runwatch.tui.widgets.panes.menu import Menu, MenuItem
     from runwatch.tui.widgets.panes.overlay import Overlay
     from runwatch.view.export.file_formats import FileFormat
     from runwatch.view.problems.copy_options import CopyOption
@@ -78,7 +78,8 @@ class ConsoleScreen(Screen[None]):
     """Cells of width below which the screen has the CSS class ``-narrow``."""
 
     BINDINGS = make_bindings(
-        "screen.back", "screen.next_pane", "screen.previous_pane", "screen.refresh", "screen.time", "screen.jump"
+        "screen.back", "screen.next_pane", "screen.previous_pane", "screen.actions", "screen.refresh", "screen.time",
+        "screen.jump",
     )  # fmt: skip
     DEFAULT_CSS = """
     ConsoleScreen {
@@ -238,6 +239,9 @@ class ConsoleScreen(Screen[None]):
             self.query_one(StatusBar).show_hints(FILTER_HINTS, is_prompt=True)
             return
         hints = [hint for hint in self.hints() if not self.console.has_file or action_of(hint) not in SERVICE_ONLY]
+        if self.is_at_root and not self.console.history.is_followed:
+            # Here esc has nothing to go back to.
+            hints = [hint for hint in hints if hint != "screen.back"]
         if _QUIT in hints and (self.console.history.has_earlier or not self.is_at_root):
             place = hints.index(_QUIT)
             hints[place : place + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
@@ -363,18 +367,42 @@ class ConsoleScreen(Screen[None]):
 
     def on_status_bar_rest_requested(self, message: StatusBar.RestRequested) -> None:
         """Open a menu of the keys that the status bar has no room for."""
-        from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-
         message.stop()
-        items = [
-            MenuItem(
-                line(label[:1].upper() + label[1:]),
-                partial(self.call_later, self.console.run_key_action, id),
-                line(f"{self.console.keys.shown(id)}   {BY_ID[id].help}"),
-            )
-            for id, label in message.hints
-        ]
+        self._open_rest(message.hints)
+
+    def action_show_actions(self) -> None:
+        """Open a menu of the keys that the status bar has no room for; screens with records list their actions too."""
+        self.open_more_keys()
+
+    def open_more_keys(self) -> None:
+        """Open a menu of the keys that the status bar has no room for, or say that there is none."""
+        rest = self.rest_hints
+        if rest:
+            self._open_rest(rest)
+        else:
+            key = self.console.keys.shown("app.help")
+            self.notify_user(f"The last line has all usual keys of this view; {key} lists every key.")
+
+    @property
+    def rest_hints(self) -> Sequence[tuple[str, str]]:
+        """Actions and labels of the hints that the status bar has no room for."""
+        return [(id, label) for id, label in self.query_one(StatusBar).rest if id != "screen.actions"]
+
+    def _open_rest(self, rest: Sequence[tuple[str, str]]) -> None:
+        from runwatch.tui.widgets.panes.menu import Menu
+
+        items = [self.key_item(id, label) for id, label in rest]
         self.open_overlay(Menu((label_span("More keys", Role.PLAIN),), items, id="hint-menu"))
+
+    def key_item(self, id: str, label: str) -> MenuItem:
+        """Return the menu item of a key action."""
+        from runwatch.tui.widgets.panes.menu import MenuItem
+
+        return MenuItem(
+            line(label[:1].upper() + label[1:]),
+            partial(self.call_later, self.console.run_key_action, id),
+            line(f"{self.console.keys.shown(id)}   {BY_ID[id].help}"),
+        )
 
     async def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:
         message.stop()
@@ -417,8 +445,8 @@ class ConsoleScreen(Screen[None]):
         self.notify_user(f"{message.name}: {message.error}", Role.BAD)
 
     def action_back(self) -> None:
-        """Go back one level."""
-        self.console.go_back()
+        """Go back one level; stay on a view that the user named."""
+        self.console.leave_view()
 
     def action_refresh(self) -> None:
         """Read the content again."""

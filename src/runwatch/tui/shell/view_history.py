@@ -15,6 +15,7 @@ class ViewHistory:
 
     def __init__(self) -> None:
         self._views: list[ViewState] = []
+        self._followed: list[bool] = []
         self._here = -1
         self._last: int | None = None
 
@@ -28,24 +29,29 @@ class ViewHistory:
         """Whether there is an earlier view."""
         return self._here > 0
 
-    def go(self, view: ViewState) -> None:
-        """Go to a view; one of the current screen replaces the current view."""
+    @property
+    def is_followed(self) -> bool:
+        """Whether the current view was reached through the one before it, and is no root."""
+        return self.has_earlier and self._followed[self._here]
+
+    def go(self, view: ViewState, *, is_root: bool = False) -> None:
+        """Go to a view; one of the current screen replaces the current view.
+
+        Args:
+            is_root: Whether the user named it, instead of following something on the view before.
+        """
         present = self.present
         if present is not None and present.screen == view.screen:
             self._views[self._here] = view
+            self._followed[self._here] &= not is_root
             return
-        del self._views[self._here + 1 :]
+        del self._views[self._here + 1 :], self._followed[self._here + 1 :]
         self._views.append(view)
+        self._followed.append(not is_root)
         dropped = max(0, len(self._views) - MAX_VIEWS)
-        del self._views[:dropped]
+        del self._views[:dropped], self._followed[:dropped]
         self._last = self._here - dropped if self._here >= dropped else None
         self._here = len(self._views) - 1
-
-    def begin_with(self, view: ViewState) -> None:
-        """Go to a view inserted before all others; the previous view becomes the next one."""
-        self._views.insert(0, view)
-        del self._views[MAX_VIEWS:]
-        self._last, self._here = self._here + 1, 0
 
     def keep(self, view: ViewState) -> None:
         """Save the state of the current view before leaving it."""

@@ -37,6 +37,38 @@ async def test_cancel_is_offered_for_a_live_run_alone_and_the_rest_of_the_keys_i
         await driven.shows("q again quits")
 
 
+async def test_the_keys_that_have_no_room_are_in_the_menu_of_actions_too(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=(80, 40), open_at="runs") as driven:
+        await driven.select("ex_done")
+        await driven.press("full_stop")
+        await driven.shows("Cancel the run")
+        assert "Refresh this view." in driven.text
+        await driven.press("end", "enter")
+        await driven.shows("q again quits")
+
+
+async def test_esc_ends_what_was_begun_and_never_leaves_a_view_that_was_named(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="receipts") as driven:
+        await driven.press("1")
+        await driven.select("ex_done")
+        await driven.press("space")
+        await driven.shows("■")
+        await driven.press("slash", *"ex_", "enter")
+        await driven.shows("filter ex_")
+        await driven.press("escape")
+        await driven.hides("filter ex_")
+        assert driven.table.marks
+        await driven.press("escape")
+        assert not driven.table.marks
+        await driven.press("escape")
+        await driven.shows("Nothing is left to close here; [ goes to the view before.")
+        assert isinstance(driven.app.screen, RunsScreen)
+        await driven.press("L")
+        await driven.shows("Tail of 1 run")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the view that led there")
+
+
 @pytest.mark.parametrize(("key", "shown"), [("v", '"ex_done"'), ("greater_than_sign", "Events │ Summary")])
 async def test_a_hidden_detail_is_shown_before_a_key_turns_it(tmp_path: Path, key: str, shown: str) -> None:
     async with console(service(), tmp_path, size=(80, 24), open_at="runs") as driven:

@@ -321,4 +321,6 @@ async def test_esc_goes_back_one_level_at_a_time(service: ScriptedService, tmp_p
         await driven.press("escape")
         assert isinstance(driven.app.screen, SettingsScreen)
         await driven.press("escape")
+        await driven.shows("Nothing is left to close here; [ goes to the view before.")
+        await driven.press("q")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")

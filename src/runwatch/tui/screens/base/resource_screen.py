@@ -565,7 +565,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.table.focus()
 
     def action_back(self) -> None:
-        """Go back one level: leave the detail, cancel a comparison, clear the filter, or leave the screen."""
+        """Go back one level: leave the detail, cancel a comparison, clear the filter, then the marks, or go back."""
         if self.has_class("-opened") or self.has_class("-full-detail"):
             self.remove_class("-opened", "-full-detail")
             self._fit_panes()
@@ -580,6 +580,8 @@ class ResourceScreen(ListScreen, RecordScreen):
             cancel_comparison(self)
         elif self.is_filtered:
             self._apply_filter("")
+        elif self.table.marks:
+            self.table.mark(())
         else:
             super().action_back()
         self.show_crumbs(self._filter_words())
@@ -587,7 +589,7 @@ class ResourceScreen(ListScreen, RecordScreen):
     @property
     def is_at_root(self) -> bool:
         is_open = self.has_class("-opened") or self.has_class("-full-detail")
-        is_begun = self.compared is not None or self.is_filtered or self.is_going_to_end
+        is_begun = self.compared is not None or self.is_filtered or self.is_going_to_end or bool(self.table.marks)
         return not is_open and not self.query_one("#detail").has_focus_within and not is_begun
 
     # Internals.

@@ -145,7 +145,7 @@ class ApplicationScreen(CoveringScreen):
         """Show the available actions, and why others are unavailable."""
         record = self._record
         if record is None:
-            self.notify_user("Nothing to act on yet.", Role.WARN)
+            self.open_more_keys()
             return
         from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 

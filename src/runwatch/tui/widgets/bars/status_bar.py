@@ -15,7 +15,7 @@ from runwatch.tui.core.messages import HintClicked
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
-from runwatch.tui.widgets.bars.bar import MIN_GAP, Bar, BarPart, measure_parts
+from runwatch.tui.widgets.bars.bar import MARGIN, MIN_GAP, Bar, BarPart, measure_parts
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -56,6 +56,13 @@ class StatusBar(Bar):
             self._hints, self._is_prompt = tuple(hints), is_prompt
             self.refresh()
 
+    @property
+    def rest(self) -> tuple[tuple[str, str], ...]:
+        """Actions and labels of the hints that have no room; those of a prompt are its own."""
+        if self._is_prompt:
+            return ()
+        return tuple(map(_labelled, self._hints[self._fitting(self.size.width - 2 * MARGIN) :]))
+
     def say(self, notice: StyledSpans, seconds: float = NOTICE_S) -> None:
         """Show a notice instead of the hints for a while. The layout does not move."""
         self._notice = to_spans(notice)
@@ -74,12 +81,17 @@ class StatusBar(Bar):
         pinned = [] if self._is_prompt else [self._hint(id) for id in PINNED]
         if self._notice:
             return [BarPart(self._notice)], pinned
+        return self._with_rest([self._hint(hint) for hint in self._hints], self._fitting(width)), pinned
+
+    def _fitting(self, width: int) -> int:
+        """Return how many hints fit beside the pinned actions, without the margins of a bar."""
+        pinned = [] if self._is_prompt else [self._hint(id) for id in PINNED]
         room = width - measure_parts(pinned) - MIN_GAP
         hints = [self._hint(hint) for hint in self._hints]
         shown = len(hints)
         while shown and measure_parts(self._with_rest(hints, shown)) > room:
             shown -= 1
-        return self._with_rest(hints, shown), pinned
+        return shown
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         """Return nothing: hints name their keys."""
