@@ -126,3 +126,18 @@ def test_it_passes_what_every_resource_has_to_pass(check: Any) -> None:
 
 def test_there_are_tests_that_every_resource_has_to_pass() -> None:
     assert len(SPEC_TESTS) > 8
+
+
+async def test_its_records_are_pinned_and_own_commands_run_with_them(tmp_path: Path) -> None:
+    own = '[commands.show]\nrun = ["echo", "{kind}", "{id}", "{record.colour}"]\nkey = "f6"\nkinds = ["gadgets"]\n'
+    async with console(service(gadget(1)), tmp_path, settings=own) as driven:
+        await gone_to(driven)
+        await driven.shows("gd_1")
+        await driven.press("b")
+        await driven.shows("pinned gadget gd_1; alt+1 goes there")
+        await driven.press("f6")
+        await driven.shows("gadget gd_1 teal")
+        await driven.press("escape", "1")
+        await driven.shows("8f21")
+        await driven.press("alt+1")
+        await driven.shows("Gadgets › gd_1")
