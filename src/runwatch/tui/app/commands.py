@@ -24,6 +24,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
+    from runwatch.settings.declarations import OwnCommand
     from runwatch.tui.app.navigation import NavigatingApp
 
 SCOPE_LABELS: Final = {
@@ -38,8 +39,8 @@ SCOPE_LABELS: Final = {
 
 ALIASES: Final = {"requests": ("http",)}
 
-_MOVES: Final = ("move", "go(", "follow_end", "focus_", "app.focus_")
-"""Key actions without a command: cursor moves, and screens, which have commands of their own."""
+_MOVES: Final = ("move", "go(", "go_to_pin", "follow_end", "focus_", "app.focus_")
+"""Key actions without a command: cursor moves, and screens and pins, which have commands of their own."""
 
 _SAID_OTHERWISE: Final = frozenset(
     {
@@ -98,6 +99,15 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
         yield PaletteCommand(
             f"filter: {said}", f"Filter by {line(text, 200)}", _named_filter(console, name), aliases=(said,)
         )
+    screen = console.screen
+    if isinstance(screen, ListScreen):
+        for own in console.settings.commands.values():
+            if own.is_for(screen.spec.name):
+                yield PaletteCommand(f"own: {line(own.name).casefold()}", "Run this command of yours with the record.",
+                      _own_command(screen, own))  # fmt: skip
+    for number, label in console.pin_labels():
+        yield PaletteCommand(f"pin: {label.casefold()}", f"Go to pin {number}.", _act(console, f"app.pin_{number}"),
+                      keys.shown(f"app.pin_{number}"))  # fmt: skip
     # Shortest names first: of several themes containing the typed text, the plainest is likely meant.
     themes = tuple(sorted(theme_names(console.theme_directories), key=len))
     yield PaletteCommand("theme", "Use another theme for this session.", partial(use_theme, console),
@@ -263,6 +273,15 @@ def _go(console: NavigatingApp, name: str) -> Callable[[str], Awaitable[None]]:
         await console.go_to(name, is_root=True)
 
     return go
+
+
+def _own_command(screen: ListScreen, command: OwnCommand) -> Callable[[str], Awaitable[None]]:
+    async def start(_: str) -> None:
+        from runwatch.tui.flows.own_commands.menu import start_command_at_cursor
+
+        start_command_at_cursor(screen, command)
+
+    return start
 
 
 def _named_filter(console: NavigatingApp, name: str) -> Callable[[str], Awaitable[None]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -167,6 +168,9 @@ class ConsoleApp(NavigatingApp):
         from runwatch.tui.widgets.bars.pin_bar import PinBar
 
         return PinBar(tabs, id="pins")
+
+    def pin_labels(self) -> Sequence[tuple[int, SafeText]]:
+        return [(tab.number, tab.label) for tab in self.pins.tabs()] if "pins" in self.__dict__ else ()
 
     def has_pinned_run(self, run_id: str) -> bool:
         return "pins" in self.__dict__ and self.pins.has_run(run_id)

@@ -6,7 +6,7 @@ app. Interfaces of anything but Textual nodes are protocols.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -286,6 +286,10 @@ class Console(WidgetApp):
     def make_pin_bar(self) -> PinBar | None:
         """Return a line of the pins for a new screen; ``None`` if there are none."""
         return None
+
+    def pin_labels(self) -> Sequence[tuple[int, SafeText]]:
+        """Return number and label of each pin."""
+        return ()
 
     def has_pinned_run(self, run_id: str) -> bool:
         """Return whether a run is pinned."""
