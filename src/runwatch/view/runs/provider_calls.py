@@ -35,9 +35,9 @@ _ADVISED: Final = _OF_CALLS | {"dispatch_timeout", "fallback_exhausted"}
 """Reasons after which the failure of the last call says what to do."""
 
 _WITHOUT_REFUSAL: Final = (
-    "Read the attempts in the receipt: they say what went wrong. Test the connection, which the receipt names, with"
-    " `runwatch sources test ID`, and look into the log of the provider's server, or of a proxy in between, then"
-    " submit again."
+    "Read the attempts in the receipt: they say what went wrong. Test the connection with"
+    " `runwatch sources test {connection}`, and look into the log of the provider's server, or of a proxy in between,"
+    " then submit again."
 )
 """Advice after a failure of an unknown kind where the provider refused no call, so that the run has no
 ``provider_errors``.
@@ -108,10 +108,10 @@ def end_advice_text(
     calls = _calls(receipt)
     if reason in _ADVISED:
         step = CALL_ADVICE.get(_last_kind(calls, errors) or "")
+        if step is None and reason == "dispatch_internal_error" and calls and calls[-1].failure_kind and not errors:
+            step = _WITHOUT_REFUSAL
         if step is not None:
             return line(_completed(step, context, connection=_connection_id(receipt) or "ID"), None)
-        if reason == "dispatch_internal_error" and calls and calls[-1].failure_kind and not errors:
-            return line(_completed(_WITHOUT_REFUSAL, context), None)
     return line(_completed(explain_reason(reason).next_step, context), None)
 
 

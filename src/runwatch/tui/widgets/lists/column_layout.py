@@ -83,8 +83,8 @@ def lay_out_columns(
 
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest fits at minimum width. Remaining room first completes heads, then the cells of
-    columns that are to be whole first, in order and up to a bound, then other cells, smallest need first. Columns that are never hidden
-    stay even in a window that is too narrow; the widest texts then become narrower than their minimum.
+    columns that are to be whole first, in order and up to a bound, then other cells, smallest need first. Columns that
+    are never hidden stay even in a window that is too narrow; the widest texts then become narrower than their minimum.
 
     Args:
         needs: The widths each column needs.
