@@ -449,7 +449,9 @@ class _Connecting:
         is_unfinished = known.raw.get("test_state") == "untested" and known.raw.get("last_tested_at") is None
         scheme = order.auth_scheme if self._key is not None else session.call.options.auth_scheme
         is_other = self._key is not None or scheme not in {None, known.auth_scheme}
-        if is_other and known.is_usable:
+        # A service of another kind makes a second connection of a second request; its own way to change a key is to
+        # rotate it, which leaves the connection untested until the test below.
+        if is_other and known.is_usable and session.client.target.socket is not None:
             return await self._give_tested_key(known, scheme or KEYLESS)
         if is_other:
             assert scheme is not None

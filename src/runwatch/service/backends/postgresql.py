@@ -371,7 +371,7 @@ def _parse(url: Secret) -> dict[str, Any]:
     keep_secret(url)
     defaults = {name: value for name, value in _DEFAULTS.items() if f"PG{name.upper()}" not in os.environ}
     # libpq allows 63 bytes.
-    application = f"runwatch {os.getpid()} on {socket.gethostname()}".encode()[:63].decode(errors="ignore")
+    application = f"runwatch-{os.getpid()}@{socket.gethostname()}".encode()[:63].decode(errors="ignore")
     return {"application_name": application, **defaults, **given, "client_encoding": "UTF8"}
 
 
