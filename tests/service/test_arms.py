@@ -140,12 +140,23 @@ async def test_a_skill_carries_the_hash_of_its_text(local: Local) -> None:
     assert changed["artifact_hash"] == f"sha256:{hashlib.sha256(b'Be very brief.').hexdigest()}"
 
 
-async def test_a_skill_without_its_region_is_not_ready_until_its_text_has_it(local: Local) -> None:
-    without = {"content": "Be brief.", "version": "1", "editable_regions": ["body", "tone"]}
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("Be brief.", "The text does not mark these editable regions: 'body', 'tone'. A region begins with a line"),
+        ("[[region:tone]]\nx\n[[/region:tone]]", "The text does not mark these editable regions: 'body'."),
+        ("[[region:body]]\nBrief.\n[[region:tone]]\nx\n[[/region:tone]]",
+         "The region 'body' has no closing line [[/region:body]] after its text."),
+    ],
+)  # fmt: skip
+async def test_a_skill_without_its_region_is_not_ready_until_its_text_has_it(
+    local: Local, content: str, said: str
+) -> None:
+    without = {"content": content, "version": "1", "editable_regions": ["body", "tone"]}
     arm = await post(local, "/v1/arms", SKILL | {"artifact": without})
     assert arm["status"] == "degraded"
-    assert arm["status_reason"].startswith("The text does not mark these editable regions: 'body', 'tone'.")
-    marked = {"content": CONTENT, "version": "2", "editable_regions": ["body"]}
+    assert arm["status_reason"].startswith(said)
+    marked = {"content": CONTENT.replace("\n", "\r\n"), "version": "2", "editable_regions": ["body"]}
     changed = await patch(local, arm, artifact=marked)
     assert (changed["status"], changed["status_reason"]) == ("ready", None)
 

@@ -120,6 +120,7 @@ async def test_a_repeated_request_adds_one_webhook_and_the_secret_is_only_in_the
         ({**BODY, "url": f"https://hooks.example.test/{'x' * 2000}"}, ["url"]),
         ({**BODY, "url": "https://127.0.0.1/hook"}, ["url"]),
         ({**BODY, "url": "http://localhost:80/hook"}, ["url"]),
+        ({**BODY, "url": "https://localhost./hook"}, ["url"]),
     ],
 )
 async def test_a_bad_body_adds_nothing(local: Local, data_dir: Path, body: Json, named: list[str]) -> None:

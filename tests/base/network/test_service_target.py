@@ -103,6 +103,7 @@ def test_loopback_is_told_without_a_look_up() -> None:
 def test_a_name_under_localhost_may_be_this_machine_and_is_not_for_certain() -> None:
     assert not is_loopback_host("a.localhost")
     assert may_be_loopback("A.LOCALHOST")
+    assert all(map(may_be_loopback, ["a.localhost.", "localhost."]))
 
 
 def test_an_address_of_this_machine_is_one_in_digits() -> None:

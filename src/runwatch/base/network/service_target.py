@@ -85,7 +85,8 @@ def may_be_loopback(host: str) -> bool:
 
     The name is not looked up here. The caller checks its address before anything is sent.
     """
-    return is_loopback_host(host) or host.strip("[]").lower().endswith(".localhost")
+    name = host.strip("[]").lower().removesuffix(".")
+    return is_loopback_host(name) or name.endswith(".localhost")
 
 
 def is_loopback_address(address: str) -> bool:

@@ -21,7 +21,7 @@ from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models.availability import READY, find_status, is_named_by, is_usable
 from runwatch.service.models.catalog import cost_class, provider_name
-from runwatch.service.models.skill_regions import missing_regions
+from runwatch.service.models.skill_regions import describe_missing_regions
 from runwatch.service.tables.models import arms, connections, deployments
 from runwatch.service.transaction import Row, Transaction
 
@@ -201,14 +201,8 @@ def artifact_hash(content: str) -> str:
 
 def judge_skill(artifact: Mapping[str, Any]) -> tuple[str, str | None]:
     """Return status and reason of a skill: degraded if its text does not mark a declared region."""
-    missing = missing_regions(artifact["content"], artifact["editable_regions"])
-    if not missing:
-        return READY
-    names = ", ".join(repr(name) for name in missing)
-    return (
-        "degraded",
-        f"The text does not mark these editable regions: {names}. A region begins with a line [[region:NAME]].",
-    )
+    missing = describe_missing_regions(artifact["content"], artifact["editable_regions"])
+    return READY if missing is None else ("degraded", missing)
 
 
 def _agent_standing(preflight: Mapping[str, Any]) -> tuple[str, str | None]:

@@ -74,9 +74,10 @@ _OF_A_SKILL: Final = (
         option=FieldOption(name="--artifact-version", metavar="VERSION", uses_start=True,
                            help="the skill's version (default: 1)")),
     FormField(path="artifact.editable_regions", label="may change", kind="list",
-        hint="names of the parts that a repair may change",
+        hint="names of the parts that a repair may change: each from a line [[region:NAME]] to [[/region:NAME]]",
         option=FieldOption(name="--editable-region", metavar="NAME", uses_start=True,
-                           help="a part of the skill that a repair may change; may be repeated")),
+                           help="a part that a repair may change, from a line [[region:NAME]] to a line"
+                           " [[/region:NAME]]; may be repeated")),
 )  # fmt: skip
 
 
