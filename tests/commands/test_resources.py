@@ -65,6 +65,17 @@ def test_an_empty_list_says_what_to_do_and_is_no_error(runwatch: Here, service: 
     assert runwatch(*verb.split(), "--json").json == []
 
 
+def test_an_unknown_id_gets_the_nearest_one_and_the_command_that_lists_them(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    serve(service, "arms", [resources.arm("arm_01HX7")])
+    service.say("GET", "/v1/arms/arm_01HX8", Said(404, problem("not_found")))
+    outcome = runwatch("arms", "show", "arm_01HX8")
+    assert outcome.code == 1
+    assert "did you mean 'arm_01HX7'?" in outcome.errors
+    assert "`runwatch arms list` shows what there is." in outcome.errors
+
+
 @each_list
 def test_a_service_without_the_list_is_a_refusal(runwatch: Here, service: ScriptedService, verb: str) -> None:
     outcome = runwatch(*verb.split(), "--json")

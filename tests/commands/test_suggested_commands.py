@@ -96,8 +96,8 @@ def test_a_hint_with_a_command_has_no_quotes_around_it(runwatch: Here) -> None:
 
 
 HINTED: Final = [
-    (("arms", "show", "nothing"), "runwatch account"),
-    (("runs", "show", "nothing"), "runwatch account"),
+    (("arms", "show", "nothing"), "runwatch arms list"),
+    (("runs", "show", "nothing"), "runwatch runs list"),
     (("runs", "result", ECHO), f"runwatch receipts show CHOSEN {ECHO}"),
     (("runs", "submit"), "runwatch runs submit"),
 ]

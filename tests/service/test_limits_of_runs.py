@@ -115,6 +115,8 @@ async def test_a_required_arm_has_to_be_a_saved_model_of_the_organization(work: 
         body = {**live_body(arm_id=wrong), "mode": mode}
         refuses(answer := await submit(work, body), "routing.required_arm_id")
         assert f"There is no saved model {wrong}." in answer.text
+    near = await submit(work, {**live_body(arm_id=f"{arm_id}x"), "mode": mode})
+    assert f"`runwatch arms list --kind model` shows them. Did you mean '{arm_id}'?" in near.text
     assert (await work.done({**live_body(arm_id=arm_id), "mode": mode}))["status"] == "completed"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
-from runwatch.api.errors import ApiProblem
+from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.api.operations import OPERATIONS, fill_path, list_operation, read_operation
 from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError
@@ -83,7 +84,13 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
     """
     operation = read_operation(spec.record)
     if operation is not None:
-        return await read_one(session, operation.id, record_id, spec.record)
+        try:
+            return await read_one(session, operation.id, record_id, spec.record)
+        except ApiProblem as problem:
+            if problem.code == "not_found":
+                near = did_you_mean(record_id, await _first_names(session, spec.record))
+                problem.detail = " ".join(filter(None, [problem.detail, near]))
+            raise
     names: dict[str, None] = {}
     async for page in session.client.pages(list_operation(spec.record)):
         for record in page.records:
@@ -97,6 +104,14 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
         detail=did_you_mean(record_id, names),
         hint=f"'runwatch {spec.name} list' shows them all.",
     )
+
+
+async def _first_names(session: CommandSession, kind: type[Record]) -> set[str]:
+    """Return the names of the records on the first page of a list; none if it cannot be read."""
+    with contextlib.suppress(ApiError, LookupError):
+        async for page in session.client.pages(list_operation(kind)):
+            return {name for record in page.records for name in list_record_names(record)}
+    return set()
 
 
 async def read_one(

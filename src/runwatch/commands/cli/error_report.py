@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.api.errors import ApiError, ApiProblem, RateLimitedError
+from runwatch.api.operations import OPERATIONS
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps
 from runwatch.base.secrets.secret_patterns import remove_known_keys
@@ -120,7 +121,7 @@ def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
     if isinstance(error, ApiProblem):
         yield _labelled("code", f"{error.code or 'none'} (HTTP {error.status})")
         for entry in error.problem.errors or ():
-            yield _labelled("field", f"{entry.field or '?'}: {entry.message or ''}")
+            yield _labelled("field", circumstances.complete(f"{entry.field or '?'}: {entry.message or ''}"))
     seconds = _seconds(error)
     if seconds is not None:
         yield _labelled("wait", f"{seconds} s")
@@ -166,8 +167,22 @@ def _next_step(error: RunwatchError, circumstances: Circumstances) -> str | None
     if isinstance(error, ApiProblem) and error.outcome_known and error.code in CODES:
         from runwatch.view.problems.explanations import next_step
 
-        return next_step(error.code, is_key_given=circumstances.is_key_given)
+        advice = next_step(error.code, is_key_given=circumstances.is_key_given)
+        noun = _listed_noun(error.operation) if error.code == "not_found" else None
+        return advice if noun is None else f"`{runwatch_command(f'{noun} list')}` shows what there is. {advice}"
     return error.hint
+
+
+def _listed_noun(operation: str) -> str | None:
+    """Return the word of the command that lists the records of an operation; ``None`` if no command does."""
+    from runwatch.view.resources.resource_index import RESOURCE_INDEX
+
+    path = OPERATIONS[operation].path if operation in OPERATIONS else ""
+    for entry in RESOURCE_INDEX:
+        wire = entry.load().record.WIRE if entry.summary and "list" in entry.subcommands.split() else None
+        if wire is not None and path.startswith(f"{wire.path}/"):
+            return entry.name
+    return None
 
 
 def _seconds(error: RunwatchError) -> int | None:

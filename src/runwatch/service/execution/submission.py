@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from runwatch.base.closest_word import did_you_mean
 from runwatch.base.secrets.secret_patterns import find_secret
+from runwatch.base.shell_words import runwatch_command
 from runwatch.records.requests import RunRequest
 from runwatch.service import decision_log
 from runwatch.service.errors import RefusalError, make_validation_error
@@ -134,8 +136,15 @@ def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) ->
     if arm is None or arm["kind"] != "model":
         is_plain = re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", arm_id) and find_secret(arm_id) is None
         named = f"There is no saved model {arm_id}. " if is_plain else ""
+        known = transaction.list_all(arms, {"tenant_id": tenant_id, "kind": "model", "status": ("ready", "degraded")})
+        near = did_you_mean(arm_id, [one["arm_id"] for one in known])
+        guess = f" {near[0].upper()}{near[1:]}" if near else ""
+        listed = f"`{runwatch_command('arms list', kind='model')}` shows them."
         raise make_validation_error(
-            ("routing.required_arm_id", f"{named}Must be the id of a saved model of this organization.")
+            (
+                "routing.required_arm_id",
+                f"{named}Must be the id of a saved model of this organization. {listed}{guess}",
+            )
         )
 
 
