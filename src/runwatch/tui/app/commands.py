@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from runwatch.base.errors import RunwatchError
@@ -39,6 +40,10 @@ SCOPE_LABELS: Final = {
 
 ALIASES: Final = {"requests": ("http",)}
 
+MAX_SUGGESTED_IDS: Final = 50
+MAX_SOUGHT_IDS: Final = 20_000
+"""Known ids among which to look for suggestions while typing: more would delay the next key."""
+
 _MOVES: Final = ("move", "go(", "go_to_pin", "follow_end", "focus_", "app.focus_")
 """Key actions without a command: cursor moves, and screens and pins, which have commands of their own."""
 
@@ -62,7 +67,7 @@ def open_command_line(console: NavigatingApp) -> None:
     from runwatch.tui.widgets.panes.command_line import CommandLine
 
     screen = console.console_screen
-    screen.open_overlay(CommandLine(list(list_commands(console))))
+    screen.open_overlay(CommandLine(list(list_commands(console)), recent=console.recent_commands))
 
 
 def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
@@ -86,8 +91,9 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
                   keys.shown("app.settings"))  # fmt: skip
     yield PaletteCommand("help", "Show the keys, the symbols and the filter language.", _act(console, "app.help"),
                   keys.shown("app.help"))  # fmt: skip
-    yield PaletteCommand("open", "Open a run by its id; add it to the watch list if it is new.",
-                  partial(open_run, console), argument_name="ID", needs_argument=True)  # fmt: skip
+    yield PaletteCommand("open", "Open a record by its id; add an unknown run to the watch list.",
+                  partial(open_run, console), argument_name="ID", needs_argument=True,
+                  complete=partial(_known_ids, console))  # fmt: skip
     yield PaletteCommand("filter", "Filter the rows of this view.", partial(filter_view, console),
                   keys.shown("screen.filter"), argument_name="FILTER", needs_argument=True)  # fmt: skip
     if isinstance(console.screen, ListScreen):
@@ -128,11 +134,32 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     yield PaletteCommand("quit", "Quit runwatch; live runs continue.", partial(_quit, console))
 
 
+def _known_ids(console: NavigatingApp, begun: str) -> Iterator[str]:
+    """Yield known ids that contain a text, those of runs first; never one that cannot be typed as it is shown."""
+    session, plain = console.session, begun.casefold()
+    if session is None:
+        return
+    kinds = dict.fromkeys((Run.KIND, *(spec.kind for spec in RESOURCES if spec.has_screen and not spec.is_local)))
+    every = chain.from_iterable(session.store.collection(session.scope.profile, kind).by_id for kind in kinds)
+    matching = (found for found in islice(every, MAX_SOUGHT_IDS) if plain in found.casefold() and line(found) == found)
+    # A receipt has the id of its run.
+    yield from islice(dict.fromkeys(matching), MAX_SUGGESTED_IDS)
+
+
 async def open_run(console: NavigatingApp, text: str) -> None:
-    """Open a run by its id or by a part of one known id; load it first if unknown."""
+    """Open a run by its id or by a part of one known id; load it first if unknown.
+
+    An id of another known record opens that.
+    """
     session, before = console.console_screen.connected_session(), console.screen
     if session is None:
         return
+    for spec in RESOURCES:
+        if spec.kind != Run.KIND and spec.has_screen and not spec.is_local:
+            is_run = text in session.store.collection(session.scope.profile, Run.KIND).by_id
+            if not is_run and text in session.store.collection(session.scope.profile, spec.kind).by_id:
+                await console.open_record(spec.kind, text)
+                return
     found = _find(text, list(session.store.collection(session.scope.profile, Run.KIND).by_id))
     if found is not None:
         await console.open_run(found)

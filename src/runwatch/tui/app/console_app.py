@@ -79,6 +79,8 @@ GATHER_S: Final = 0.1
 
 _log: Final = logging.getLogger(__name__)
 
+MAX_RECENT_COMMANDS: Final = 5
+
 MAX_ID_CELLS: Final = 64
 """A copied text without spaces up to this width, such as an id, is shown in full."""
 
@@ -128,6 +130,7 @@ class ConsoleApp(NavigatingApp):
         self._seconds = 0
         self.left_runs = ""
         self.run_draft = None
+        self.recent_commands = []
         self.splits = {}
         self.notices: Final = StartupNotices(self)
         self._bell = RunNotifier(self)
@@ -260,6 +263,8 @@ class ConsoleApp(NavigatingApp):
     async def on_command_line_submitted(self, message: CommandLine.Submitted) -> None:
         """Run the submitted command on the screen that was in front."""
         message.stop()
+        text = f"{message.command.name} {message.argument}".strip()
+        self.recent_commands = [text, *(each for each in self.recent_commands if each != text)][:MAX_RECENT_COMMANDS]
         await message.command.do(message.argument)
 
     def action_outbox(self) -> None:

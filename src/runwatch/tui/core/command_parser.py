@@ -28,7 +28,8 @@ class PaletteCommand:
         key: The key that does the same, as shown in hints.
         argument_name: Name of the argument, such as ``FILTER``; empty if it takes none.
         needs_argument: Whether the argument is required.
-        known: Values suggested for the argument.
+        known: The values of the argument, which are suggested; empty if it takes others.
+        complete: Suggests values for the argument typed so far; it takes others too.
         aliases: Other names.
     """
 
@@ -40,6 +41,7 @@ class PaletteCommand:
     needs_argument: bool = False
     known: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    complete: Callable[[str], Iterable[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +90,31 @@ def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSugge
     return CommandSuggestion(text, command, argument)
 
 
-def suggest_commands(commands: Sequence[PaletteCommand], text: str) -> list[CommandSuggestion]:
-    """Return suggestions for the text typed so far, the likeliest first."""
+def suggest_commands(
+    commands: Sequence[PaletteCommand], text: str, recent: Sequence[str] = ()
+) -> list[CommandSuggestion]:
+    """Return suggestions for the text typed so far, the likeliest first.
+
+    Args:
+        recent: Lines run before, the last one first. Before anything is typed they come first; later, their commands
+            come before others that match as well.
+    """
     begun = text.lstrip().lstrip(":").lstrip()
     found = _named(commands, begun)
     if found is not None and found[0].argument_name and (found[1] or begun.endswith(" ")):
         return _arguments(*found)
     if not begun:
-        return [CommandSuggestion(command.name, command) for command in commands]
+        again = [CommandSuggestion(said, *named) for said in recent if (named := _named(commands, said)) is not None]
+        lines = {suggestion.text for suggestion in again}
+        return [*again, *(CommandSuggestion(each.name, each) for each in commands if each.name not in lines)]
+    used = [named[0].name for said in recent if (named := _named(commands, said)) is not None]
     ranks = ((_rank(command, begun), number) for number, command in enumerate(commands))
-    ranked = sorted((rank, number) for rank, number in ranks if rank is not None)
-    return [CommandSuggestion(commands[number].name, commands[number]) for _, number in ranked]
+    ranked = sorted(
+        (rank[0], used.index(name) if (name := commands[number].name) in used else len(used), rank[1], number)
+        for rank, number in ranks
+        if rank is not None
+    )
+    return [CommandSuggestion(commands[number].name, commands[number]) for *_, number in ranked]
 
 
 def _named(commands: Iterable[PaletteCommand], text: str) -> tuple[PaletteCommand, str] | None:
@@ -121,6 +137,8 @@ def _arguments(command: PaletteCommand, argument: str) -> list[CommandSuggestion
     folded = argument.casefold()
     known = [value for value in command.known if folded in value.casefold()]
     known.sort(key=lambda value: not value.casefold().startswith(folded))
+    if command.complete is not None:
+        known += (value for value in command.complete(argument) if value != argument)
     offered = [CommandSuggestion(f"{command.name} {value}", command, value) for value in known]
     if argument and not command.known:
         offered.append(CommandSuggestion(f"{command.name} {argument}", command, argument))

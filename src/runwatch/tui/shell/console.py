@@ -121,6 +121,7 @@ class Console(WidgetApp):
         row_cache: The rows of the last long list.
         run_draft: Unsubmitted input of the run form, by field.
         command_keys: The keys of the user's own commands.
+        recent_commands: Lines run in the command line, the last one first.
         splits: How the user divided the screens with a list and a detail, by name.
     """
 
@@ -138,6 +139,7 @@ class Console(WidgetApp):
     time_mode: TimeMode
     row_cache: RowCache | None
     run_draft: Mapping[str, str] | None
+    recent_commands: list[str]
     splits: dict[str, PaneSplit]
     history: ViewHistory
     key_queue: KeyQueue

@@ -98,6 +98,15 @@ def test_behind_a_name_its_own_values_are_suggested() -> None:
     assert suggested("open ") == ["open"]
 
 
+def test_what_was_run_before_comes_first() -> None:
+    def after(text: str) -> list[str]:
+        return [found.text for found in suggest_commands(COMMANDS, text, ["theme dark", "receipts", "gone away"])]
+
+    assert after("")[:3] == ["theme dark", "receipts", "runs"]
+    assert after("r")[:2] == ["receipts", "runs"]
+    assert suggest_commands(COMMANDS, "", ["theme dark"])[0].is_whole
+
+
 def test_a_long_line_is_suggested_for_at_once() -> None:
     assert suggested("a" * 5000) == []
 
@@ -125,6 +134,22 @@ def front(driven: Driven) -> str:
 def lines(driven: Driven) -> int:
     """How many command lines are open."""
     return len(driven.app.screen.query(CommandLine))
+
+
+async def test_ids_are_completed_and_what_was_run_comes_first_the_next_time(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.shows("ex_failed2")
+        await driven.press("colon")
+        await driven.type("open FAIL")
+        assert "open ex_failed2 " in driven.text
+        await driven.press("tab", "enter")
+        await driven.until(lambda: driven.table.cursor_key == "ex_failed2", "the run")
+        await driven.press("colon")
+        assert "▸ open ex_failed2 " in driven.text
+        await driven.type("xyzzy")
+        await driven.shows("nothing matches xyzzy")
 
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])

@@ -44,6 +44,7 @@ class CommandLine(Overlay):
 
     Args:
         commands: The commands that can be typed.
+        recent: Lines run before, the last one first.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -85,9 +86,12 @@ class CommandLine(Overlay):
         command: PaletteCommand
         argument: str
 
-    def __init__(self, commands: Sequence[PaletteCommand], *, id: str | None = None) -> None:
+    def __init__(
+        self, commands: Sequence[PaletteCommand], *, recent: Sequence[str] = (), id: str | None = None
+    ) -> None:
         super().__init__(edge=BorderText(title=line("Command"), counters=_KEYS), id=id)
         self._commands: Final = tuple(commands)
+        self._recent: Final = tuple(recent)
         self._has_stepped = False
 
     def compose(self) -> ComposeResult:
@@ -160,11 +164,21 @@ class CommandLine(Overlay):
 
     def _suggest(self, text: str) -> None:
         self._has_stepped = False
-        found = suggest_commands(self._commands, text)
+        found = suggest_commands(self._commands, text, self._recent)
         self._list.show(found)
         more = len(found) - SHOWN
         self.set_border_text(state=(label_span(f"{more} more" if more > 0 else ""),))
         self._say("")
+        if text.strip(" :") and not found:
+            self.query_one("#command-state", Static).update(to_content(line(self._why_nothing(text)), Role.QUIET))
+
+    def _why_nothing(self, text: str) -> str:
+        """Say why there is no suggestion, or what could be typed instead."""
+        try:
+            parse_command(self._commands, text)
+        except CommandError as error:
+            return str(error).replace("unknown command", "nothing matches", 1)
+        return ""
 
     def _put(self, text: str) -> None:
         with self.prevent(LineInput.Changed):
