@@ -84,9 +84,10 @@ def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSugge
     if command.needs_argument and not argument:
         raise CommandError(f"{command.name} needs {command.argument_name}")
     if argument and command.known and argument not in command.known:
-        near = closest_word(argument, command.known)
-        meant = f"; did you mean {near}?" if near else ""
-        raise CommandError(f"{command.name} takes {', '.join(command.known)}{meant}")
+        parts = {part: value for value in command.known for part in (*value.split("-"), value)}
+        near = parts.get(closest_word(argument, parts) or "")
+        meant = f"did you mean {near}?" if near else f"known: {', '.join(command.known)}"
+        raise CommandError(f"no {command.name} {argument}; {meant}")
     return CommandSuggestion(text, command, argument)
 
 

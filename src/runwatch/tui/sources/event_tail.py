@@ -317,7 +317,7 @@ class EventTail:
         keep = wanted.keeps(self._screen.console.render_context())
         if self._looked_from == self._looked_to and (
             not await self._scan(events, wanted, keep)
-            or not (self.length <= SQL_PREFILTER_EVENTS or not wanted.word or await self._search(events, wanted))
+            or not (self.length <= SQL_PREFILTER_EVENTS or not wanted.stored_word or await self._search(events, wanted))
         ):
             return
         while self._looked_from > 0 or self._looked_to < self.length:
@@ -349,7 +349,7 @@ class EventTail:
         while (part := _next_part(self._looked_near, here, there, self.length, SQL_BATCH_EVENTS)) is not None:
             start, stop = part
             here, there = min(start, here), max(stop, there)
-            if not self._take_found(wanted, start, stop, await events.holding(wanted.word, start, stop)):
+            if not self._take_found(wanted, start, stop, await events.holding(wanted.stored_word, start, stop)):
                 return False
         return True
 

@@ -15,7 +15,7 @@ from runwatch.view.text.key_names import KeyLookup, insert_keys
 from runwatch.view.text.safe_text import line
 
 FILTERS: Final = (
-    ("word", "somewhere in what the row says"),
+    ("word", "somewhere in what the row says, its times left out"),
     ('"two words"', "the same, with spaces"),
     ("/re/", "a regular expression"),
     ("!term", "not"),

@@ -281,8 +281,8 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
     singular="happening",
     title="Around a time",
     columns=(
-        column("time", format=_time, min_cells=9),
-        column("offset=offset_s", cell=_offset, align="right", hide_order=5, min_cells=6),
+        column("time", format=_time, min_cells=9, searched="nothing"),
+        column("offset=offset_s", cell=_offset, align="right", hide_order=5, min_cells=6, searched="nothing"),
         column("what", min_cells=7),
         column(
             "outcome|code|status", lambda it: it.code or it.state or it.error or it.status, cell=_outcome,

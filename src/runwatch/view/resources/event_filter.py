@@ -51,10 +51,18 @@ _UNSHOWN: Final = re.compile(
 """The values of members that differ in every event and that lines do not show."""
 
 
+_TIME_MEMBERS: Final = frozenset({"at", "recorded_at"})
+_TIMES: Final = re.compile(r'((?<=[{,])"(?:at|recorded_at)":")[^"\\]*"')
+"""The members of an event with its times."""
+
+_OF_TIMES: Final = frozenset(b"0123456789-:.tz+")
+"""What the text of a time consists of, without case."""
+
+
 class _EventRow(RecordRow[RunEvent]):
     """An event as a row for filters.
 
-    Its line shows only part of it, so text search also covers its JSON.
+    Its line shows only part of it, so text search also covers its JSON, without the times.
     """
 
     __slots__ = ()
@@ -65,9 +73,10 @@ class _EventRow(RecordRow[RunEvent]):
     def text(self) -> str:
         """Return the cells and the event as sent, one text per line."""
         event = self.subject
-        wire = event.wire_text
+        wire = _TIMES.sub(r'\1"', event.wire_text)
         # Users type characters that the service sent as escapes.
-        readable = (line(dict(event.raw), None), line(event.id, None)) if "\\" in wire else ()
+        members = {name: value for name, value in event.raw.items() if name not in _TIME_MEMBERS}
+        readable = (line(members, None), line(event.id, None)) if "\\" in wire else ()
         return "\n".join((*self._cell_texts(), line(wire, None), *readable))
 
     def says(self, folded: bytes) -> bool:
@@ -75,6 +84,8 @@ class _EventRow(RecordRow[RunEvent]):
         wire = self.item.wire_text
         if "\\" in wire or b"\n" in folded:
             return folded in fold_text(self.text())
+        if _OF_TIMES.issuperset(folded):
+            wire = _TIMES.sub(r'\1"', wire)
         is_plain = wire.isascii() and wire.isprintable()
         return folded in (wire.lower().encode() if is_plain else fold_text(line(wire, None))) or folded in self._line(
             wire
@@ -113,6 +124,11 @@ class EventFilter:
         while isinstance(term, AllOf) and len(term.terms) == 1:
             term = term.terms[0]
         return term.text if isinstance(term, ContainsText) else ""
+
+    @property
+    def stored_word(self) -> str:
+        """The same for the database, which searches the times too; empty for a text that may be part of a time."""
+        return "" if _OF_TIMES.issuperset(fold_text(self.word)) else self.word
 
     def keeps(self, context: RenderContext) -> Callable[[RunEvent], bool]:
         """Return a function that says whether the filter matches an event."""

@@ -47,7 +47,7 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
     singular="event",
     title="Events",
     columns=(
-        column("time|at|age=at", cell=lambda it, context: time_of_day(it.at, context), min_cells=8),
+        column("time|at|age=at", cell=lambda it, context: time_of_day(it.at, context), min_cells=8, searched="nothing"),
         column("kind|type", _kind, hide_order=2),
         column("slice|slice_id", format=id_cell, hide_order=1),
         column(

@@ -47,6 +47,13 @@ async def test_the_keys_that_have_no_room_are_in_the_menu_of_actions_too(tmp_pat
         await driven.shows("q again quits")
 
 
+async def test_a_value_that_nothing_has_is_answered_with_the_nearest_one(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="runs") as driven:
+        await driven.press("slash")
+        await driven.type("status=runing")
+        await driven.shows("did you mean status=running?")
+
+
 async def test_esc_ends_what_was_begun_and_never_leaves_a_view_that_was_named(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="receipts") as driven:
         await driven.press("1")

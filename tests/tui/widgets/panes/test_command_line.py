@@ -71,7 +71,8 @@ def test_a_line_is_a_name_and_what_stands_behind_it(text: str, name: str, argume
         ("recepits", "unknown command recepits; did you mean receipts?"),
         ("xyzzy", "unknown command xyzzy"),
         ("open", "open needs ID"),
-        ("theme nope", "theme takes dark, light, Half dark"),
+        ("theme nope", "no theme nope; known: dark, light, Half dark"),
+        ("theme drak", "no theme drak; did you mean dark?"),
         ("view: cancel now", "view: cancel takes no argument"),
         ("", "unknown command "),
     ],
@@ -328,7 +329,7 @@ async def test_times_are_shown_in_the_way_that_was_asked_for(service: ScriptedSe
         assert driven.app.render_context().time == "utc"
         await say(driven, "time never")
         assert driven.app.render_context().time == "utc"
-        assert "time takes relative, local, utc" in driven.text
+        assert "no time never; known: relative, local, utc" in driven.text
 
 
 async def test_a_part_of_a_known_value_is_enough(service: ScriptedService, tmp_path: Path) -> None:

@@ -354,8 +354,10 @@ class ListScreen(RowScreen):
             return (line(f"listing {self._total} {self.spec.name}{self.console.glyphs.ellipsis}"),)
         if self._total and self._query is not None and not self.listing.shown:
             does = "stops reading on" if self.is_going_to_end else "clears the filter"
+            near = self._nearest_value()
             return (
                 line(f"0 of {grouped_number(self._total)} match {self._query.text}"),
+                *([line(f"did you mean {near}?")] if near else []),
                 line(f"{self.console.keys.shown('screen.back')} {does}"),
             )
         if self.console.failure is not None:
@@ -363,6 +365,20 @@ class ListScreen(RowScreen):
         if self.console.session is None and self._source.state().age_s is None:
             return (line(self.console.startup_status),)
         return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
+
+    def _nearest_value(self) -> str:
+        """Return what a condition of the filter probably meant, by the values that the first rows have."""
+        from runwatch.view.query.suggested_values import suggest_value
+
+        def values_of(name: str) -> Iterator[str]:
+            field = self.spec.field(name)
+            yield from () if field is None else field.choices
+            for row in self.listing.every[:MAX_COMPLETED_ROWS]:
+                value = row.value(name)
+                if isinstance(value, str) and value:
+                    yield value
+
+        return "" if self._query is None else suggest_value(self._query.term, values_of)
 
     def _show_edge(self) -> None:
         state = self._source.state()

@@ -71,6 +71,8 @@ class CommandLine(Overlay):
             max-width: 60%;
             height: 1;
             padding: 0 0 0 2;
+            text-wrap: nowrap;
+            text-overflow: ellipsis;
         }
     }
     """
