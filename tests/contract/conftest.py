@@ -14,6 +14,7 @@ from tests.contract.operation import Good, Operation
 from tests.contract.organization import Organization
 from tests.contract.surroundings import organization_of
 from tests.service.conftest import Local, forgive_strangers, serve_in_process
+from tests.support import postgres
 from tests.support.clock import FakeClock
 
 
@@ -74,8 +75,10 @@ def forgiven(request: pytest.FixtureRequest) -> None:
 async def session(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
     """The service and its organization. Such a module marks its tests with ``asyncio(loop_scope="module")``."""
     options: dict[str, Any] = {"allow_loopback_checks": True, "allow_signup": True}
+    data_dir = tmp_path_factory.mktemp("contract") / "service"
     async with (
-        serve_in_process(tmp_path_factory.mktemp("contract") / "service", FakeClock(), **options) as service,
+        serve_in_process(data_dir, FakeClock(), **options) as service,
         organization_of(service.running.file.base_url, service.key) as organization,
     ):
         yield Desk(service, organization)
+    postgres.drop_database(data_dir)

@@ -15,7 +15,10 @@ import pytest
 import pytest_asyncio
 
 from runwatch.base.clock import Clock, wait_first
+from runwatch.base.files import private_directory
 from runwatch.service.access.authentication import Principal, add_key, hash_key, new_key
+from runwatch.service.backends.backend import Backend
+from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.http.connections import Bounds
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.problem_responder import ProblemResponder
@@ -138,6 +141,21 @@ def data_dir(tmp_path: Path) -> Iterator[Path]:
     """Where the service of a test keeps its data."""
     yield tmp_path / "service"
     postgres.drop_database(tmp_path / "service")
+
+
+Either = Callable[[], Path | Backend]
+"""What a database is opened from, as often as a test asks: the path of an SQLite file, or a PostgreSQL database."""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Either]:
+    """One after the other, in the short run if a test names them as its classes."""
+    data_dir = private_directory(tmp_path / "data")
+    if request.param == "sqlite":
+        yield lambda: data_dir / "service.db"
+        return
+    yield lambda: PostgresDatabase(postgres.database_for(data_dir), data_dir)
+    postgres.drop_database(data_dir)
 
 
 @pytest.fixture

@@ -22,6 +22,9 @@ from tests.service.access.test_authentication import other_tenant
 from tests.service.conftest import Json, Local, Serving
 from tests.support.environment import clean_environment
 from tests.support.master_keys import MASTER_KEYS
+from tests.support.postgres import on_file
+
+pytestmark = on_file
 
 SECRETS = ("source_key", "check_key", "webhook_secret")
 

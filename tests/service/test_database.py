@@ -1,6 +1,6 @@
 """The database: group commit, savepoints, readers that cannot write, and files it refuses.
 
-What takes a ``place`` is tried in an SQLite file and in PostgreSQL.
+What takes ``either`` is tried in an SQLite file and in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -8,24 +8,21 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from runwatch.base.errors import DataError
-from runwatch.base.files import private_directory
-from runwatch.service.backends.backend import Backend
-from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.database import ServiceDatabase, SingleWriterDatabase
 from runwatch.service.tables import SCHEMA_VERSION, api_keys, tenants
 from runwatch.service.transaction import Transaction
-from tests.support import postgres
+from tests.service.conftest import Either
 from tests.support.clock import FakeClock
 
 # The short run tries both places.
-pytestmark = pytest.mark.representatives(key=lambda case: case["place"])
+pytestmark = pytest.mark.representatives(key=lambda case: case["either"])
 
 
 @pytest.fixture
@@ -33,23 +30,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "data" / "service.db"
 
 
-Place = Callable[[], Path | Backend]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, path: Path) -> Iterator[Place]:
-    """What a database is opened from, as often as a test asks."""
-    if request.param == "sqlite":
-        yield lambda: path
-        return
-    private_directory(path.parent)
-    yield lambda: PostgresDatabase(postgres.database_for(path.parent), path.parent)
-    postgres.drop_database(path.parent)
-
-
 @pytest.fixture
-async def database(place: Place) -> AsyncIterator[ServiceDatabase]:
-    database = ServiceDatabase.open(place(), FakeClock())
+async def database(either: Either) -> AsyncIterator[ServiceDatabase]:
+    database = ServiceDatabase.open(either(), FakeClock())
     yield database
     await asyncio.to_thread(database.close)
 
@@ -153,8 +136,8 @@ async def test_a_caller_that_has_gone_before_its_write_began_gets_none(database:
     assert await names(database) == {"wanted"}
 
 
-async def test_writes_that_wait_are_on_the_disk_after_closing(place: Place) -> None:
-    database = ServiceDatabase.open(place(), FakeClock())
+async def test_writes_that_wait_are_on_the_disk_after_closing(either: Either) -> None:
+    database = ServiceDatabase.open(either(), FakeClock())
     gate = Gate(database)
     await gate.reached()
     write = asyncio.ensure_future(database.write(lambda transaction: add("last", transaction)))
@@ -166,7 +149,7 @@ async def test_writes_that_wait_are_on_the_disk_after_closing(place: Place) -> N
     with pytest.raises(DataError):
         await database.write(lambda transaction: add("too late", transaction))
     await asyncio.to_thread(database.close)
-    again = ServiceDatabase.open(place(), FakeClock())
+    again = ServiceDatabase.open(either(), FakeClock())
     assert await names(again) == {"last"}
     await asyncio.to_thread(again.close)
 
@@ -177,9 +160,9 @@ async def test_a_reader_cannot_write(database: ServiceDatabase) -> None:
     assert await names(database) == set()
 
 
-async def test_a_write_takes_its_moment_when_its_turn_comes(place: Place) -> None:
+async def test_a_write_takes_its_moment_when_its_turn_comes(either: Either) -> None:
     clock = FakeClock()
-    database = ServiceDatabase.open(place(), clock)
+    database = ServiceDatabase.open(either(), clock)
     gate = Gate(database)
     await gate.reached()
     write = asyncio.ensure_future(database.write(lambda transaction: transaction.now))
@@ -255,18 +238,18 @@ async def test_conditions_may_ask_for_no_value_and_for_one_of_none(database: Ser
     assert found == [{"key_1"}, {"key_2"}, set(), {"key_1", "key_2"}, {"key_2"}, {"key_1", "key_2"}]
 
 
-async def test_a_sole_database_is_on_the_disk_once_it_is_closed(place: Place) -> None:
+async def test_a_sole_database_is_on_the_disk_once_it_is_closed(either: Either) -> None:
     def fail(transaction: Transaction) -> None:
         add("lost", transaction)
         raise RuntimeError
 
-    sole = SingleWriterDatabase.open(place(), FakeClock())
+    sole = SingleWriterDatabase.open(either(), FakeClock())
     await sole.write(lambda transaction: add("kept", transaction))
     with pytest.raises(RuntimeError):
         await sole.write(fail)
     assert await names(sole) == {"kept"}
     sole.close()
     sole.close()
-    later = ServiceDatabase.open(place(), FakeClock())
+    later = ServiceDatabase.open(either(), FakeClock())
     assert await names(later) == {"kept"}
     await asyncio.to_thread(later.close)

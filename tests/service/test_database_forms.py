@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,14 +12,17 @@ from runwatch.service.database import ServiceDatabase
 from runwatch.service.tables import problems, tenants
 from runwatch.service.tables.organization import audit
 from runwatch.service.transaction import Row, Transaction
+from tests.service.conftest import Either
 from tests.support.clock import FakeClock
+
+pytestmark = pytest.mark.representatives(key=lambda case: case["either"])
 
 WAIT_S = 60.0
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[ServiceDatabase]:
-    database = ServiceDatabase.open(tmp_path / "service.db", FakeClock())
+async def database(either: Either) -> AsyncIterator[ServiceDatabase]:
+    database = ServiceDatabase.open(either(), FakeClock())
     yield database
     await asyncio.to_thread(database.close)
 

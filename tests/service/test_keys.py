@@ -27,6 +27,7 @@ from tests.service.conftest import Json, Local, Serving, echo_body
 from tests.service.http.test_problem_responder import check, fields
 from tests.support.clock import START, FakeClock
 from tests.support.master_keys import MASTER_KEYS
+from tests.support.postgres import on_file
 from tests.support.timers import FakeTimers
 
 
@@ -205,6 +206,7 @@ async def test_a_lost_file_ends_the_key_that_was_in_it_and_no_other(serving: Ser
         assert await me(service, other["key"]) == other["api_key_id"]
 
 
+@on_file
 async def test_a_database_from_before_the_files_key_was_noted_keeps_its_owner(serving: Serving, data_dir: Path) -> None:
     async with serving() as service:
         first, tenant = service.key, (await service.get("/v1/account"))["tenant_id"]

@@ -19,6 +19,7 @@ from tests.service.sourcing import SECRET, model_arm, post, save
 from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
 from tests.support.model_server import DROP, HANG, ModelServer
+from tests.support.postgres import on_file
 from tests.support.scripted import Said
 
 SAID = Said(
@@ -219,6 +220,7 @@ async def test_a_call_under_way_is_hung_up_by_a_cancel_and_by_a_stop(serving: Se
     assert len(server.heard) == heard + 2
 
 
+@on_file
 async def test_key_prompt_and_output_stay_where_they_belong(
     serving: Serving, server: ModelServer, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -239,6 +241,7 @@ async def test_key_prompt_and_output_stay_where_they_belong(
     assert b"sentinel" not in database.read_bytes()
 
 
+@on_file
 async def test_a_statement_that_fails_is_told_without_its_values(
     serving: Serving, server: ModelServer, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -33,6 +33,7 @@ from tests.make_data_of_0_1_0 import unpack
 from tests.service.conftest import Json, Serving
 from tests.service.killed_migration import MOMENTS
 from tests.support.clock import FakeClock
+from tests.support.postgres import on_file
 from tests.support.schema import missing_revision, shape_of_file, shape_of_new
 
 NEXT = SCHEMA_VERSION + 1
@@ -427,6 +428,7 @@ def test_a_file_that_a_newer_version_migrated_is_refused_and_left_alone(
     assert path.read_bytes() == before
 
 
+@on_file
 async def test_a_file_whose_directory_another_service_holds_is_not_migrated(
     serving: Serving, path: Path, data_dir: Path
 ) -> None:

@@ -30,6 +30,7 @@ from tests.service.conftest import Local, Serving, serve_in_process, step
 from tests.service.http.test_problem_responder import check
 from tests.support.clock import FakeClock
 from tests.support.master_keys import MASTER_KEYS, master_keys, opened_service_file
+from tests.support.postgres import on_file
 
 SCRIPT = """
 import sys
@@ -187,6 +188,7 @@ def on_socket(service: Local) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=file.base_url, headers=headers, transport=transport, timeout=30)
 
 
+@on_file
 async def test_the_socket_of_a_killed_service_is_replaced_at_the_next_start(
     serving: Serving, data_dir: Path, start: list[Process]
 ) -> None:

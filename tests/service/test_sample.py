@@ -24,6 +24,7 @@ from tests.service.conftest import Json, Local, Serving, echo_body, serve_in_pro
 from tests.service.sampling import LEAST, all_runs, make, told_keys
 from tests.service.sourcing import post
 from tests.support.clock import START, FakeClock
+from tests.support.postgres import on_file
 
 shared_loop = pytest.mark.asyncio(loop_scope="module")
 
@@ -180,6 +181,7 @@ async def test_each_organization_has_a_key_that_opens_it_alone(sample: Local) ->
     }  # fmt: skip
 
 
+@on_file
 @shared_loop
 async def test_keys_are_in_one_private_file_and_nowhere_else(sample: Local) -> None:
     directory = sample.context.options.data_dir
@@ -224,6 +226,7 @@ async def test_a_past_is_made_once_and_what_came_later_stays(serving: Serving) -
         assert await all_runs(local) == [mine, *before]
 
 
+@on_file
 async def test_a_start_that_was_interrupted_leaves_nothing_half(serving: Serving, data_dir: Path) -> None:
     data_dir.mkdir()
     for name in ("sample.db", "sample.db-wal", "sample.db-shm"):

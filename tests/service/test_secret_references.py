@@ -10,6 +10,7 @@ import pytest
 from runwatch.service.routes import ENDPOINTS
 from tests.service.conftest import Json, Local, Serving, echo_body
 from tests.service.http.test_problem_responder import check, fields
+from tests.support.postgres import on_file
 
 CANARY = "sk-ant-api03-canary-5f1e7c2b9d40"
 KEYED = {"Idempotency-Key": "one"}
@@ -47,6 +48,7 @@ def bodies() -> list[tuple[str, str, Json]]:
     ]  # fmt: skip
 
 
+@on_file
 async def test_a_refused_secret_is_nowhere_in_the_data_directory(
     serving: Serving, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

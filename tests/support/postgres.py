@@ -16,7 +16,6 @@ import psycopg
 import pytest
 
 from runwatch.base.secrets.secret import Secret
-from runwatch.service.backends.backend import Backend
 from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.tables import SCHEMA_VERSION
 
@@ -89,8 +88,3 @@ def drop_database(data_dir: Path) -> None:
     """Remove a data directory's database, if it has one."""
     if name := _made.get(data_dir):
         run_sql(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-
-
-def backend_of(path: Path) -> Path | Backend:
-    """What a test opens in place of an SQLite file, by the choice of this run."""
-    return PostgresDatabase(database_for(path.parent), path.parent) if IS_CHOSEN else path
