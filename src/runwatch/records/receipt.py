@@ -102,8 +102,13 @@ class ProviderCall(Record):
 
     @property
     def is_dropped(self) -> bool:
-        """Whether the provider took the call and gave no answer. A call that was not sent has a known usage."""
+        """Whether the provider took the call and gave no answer."""
         return self.failure_kind == "network" and self.usage == UNKNOWN_USAGE
+
+    @property
+    def is_unreached(self) -> bool:
+        """Whether the provider did not take the call, so that its usage is known: none."""
+        return self.failure_kind == "network" and self.usage == "known"
 
 
 class ReceiptSlice(Record):

@@ -16,14 +16,17 @@ from runwatch.view.problems.explanation_texts import (
     CALL_ADVICE,
     CALL_WORDS,
     CHECK_ADVICE,
+    CHECK_WORDS,
     FAILURE_WORDS,
 )
 from runwatch.view.problems.explanations import explain_reason
-from runwatch.view.runs.check_results import describe_failure_class
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import SafeText, block, line
 
 _COMMAND: Final = re.compile(r"\brunwatch(?: [a-z][a-z-]*){2}")
+
+UNREACHED: Final = "nothing answered at the provider's address"
+"""What went wrong with a call of the kind ``network`` that was not sent."""
 
 _UNAVAILABLE: Final = frozenset({"check_unavailable", "internal"})
 """Reasons of a run whose check gave no verdict; other services have the second one for it."""
@@ -49,9 +52,10 @@ def provider_failure_text(call: ProviderCall) -> SafeText | None:
     kind = DROPPED if call.is_dropped else call.failure_kind
     if kind is not None:
         status = "" if call.http_status is None else f" (HTTP {call.http_status})"
-        return line(f"{FAILURE_WORDS.get(kind, kind)}{status}")
-    words = CALL_WORDS.get(call.outcome or "")
-    return None if words is None else line(words)
+        words = UNREACHED if call.is_unreached else FAILURE_WORDS.get(kind, kind)
+        return line(f"{words}{status}")
+    ended = CALL_WORDS.get(call.outcome or "")
+    return None if ended is None else line(ended)
 
 
 def last_failure_text(receipt: Receipt | None) -> SafeText | None:
@@ -60,10 +64,16 @@ def last_failure_text(receipt: Receipt | None) -> SafeText | None:
         return None
     check = _silent_check(receipt)
     if check is not None:
-        return describe_failure_class(check.failure_class, check.http_status)
+        return _check_failure_text(check)
     calls = _calls(receipt)
     is_told = receipt.reason not in _OF_CALLS | {"fallback_exhausted"}
     return provider_failure_text(calls[-1]) if calls and not is_told else None
+
+
+def _check_failure_text(check: RecordedCheck) -> SafeText:
+    status = "" if check.http_status is None else f" (HTTP {check.http_status})"
+    failure = check.failure_class or "it gave no reason"
+    return line(f"{CHECK_WORDS.get(failure, failure)}{status}")
 
 
 def _calls(receipt: Receipt | None) -> list[ProviderCall]:
