@@ -70,7 +70,7 @@ def emitted() -> Iterator[tuple[str, str]]:
     yield from (("reason", reason) for reason in REASONS)
     yield from (("failure of a call", kind) for kind in (*KINDS, "candidate_too_large", "internal", "dropped"))
     yield from (("end of a call", state) for state in (INTERRUPTED, CANCELLED_IN_FLIGHT, EXPIRED_IN_FLIGHT))
-    yield from (("end of an output", reason) for reason in INCOMPLETE)
+    yield from (("end of an output", reason) for reason in (*INCOMPLETE, "stop", "end_turn", "stop_sequence"))
     met = [OutboundError(kind).failure_class for kind in (*UNREACHABLE, "response_too_large")]
     own = ("authentication", "credential_unavailable", "http_error", "invalid_response", "internal")
     yield from (("failure of a check", word) for word in sorted({*met, *own}))

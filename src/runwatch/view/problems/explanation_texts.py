@@ -177,7 +177,7 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "rejected_by_check": (
         "The output check rejected the model's output, and the run's policy left nothing else to try.",
         "Read the verdict in the receipt: improve the task, or let the policy fall back to another saved model"
-        " (`--on-eval fallback`). `repair_retry` needs a saved skill.",
+        " (`--on-eval fallback`). `repair_retry` tries nothing without a saved skill.",
     ),
     "check_unavailable": (
         "The output check gave no verdict: its endpoint could not be called, failed, or answered something else. The"
@@ -294,7 +294,12 @@ DETAIL_TEXTS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "end of a call": ("Read the receipt: the call may be charged. Then submit again.", CALL_WORDS),
     "end of an output": (
         "Read the output with `runwatch runs result ID`. It is charged like any other.",
-        {reason: f"the output was {words}" for reason, words in INCOMPLETE.items()},
+        {
+            "stop": "the output is whole: the model ended it",
+            "end_turn": "the output is whole: the model ended it",
+            "stop_sequence": "the output ends at a text that was to end it",
+            **{reason: f"the output was {words}" for reason, words in INCOMPLETE.items()},
+        },
     ),
     "reaction of a policy": (
         "Read the verdicts in the receipt, `runwatch receipts show ID`.",
