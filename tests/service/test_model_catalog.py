@@ -83,7 +83,12 @@ async def test_a_catalog_entry_is_whole(local: Local) -> None:
                 },
             },
         },
-        "connection": {"access_lane": "byok", "commercial_owner": "customer", "connection_id": connection_id},
+        "connection": {
+            "access_lane": "byok",
+            "commercial_owner": "customer",
+            "connection_id": connection_id,
+            "display_name": "Lab",
+        },
         "deployment": {name: value for name, value in row.items() if name != "connection_id"},
         "provenance": {
             "schema_version": "1",

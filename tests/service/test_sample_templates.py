@@ -67,6 +67,7 @@ async def test_testing_and_syncing_the_untested_connection_opens_the_byok_templa
         "access_lane": "byok",
         "commercial_owner": "customer",
         "connection_id": untested["connection_id"],
+        "display_name": untested["display_name"],
     }
     begun = await apply(sample, template_id="byok-open-model")
     proved = await application(sample, begun["application_id"])

@@ -42,6 +42,8 @@ async def test_what_a_live_run_costs_is_charged_counted_and_told(serving: Servin
         assert used["totals"]["usd"] == used["by_arm"][0]["usd"] == used["by_key"][0]["usd"] == 0.14
         assert used["by_arm"][0]["arm_id"] == used["by_key"][0]["top_arms"][0]["arm_id"] == made["arm_id"]
         assert used["by_key"][0]["api_key_id"] == await me(local)
+        assert (used["by_arm"][0]["display_name"], used["by_arm"][0]["connection_name"]) == ("Tiny", "Lab")
+        assert used["by_key"][0]["display_name"]
         rows = await settled(local, hook["webhook_id"], 2)
         assert [row["execution_id"] for row in rows] == [second, first]
         assert all("greeting" not in taken.body.decode() for taken in receiver.taken)

@@ -164,6 +164,8 @@ async def test_usage_counts_the_final_runs_of_its_period_and_organization(local:
     assert not shown.unknown()
     assert raw["period"] == {"from": "2026-11-01", "to": "2026-11-30"}
     expected = report(RECEIPTS, owners)
+    for key in expected["by_key"]:
+        key["display_name"] = "owner"
     assert dumps({name: raw[name] for name in expected}) == dumps(expected)
     assert await local.get("/v1/usage") == answer.json()
     days = {"from": "2026-10-31", "to": "2026-11-20"}

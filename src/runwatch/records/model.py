@@ -165,11 +165,15 @@ class Offering(Record):
 
 
 class CatalogConnection(Record):
-    """Who pays for a catalog entry, and the connection it uses; pooled entries have none."""
+    """Who pays for a catalog entry, and the connection it uses; pooled entries have none.
+
+    ``display_name`` is not in the specification.
+    """
 
     access_lane = text("access_lane")
     commercial_owner = text("commercial_owner")
     connection_id = text("connection_id")
+    display_name = text("display_name")
 
 
 class CatalogSource(Record):

@@ -33,7 +33,11 @@ class UsageTotals(Record):
 
 
 class ArmUsage(Record):
+    """The usage of one saved model; the names are not in the specification."""
+
     arm_id = text("arm_id")
+    display_name = text("display_name")
+    connection_name = text("connection_name")
     selected_count = integer("selected_count")
     fallback_count = integer("fallback_count")
     input_tokens = integer("input_tokens")
@@ -55,7 +59,10 @@ class DayUsage(Record):
 
 
 class KeyUsage(UsageTotals):
+    """The usage of one key; its name is not in the specification."""
+
     api_key_id = text("api_key_id")
+    display_name = text("display_name")
     by_day = many(DayUsage, "by_day")
     top_arms = many(ArmUsage, "top_arms")
 

@@ -19,9 +19,11 @@ from runwatch.service.execution import run_owners
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.streamed_lists import PART_ROWS, stream_parts
+from runwatch.service.models.arm_json import arms_json
 from runwatch.service.organization import eval_summary, proposals, usage
 from runwatch.service.organization.period import ServicePeriod, read_period, read_window
-from runwatch.service.tables import receipts
+from runwatch.service.tables import api_keys, receipts
+from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Row, Transaction, pick
 
 EXPORT_VERSION: Final = "aud2.v1"
@@ -29,10 +31,23 @@ EXPORT_VERSION: Final = "aud2.v1"
 
 
 def read_usage(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
-    """Return the usage of the organization's final runs of a period: in total, by arm, by day and by key."""
+    """Return the usage of the organization's final runs of a period: in total, by arm, by day and by key.
+
+    The present names of arms, of their connections and of keys are not in the specification.
+    """
     period = read_period(call.query, transaction.now)
-    found = run_owners.with_owners(transaction, _receipts(transaction, call.tenant_id, period))
-    return {"period": period.read_form, **usage.report(found)}
+    report = usage.report(run_owners.with_owners(transaction, _receipts(transaction, call.tenant_id, period)))
+    arm_ids = tuple(form["arm_id"] for form in report["by_arm"])
+    known = {arm["arm_id"]: arm for arm in arms_json(transaction, transaction.list_all(arms, {"arm_id": arm_ids}))}
+    for form in report["by_arm"]:
+        arm = known.get(form["arm_id"], {})
+        form |= {name: arm[name] for name in ("display_name", "connection_name") if arm.get(name)}
+    key_ids = tuple(form["api_key_id"] for form in report["by_key"])
+    keys = {row["api_key_id"]: row for row in transaction.list_all(api_keys, {"api_key_id": key_ids})}
+    for form in report["by_key"]:
+        if form["api_key_id"] in keys:
+            form["display_name"] = keys[form["api_key_id"]]["display_name"]
+    return {"period": period.read_form, **report}
 
 
 def read_eval_summary(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:

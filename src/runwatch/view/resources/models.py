@@ -46,7 +46,7 @@ def catalog_sections(prefix: str = "") -> tuple[SectionSpec, ...]:
 
     parts = (
         ("Model", "model", "model_key publisher_id family release lifecycle:status capabilities release_license"),
-        ("Who pays", "connection", "access_lane commercial_owner connection_id"),
+        ("Who pays", "connection", "access_lane commercial_owner connection_id display_name"),
         ("Source", "source", "source_id source_kind"),
         ("Offering", "offering", "data_classes protocol_profile auth_scheme location route pricing_basis"
          " fallback_policy tested_at:time resolved_upstream_ref resolution_evidence_ref served_variant"),
@@ -74,6 +74,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     columns=(
         column("model|model_key=model.model_key", min_cells=23, max_cells=44),
         column("name=arm_registration_template.display_name", hide_order=3, min_cells=10),
+        column("connection|connection_name=connection.display_name", hide_order=3, min_cells=10, hide_if_empty=True),
         column("source|source_id=source.source_id", hide_order=6, min_cells=11),
         column("lane|access_lane=connection.access_lane", hide_order=7, min_cells=8),
         column(

@@ -32,13 +32,13 @@ def _as_text(value: object, _: RenderContext) -> CellText:
     return block(value if isinstance(value, str) else json_text(value))
 
 
-def _count_lines(names: str) -> tuple[ComputedLine, ...]:
-    """Declare a line for each count that only some services send; it is left out where there is no count."""
+def _optional_lines(names: str) -> tuple[ComputedLine, ...]:
+    """Declare a line for each count or name that only some services send; it is left out where there is none."""
 
     def declare(name: str) -> ComputedLine:
         def draw(_: Any, item: Record, __: RenderContext) -> CellText | None:
-            count = item.raw.get(name)
-            return line(count) if isinstance(count, int) and not isinstance(count, bool) else None
+            value = item.raw.get(name)
+            return line(value) if isinstance(value, (int, str)) and not isinstance(value, bool) else None
 
         return ComputedLine(name, draw, lambda _: name)
 
@@ -125,20 +125,25 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
         SectionSpec(
             "Arm",
             (
-                *member_lines("arm_id usd:usd selected_count fallback_count input_tokens output_tokens"),
-                *_count_lines("unknown_calls unknown_token_calls estimated_calls"),
+                *member_lines("arm_id"), *_optional_lines("display_name connection_name"),
+                *member_lines("usd:usd selected_count fallback_count input_tokens output_tokens"),
+                *_optional_lines("unknown_calls unknown_token_calls estimated_calls"),
             ),
             each="by_arm", item=ArmUsage, names="arm_id",
         ),
         SectionSpec(
-            "Key", member_lines(f"api_key_id {_TOTALS} top_arms by_day"), each="by_key", item=KeyUsage,
-            names="api_key_id",
+            "Key",
+            (
+                *member_lines("api_key_id"), *_optional_lines("display_name"),
+                *member_lines(f"{_TOTALS} top_arms by_day"),
+            ),
+            each="by_key", item=KeyUsage, names="api_key_id",
         ),
         SectionSpec(
             "Day",
             (
                 *member_lines("date executions usd:usd platform_usd:usd passthrough_usd:usd"),
-                *_count_lines("unknown_calls estimated_calls"),
+                *_optional_lines("unknown_calls estimated_calls"),
             ),
             each="by_day", item=DayUsage, names="date",
         ),
