@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from runwatch.view.actions.sources import CONNECT_WITH_KEY
+from runwatch.records.source import SourceConnection
+from runwatch.view.actions.sources import CONNECT_WITH_KEY, DISCONNECT, ROTATE
 from runwatch.view.spec.action import PageResult
 
 SERVER = {"source_id": "openai_compatible", "auth_scheme": "none", "endpoint": {"base_url": "http://127.0.0.1:1234/v1"}}
@@ -26,3 +27,22 @@ def test_a_connected_server_is_told_and_named_as_it_is(state: dict[str, Any], na
     assert mutation is not None
     assert mutation.fields[0].start(entered) == name
     assert mutation.sentence(entered).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words"),
+    [
+        ("none", ("It is called without a key until then.", "for good. Its models")),
+        ("api_key", ("and destroys its key",)),
+    ],
+)
+def test_a_connection_without_a_key_is_told_nothing_of_the_key_it_has(scheme: str, words: tuple[str, ...]) -> None:
+    connection = SourceConnection({"connection_id": "conn_1", "display_name": "Box", "auth_scheme": scheme})
+    told = " ".join(action.mutation.sentence(connection) for action in (ROTATE, DISCONNECT) if action.mutation)
+    assert all(each in told for each in words)
+
+
+def test_what_a_disconnection_disables_is_named() -> None:
+    assert DISCONNECT.mutation is not None
+    told = DISCONNECT.mutation.summarize({"effects": {"arms": [], "model_deployments": ["mdep_1", "mdep_2"]}})
+    assert list(told) == [("saved models disabled", "none"), ("models disabled", "mdep_1, mdep_2")]

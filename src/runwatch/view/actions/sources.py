@@ -24,6 +24,9 @@ from runwatch.view.spec.action import (
 )
 from runwatch.view.text.safe_text import line
 
+_DISABLED: Final = {"arms": "saved models", "model_deployments": "models"}
+"""Words for what a disconnection disables."""
+
 _NAMED: Final = 8
 """Most names of models to show."""
 
@@ -78,6 +81,16 @@ def _usual_name(entered: PageResult) -> str:
 
 def _keyed(connection: SourceConnection) -> str:
     return ", which takes no key" if connection.auth_scheme == KEYLESS else " with its key"
+
+
+def _with_its_key(connection: SourceConnection) -> str:
+    return "" if connection.auth_scheme == KEYLESS else " and destroys its key"
+
+
+def _until_then(connection: SourceConnection) -> str:
+    if connection.auth_scheme == KEYLESS:
+        return "It is called without a key until then."
+    return "The key in use stays in use until then."
 
 
 def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
@@ -160,7 +173,13 @@ def _names(names: Sequence[str]) -> str:
 
 def _effects(answer: Any) -> list[tuple[str, str]]:
     effects = answer.get("effects") if isinstance(answer, Mapping) else None
-    return [(str(name), str(value)) for name, value in effects.items()] if isinstance(effects, Mapping) else []
+    if not isinstance(effects, Mapping):
+        return []
+    return [
+        (f"{_DISABLED.get(str(name), str(name))} disabled", _names([str(one) for one in ids]) or "none")
+        for name, ids in effects.items()
+        if isinstance(ids, list)
+    ]
 
 
 SYNC: Final = ResourceAction[SourceConnection](
@@ -226,10 +245,9 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
     "rotate_with", "Give it the entered key", "",
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdRotate",
-        sentence=lambda it: f"Gives connection {it.subject.id} the key that was entered, in place of the one it has."
-        " No model of it can run until a test has passed with the new key.",
+        sentence=lambda it: f"Gives connection {it.subject.id} the key that was entered, for all later calls. No model"
+        " of it can run until a test has passed with the new key.",
         confirm_label="Use the new key",
-        cancel_label="Keep the old key",
         members=lambda it: {"handoff_intent_id": it.state.get("handoff_intent_id")},
         request="source.RotateRequest",
         invalidates=(SourceConnection,),
@@ -320,8 +338,7 @@ ROTATE: Final = ResourceAction[SourceConnection](
     mutation=Mutation(
         operation="postSourceCredentialHandoffs",
         sentence=lambda it: f"Asks for a private page on which another key for {it.display_name or it.id} is entered."
-        " The key in use stays in use until then. No key is ever typed here.",
-        cancel_label="Keep its key",
+        f" {_until_then(it)} No key is ever typed here.",
         members=_same_endpoint,
         request="source.HandoffRequest",
         private_page=_handoff_page("enter another key of the source", ROTATE_TO_KEY),
@@ -334,7 +351,7 @@ DISCONNECT: Final = ResourceAction[SourceConnection](
     enabled_when=_is_on, off_because="It is disconnected already.",
     mutation=Mutation(
         operation="deleteSourceConnectionsByConnectionId",
-        sentence=lambda it: f"Disconnects {it.display_name or it.id} for good and destroys its key. Its models and the"
+        sentence=lambda it: f"Disconnects {it.display_name or it.id} for good{_with_its_key(it)}. Its models and the"
         " saved models that use them are disabled with it.",
         cancel_label="Keep it connected",
         invalidates=(SourceConnection, Deployment, CatalogEntry, Arm),
