@@ -166,7 +166,7 @@ async def open_run(console: NavigatingApp, text: str) -> None:
         return
 
     async def read() -> None:
-        from runwatch.tui.screens.runs.add_runs import add_to_watch_list
+        from runwatch.tui.screens.runs.add_runs import add_to_watch_list, shown_id
 
         outcome = await add_to_watch_list(session, text)
 
@@ -174,7 +174,8 @@ async def open_run(console: NavigatingApp, text: str) -> None:
             # Do not navigate if the user has left this screen in the meantime.
             if outcome.is_found and console.screen is before:
                 await console.open_run(text)
-            console.console_screen.notify_user(f"{text}: {outcome.words}", Role.PLAIN if outcome.is_found else Role.BAD)
+            role = Role.PLAIN if outcome.is_found else Role.BAD
+            console.console_screen.notify_user(f"{shown_id(text)}: {outcome.words}", role)
 
         run_in_app(console, tell, "opening a run")
 

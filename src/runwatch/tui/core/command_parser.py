@@ -84,7 +84,7 @@ def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSugge
     if command.needs_argument and not argument:
         raise CommandError(f"{command.name} needs {command.argument_name}")
     if argument and command.known and argument not in command.known:
-        parts = {part: value for value in command.known for part in (*value.split("-"), value)}
+        parts = {part: value for value in reversed(command.known) for part in (*value.split("-"), value)}
         near = parts.get(closest_word(argument, parts) or "")
         meant = f"did you mean {near}?" if near else f"known: {', '.join(command.known)}"
         raise CommandError(f"no {command.name} {argument}; {meant}")

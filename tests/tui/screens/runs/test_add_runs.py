@@ -89,6 +89,14 @@ async def test_nothing_that_a_terminal_acts_on_comes_in(service: ScriptedService
         assert is_clean(text)
 
 
+async def test_the_ids_are_edited_in_the_editor(service: ScriptedService, tmp_path: Path) -> None:
+    async with console(service, tmp_path) as driven:
+        await driven.press("a")
+        assert "ctrl+e editor" in driven.text
+        await driven.press("ctrl+e")
+        await driven.shows("No editor is set. Set VISUAL or EDITOR to a command.")
+
+
 async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path: Path) -> None:
     service = ScriptedService(runs=[run("ex_live01", "running")])
     service.say("GET", "/v1/executions/ex_later04", Said(503, problem("internal", status=503)))
@@ -99,10 +107,15 @@ async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path:
         assert await added(driven) == ["ex_later04"]
 
 
-async def test_a_key_is_not_added_and_is_named_by_its_kind(tmp_path: Path, service: ScriptedService) -> None:
+async def test_a_key_is_not_added_nor_shown_and_is_named_by_its_kind(tmp_path: Path, service: ScriptedService) -> None:
     async with console(service, tmp_path) as driven:
+        await driven.press("colon")
+        await paste(driven, "open sk-ant-api03-canary-5f1e7c2b9d40")
+        await driven.press("enter")
+        await driven.shows("(a key, not shown): not added: looks like a key of a model provider")
+        assert "canary" not in driven.text
         outcome = await add_to_watch_list(driven.session, "sk-ant-api03-canary-5f1e7c2b9d40")
-        assert outcome.words.startswith("not added: execution_id: Looks like a key of a model provider.")
+        assert outcome.words == "not added: looks like a key of a model provider"
         assert await added(driven) == []
 
 

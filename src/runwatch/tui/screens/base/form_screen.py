@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.binding import Binding, BindingType
@@ -19,8 +20,8 @@ from runwatch.base.json import encode_body
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
-from runwatch.tui.terminal.editor import EditorError, edit_text, editor_command
+from runwatch.tui.flows.edited_text import edit_field
+from runwatch.tui.shell.console_screen import CoveringScreen
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.form_fields import FormFields
@@ -198,7 +199,9 @@ class FormScreen(CoveringScreen):
     def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
 
         event.stop()
-        start_worker(self, edit_field(self, event.field), "writing in the editor", group="editor", exclusive=True)
+        told = partial(self.notify_user, role=Role.WARN)
+        work = edit_field(self.console, event.field, told)
+        start_worker(self, work, "writing in the editor", group="editor", exclusive=True)
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         """Open the dialog, or close the form."""
@@ -375,13 +378,3 @@ class FormScreen(CoveringScreen):
             found = ((offer.value(record), offer.name(record)) for record in records)
             self.fields.offer(id, {word: name for word, name in found if word})
         self.show_request()
-
-
-async def edit_field(screen: ConsoleScreen, field: MultilineInput) -> None:
-    """Edit a field's text in the editor, or show why that fails."""
-    environment = screen.console.launch.environment
-    try:
-        command = editor_command(environment)
-        field.take(await edit_text(screen.console, command, field.text, environment))
-    except EditorError as error:
-        screen.notify_user(" ".join(word for word in (f"{error}.", error.hint) if word), Role.WARN)

@@ -13,6 +13,7 @@ from textual.containers import Horizontal
 from textual.widgets import Static, TextArea
 
 from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError, NoResponseError, RateLimitedError
+from runwatch.base.secrets.secret_patterns import find_known_key
 from runwatch.base.text import cell_width
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.key_bindings import make_bindings
@@ -20,10 +21,12 @@ from runwatch.tui.core.messages import WorkerFailed
 from runwatch.tui.core.rendering import StyledSpan, cut_spans, label_span, to_content
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.edited_text import edit_field
+from runwatch.tui.shell.console import Console
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.tui.widgets.inputs.button import TextButton
-from runwatch.tui.widgets.inputs.text_area import SafeTextArea
+from runwatch.tui.widgets.inputs.text_area import MultilineInput
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.panes.dialog import Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
@@ -31,6 +34,8 @@ from runwatch.view.text.format import state_label
 from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
 from runwatch.view.text.pasted_text import find_ids, strip_controls
 from runwatch.view.text.safe_text import elide_middle, fit, line
+
+_A_KEY: Final = "(a key, not shown)"
 
 ID_CELLS: Final = 40
 """Maximum width of an id in the list of outcomes; a longer one is cut in the middle."""
@@ -82,12 +87,23 @@ async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:
         ):
             await session.watch_list.add(session.scope, [run_id])
             return AddedRun(run_id, f"added, not read yet: {error.title}", Role.WARN)
-        why = error.detail if isinstance(error, InvalidRequestError) else error.title
+        why = _first_words(error.errors[0]["message"]) if isinstance(error, InvalidRequestError) else error.title
         return AddedRun(run_id, f"not added: {why}", Role.BAD)
     await session.watch_list.add(session.scope, [run.id or run_id])
     if run.id:
         store_record(session, run)
     return AddedRun(run_id, "added", status=run.status, is_found=True)
+
+
+def _first_words(message: str) -> str:
+    """Return the first sentence of a rule's message, to follow a colon."""
+    first = message.partition(". ")[0].rstrip(".")
+    return first[:1].lower() + first[1:]
+
+
+def shown_id(run_id: str) -> str:
+    """Return an id as it may be shown: not if it is a key that was pasted by mistake."""
+    return _A_KEY if find_known_key(run_id) else run_id
 
 
 class AddRunsDialog(Dialog[str | None]):
@@ -102,8 +118,7 @@ class AddRunsDialog(Dialog[str | None]):
     BINDINGS = make_bindings("sheet.leave")
     DEFAULT_CSS = """
     AddRunsDialog {
-        & TextArea {
-            height: 6;
+        & MultilineInput {
             margin-bottom: 1;
             background: $background;
             color: $role-plain;
@@ -127,7 +142,8 @@ class AddRunsDialog(Dialog[str | None]):
         """Create the header bar, the help, the input, the outcomes and the buttons."""
         yield from super().compose()
         title = line(f"Add runs on {line(self._session.target.profile)}")
-        with Pane(edge=BorderText(title=title, counters=(label_span("tab moves  esc cancels"),))):
+        keys = f"tab moves  {get_app(self).keys.shown('text.editor')} editor  esc cancels"
+        with Pane(edge=BorderText(title=title, counters=(label_span(keys),))):
             yield Static(to_content(line(_HELP), Role.QUIET))
             yield _Paste(id="ids")
             yield _Outcomes(id="outcomes")
@@ -144,6 +160,12 @@ class AddRunsDialog(Dialog[str | None]):
         event.stop()
         self._count()
 
+    def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
+        event.stop()
+        console = self.app
+        assert isinstance(console, Console)
+        start_worker(self, edit_field(console, event.field, self._say), "writing in the editor", group="editor")
+
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         event.stop()
         if event.button.id == "add":
@@ -154,11 +176,14 @@ class AddRunsDialog(Dialog[str | None]):
     def on_worker_failed(self, message: WorkerFailed) -> None:
         """Show why the ids could not be added."""
         message.stop()
-        self.query_one(Pane).set_border_text(age=((line(message.error), Role.BAD),))
+        self._say(str(message.error))
 
     def action_leave(self) -> None:
         """Leave; runs already added stay added."""
         self.dismiss(self._found)
+
+    def _say(self, problem: str) -> None:
+        self.query_one(Pane).set_border_text(age=((line(problem), Role.BAD),))
 
     @property
     def _ids(self) -> list[str]:
@@ -182,12 +207,8 @@ class AddRunsDialog(Dialog[str | None]):
         self.query_one("#leave", TextButton).focus()
 
 
-class _Paste(SafeTextArea):
-    """The input for ids: ``tab`` leaves it, and control characters are removed."""
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id, compact=True, show_line_numbers=False, highlight_cursor_line=False)
-        self.cursor_blink = False
+class _Paste(MultilineInput):
+    """The input for ids: control sequences of a pasted text are removed as a whole."""
 
     async def _on_paste(self, event: events.Paste) -> None:
         # Textual calls the area's own method next.
@@ -222,8 +243,8 @@ class _Outcomes(LineList):
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         glyphs, run_id = get_app(self).glyphs, self._ids[index]
-        ids = min(max(cell_width(line(each)) for each in self._ids), ID_CELLS)
-        name = fit(elide_middle(line(run_id, None), ids, glyphs.ellipsis), ids)
+        ids = min(max(cell_width(line(shown_id(each))) for each in self._ids), ID_CELLS)
+        name = fit(elide_middle(line(shown_id(run_id), None), ids, glyphs.ellipsis), ids)
         outcome = self._told.get(run_id)
         pieces = (label_span("waiting"),) if outcome is None else outcome.shown(glyphs)
         room = max(0, width - ids - 4)
