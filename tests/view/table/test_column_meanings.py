@@ -8,11 +8,12 @@ import pytest
 
 from runwatch.view.problems.activity import ACTIVITY
 from runwatch.view.reports.profile_usage import PROFILE_USAGE, READ
+from runwatch.view.resources.problem_codes import PROBLEM_CODES
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.column_meanings import _OWN, MEMBER, column_meaning, column_sections
 
-LISTS = (*RESOURCES, PROFILE_USAGE, ACTIVITY)
+LISTS = (*RESOURCES, PROFILE_USAGE, ACTIVITY, PROBLEM_CODES)
 
 
 @pytest.mark.parametrize("spec", LISTS, ids=lambda spec: spec.name)

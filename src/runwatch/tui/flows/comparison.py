@@ -103,6 +103,8 @@ class CompareScreen(CoveringScreen):
         if value is not None:
             text = copied_fields({"path": value.path, "left": value.left, "right": value.right})
             await self.console.copy_text(text, line("both values"), several_lines=True)
+        else:
+            self.nothing_to_copy()
 
     def _show(self) -> None:
         values, view = self._values, self.query_one(DiffView)

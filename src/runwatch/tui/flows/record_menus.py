@@ -39,7 +39,7 @@ def open_copy_menu(screen: RecordScreen) -> None:
     """Open the menu of what can be copied from the record at the cursor."""
     row = screen.row
     if row is None:
-        screen.notify_user("Nothing to copy.", Role.WARN)
+        screen.nothing_to_copy()
         return
     console = screen.console
     offered = list_copy_options(screen.spec, row.subject, is_foreign=console.has_file, socket=console.local_socket)

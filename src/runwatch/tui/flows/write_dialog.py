@@ -183,7 +183,9 @@ class WriteDialog:
         text = "".join(piece for piece, _ in pieces)
         closes = is_read_later and text.count("\n") < NOTICE_LINES and all(role != Role.WARN for _, role in pieces)
         if closes:
-            words = f" {self._screen.console.glyphs.dot} ".join(" ".join(part.split()) for part in text.split("\n"))
+            # What is new comes first, so that a narrow window cuts the id.
+            done, *news = (" ".join(part.split()) for part in text.split("\n"))
+            words = f" {self._screen.console.glyphs.dot} ".join((*news, done))
             self._notice = f"{self._title()}: {words}", Role.GOOD
         self.dialog.finish(told, closes=closes)
 

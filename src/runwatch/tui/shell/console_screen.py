@@ -255,6 +255,10 @@ class ConsoleScreen(Screen[None]):
         for status in self.query(StatusBar):
             status.say(((line(notice), role),))
 
+    def nothing_to_copy(self) -> None:
+        """Say that a key for copying has nothing here."""
+        self.notify_user("Nothing to copy.", Role.WARN)
+
     def connected_session(self) -> ServiceSession | None:
         """Return the session; without one, show the reason."""
         session = self.console.session

@@ -184,6 +184,14 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
         "instance": "id to quote to support, which finds what happened by it",
         "title": "the service's short text",
     },
+    "codes": {
+        "code": "what went wrong, as the service or runwatch names it",
+        "count": "number of problems with this code",
+        "first": "when it happened first",
+        "last": "when it happened last",
+        "paths": "number of different paths",
+        "profiles": "number of profiles",
+    },
     "requests": {
         "time": "when it was sent, by this machine's clock",
         "status": "HTTP status, or why no response came",

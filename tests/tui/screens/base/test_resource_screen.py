@@ -54,6 +54,15 @@ async def test_a_value_that_nothing_has_is_answered_with_the_nearest_one(tmp_pat
         await driven.shows("did you mean status=running?")
 
 
+@pytest.mark.parametrize(
+    ("place", "key"), [("arms", "y"), ("arms", "Y"), ("problems", "y"), ("problems", "Y"), ("tail", "y")]
+)
+async def test_a_key_that_has_nothing_to_copy_says_so(tmp_path: Path, place: str, key: str) -> None:
+    async with console(ScriptedService(account=account()), tmp_path, open_at=place) as driven:
+        await driven.press(key)
+        await driven.shows("Nothing to copy.")
+
+
 async def test_esc_ends_what_was_begun_and_never_leaves_a_view_that_was_named(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="receipts") as driven:
         await driven.press("1")

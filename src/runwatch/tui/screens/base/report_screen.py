@@ -168,6 +168,8 @@ class ReportScreen(PeriodScreen):
         focused = self.focused
         if isinstance(focused, DetailView) and focused.value:
             await self.console.copy_text(copied_word(focused.value.strip()), line("value under the cursor"))
+        else:
+            self.nothing_to_copy()
 
     def action_raw(self) -> None:
         self._is_raw = not self._is_raw

@@ -471,6 +471,8 @@ class ResourceScreen(ListScreen, RecordScreen):
         row = self.row
         if row is not None:
             await self.console.copy_text(copied_word(row.id), line(f"{self.spec.singular} id"))
+        else:
+            self.nothing_to_copy()
 
     def action_copy_menu(self) -> None:
         from runwatch.tui.flows.record_menus import open_copy_menu

@@ -215,6 +215,7 @@ class ProblemsScreen(ResourceScreen):
         """Copy the instance."""
         row = self.row
         if row is None:
+            self.nothing_to_copy()
             return
         instance = row.subject.problem.instance
         if instance:
@@ -224,7 +225,10 @@ class ProblemsScreen(ResourceScreen):
 
     def action_copy_menu(self) -> None:
         """Copy the support block."""
-        self.panel.action_copy_menu()
+        if self.row is None:
+            self.nothing_to_copy()
+        else:
+            self.panel.action_copy_menu()
 
     def action_export(self) -> None:
         """Export the support bundle of the problem under the cursor, or the rows."""

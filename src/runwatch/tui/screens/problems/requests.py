@@ -61,6 +61,8 @@ class RequestsScreen(ResourceScreen):
         if self.entry is not None:
             query = f"?{self.entry.query}" if self.entry.query else ""
             await self.console.copy_text(copied_word(f"{self.entry.path or ''}{query}"), line("path"))
+        else:
+            self.nothing_to_copy()
 
     async def action_copy_curl(self) -> None:
         """Copy a curl command that repeats the request, or show why there is none."""

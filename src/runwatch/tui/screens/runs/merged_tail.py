@@ -221,6 +221,8 @@ class MergedTailScreen(EventScreen):
         run_id = self._run_under_cursor()
         if run_id:
             await self.console.copy_text(copied_word(run_id), line("run id"))
+        else:
+            self.nothing_to_copy()
 
     def action_open_run(self) -> None:
         """Open the run whose event is under the cursor."""

@@ -223,6 +223,8 @@ class SettingsScreen(ConsoleScreen):
         row = self.row
         if row is not None and row.edits:
             await self.console.copy_text(copied_word(row.edits), line("key of the setting"))
+        else:
+            self.nothing_to_copy()
 
     def on_panel_closed(self, message: PanelClosed) -> None:
         message.stop()

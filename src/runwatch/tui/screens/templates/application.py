@@ -140,6 +140,8 @@ class ApplicationScreen(CoveringScreen):
         value = self.query_one(DetailView).value
         if value:
             await self.console.copy_text(copied_word(value), line("value"), several_lines=True)
+        else:
+            self.nothing_to_copy()
 
     def action_show_actions(self) -> None:
         """Show the available actions, and why others are unavailable."""
