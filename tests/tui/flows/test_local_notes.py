@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.binding import ActiveBinding
 
 from runwatch.base.errors import DataError
 from runwatch.records.run import Run
@@ -86,6 +87,47 @@ async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) ->
         assert await kept(driven) == {
             (noon.LIVE, "label", "both"), (noon.QUEUED, "label", "both"), (noon.LIVE, "note", "stays"),
         }  # fmt: skip
+
+
+async def test_backspace_undoes_labels_marks_and_filters_the_last_first(tmp_path: Path) -> None:
+    def is_offered() -> bool:
+        return any(active.binding.id == "screen.undo" and active.enabled for active in bindings())
+
+    def bindings() -> list[ActiveBinding]:
+        return list(driven.app.screen.active_bindings.values())
+
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21")
+        assert not is_offered()
+        await write(driven, noon.LIVE, "one")
+        await write(driven, noon.LIVE, " two")
+        await driven.shows("one two")
+        assert is_offered()
+        await driven.press("space", "slash")
+        await driven.type("is:livex")
+        await driven.press("backspace", "enter")
+        await driven.until(lambda: len(driven.table.rows) == 3, "the filter")
+        await driven.press("backspace")
+        await driven.shows("undone: filter is:live")
+        await driven.until(lambda: len(driven.table.rows) == 9, "all rows")
+        assert driven.table.marks
+        await driven.press("backspace")
+        await driven.shows("undone: the marks")
+        assert not driven.table.marks
+        await driven.press("backspace", "backspace")
+        await driven.until(lambda: not is_offered(), "nothing to undo any more")
+        await driven.hides("one two")
+        assert await kept(driven) == set()
+
+
+async def test_undoing_leaves_what_another_console_wrote(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21")
+        await write(driven, noon.LIVE, "mine")
+        await elsewhere(driven, noon.LIVE, "theirs")
+        await driven.press("backspace")
+        await driven.shows("label of 8f21…9b7e: 1 of 1 changed meanwhile and stay")
+        assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
 
 
 async def test_leaving_the_editor_changes_nothing(tmp_path: Path) -> None:

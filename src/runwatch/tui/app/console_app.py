@@ -48,6 +48,7 @@ from runwatch.tui.screens.registry import (
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
 from runwatch.tui.shell.key_queue import KeyHandled, KeyQueue
 from runwatch.tui.shell.launch_options import LaunchOptions as LaunchOptions
+from runwatch.tui.shell.undo_stack import UndoStack
 from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
 from runwatch.tui.sources.store_source import StoreSource
@@ -132,6 +133,7 @@ class ConsoleApp(NavigatingApp):
         self.run_draft = None
         self.recent_commands = []
         self.splits = {}
+        self.undo = UndoStack()
         self.notices: Final = StartupNotices(self)
         self._bell = RunNotifier(self)
         self._sought: tuple[str, str] | None = None
@@ -508,6 +510,7 @@ class ConsoleApp(NavigatingApp):
                 self.session.live.stop_list(record)
         self.session, self.profile_name, self._listed = session, session.target.profile, ()
         self.failure = None
+        self.undo.clear()
         start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes")
         start_worker(self, self.pins.load(session), "reading pins", group="pins", exclusive=True)
 

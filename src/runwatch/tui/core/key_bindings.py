@@ -134,6 +134,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.time", "t", "time", "Show times as relative, local or UTC."),
     _action("screen.full", "z", "full screen", "Show this pane full screen."),
     _action("screen.preview", "p", "preview", "Show or hide the detail beside the list."),
+    _action("screen.undo", "backspace", "undo", "Undo the last label, note, decision, mark or filter."),
     _action("screen.jump", "semicolon", "jump", "Show a label on every pane, tab, link and row; its letters go there."),
     _action(
         "screen.smaller", "{", "smaller", "Make this pane smaller; the border can be dragged too.", "resize_pane(-1)"

@@ -20,6 +20,8 @@ from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.tui.core.rendering import label_span, to_content
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.shell.console_screen import RowScreen
+from runwatch.tui.shell.undo_stack import LocalChange
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.tui.widgets.panes.overlay import Overlay
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from runwatch.store.repositories.notes import NotePurpose
     from runwatch.store.session import ServiceSession
     from runwatch.tui.shell.console import Console
-    from runwatch.tui.shell.console_screen import ConsoleScreen, RowScreen
+    from runwatch.tui.shell.console_screen import ConsoleScreen
 
 _PURPOSES: Final[tuple[NotePurpose, ...]] = ("label", "note")
 
@@ -166,6 +168,32 @@ async def _editor(screen: RowScreen, session: ServiceSession, run_ids: Sequence[
     return NoteEditor(screen.console, line(f"Label of {labelling.about}"), labelling.texts, labelling.keep)
 
 
+class _Written(NamedTuple):
+    """A text that was replaced, and by which one."""
+
+    kind: str
+    record_id: str
+    purpose: NotePurpose
+    before: str
+    after: str
+
+
+def _make_undoable(console: Console, session: ServiceSession, name: str, written: Sequence[_Written]) -> None:
+    """Make written texts undoable, except those that somebody has changed again by then."""
+
+    async def undo() -> str:
+        stay = 0
+        for kind, record_id, purpose, before, after in written:
+            other = await session.notes.write(session.scope, kind, record_id, purpose, before, seen=after)
+            stay += other is not None
+        screen = console.screen
+        if isinstance(screen, RowScreen):
+            screen.read_source()
+        return f"{name}: {stay} of {len(written)} changed meanwhile and stay" if stay else ""
+
+    console.undo.push(LocalChange(name, undo))
+
+
 class _Labelling:
     """An edit of run labels and notes.
 
@@ -199,6 +227,7 @@ class _Labelling:
             DataError: the write failed; texts written before that stay.
         """
         others: list[str] = []
+        written: list[_Written] = []
         try:
             for run_id, seen in self._seen.items():
                 for purpose in _PURPOSES:
@@ -208,12 +237,17 @@ class _Labelling:
                     other = await self._session.notes.write(
                         self._session.scope, Run.KIND, run_id, purpose, text, seen=seen[purpose]
                     )
+                    if other is None:
+                        written.append(_Written(Run.KIND, run_id, purpose, seen[purpose], text))
                     seen[purpose] = text if other is None else other
                     if other is not None:
                         others.append(f"{purpose} '{line(other, 14)}'" if other else f"no {purpose}")
         finally:
             if self._screen.is_attached:
                 self._screen.read_source()
+            if written:
+                purposes = " and ".join(dict.fromkeys(change.purpose for change in written))
+                _make_undoable(self._screen.console, self._session, f"{purposes} of {self.about}", written)
         if not others:
             return SaveResult(is_kept=True, words=line("kept on this machine"))
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
@@ -309,7 +343,11 @@ class _Deciding:
         other = await self._session.notes.write(
             self._session.scope, self._record.KIND, self._record.id, "decision", text, seen=self._seen
         )
-        if other is not None:
+        if other is None:
+            change = _Written(self._record.KIND, self._record.id, "decision", self._seen, text)
+            about = short_id(self._record.id, self._screen.console.glyphs)
+            _make_undoable(self._screen.console, self._session, f"decision on {about}", [change])
+        else:
             self._seen = other
         if self._screen.is_attached:
             self._kept()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from runwatch.tui.core.command_keys import CommandKeys
     from runwatch.tui.shell.key_queue import KeyQueue
     from runwatch.tui.shell.launch_options import LaunchOptions
+    from runwatch.tui.shell.undo_stack import UndoStack
     from runwatch.tui.shell.view_history import ViewHistory
     from runwatch.tui.widgets.bars.header_bar import HeaderInfo
     from runwatch.tui.widgets.bars.pin_bar import PinBar
@@ -122,6 +123,7 @@ class Console(WidgetApp):
         run_draft: Unsubmitted input of the run form, by field.
         command_keys: The keys of the user's own commands.
         recent_commands: Lines run in the command line, the last one first.
+        undo: The last local changes.
         splits: How the user divided the screens with a list and a detail, by name.
     """
 
@@ -140,6 +142,7 @@ class Console(WidgetApp):
     row_cache: RowCache | None
     run_draft: Mapping[str, str] | None
     recent_commands: list[str]
+    undo: UndoStack
     splits: dict[str, PaneSplit]
     history: ViewHistory
     key_queue: KeyQueue

@@ -79,7 +79,7 @@ class ConsoleScreen(Screen[None]):
 
     BINDINGS = make_bindings(
         "screen.back", "screen.next_pane", "screen.previous_pane", "screen.actions", "screen.refresh", "screen.time",
-        "screen.jump",
+        "screen.jump", "screen.undo",
     )  # fmt: skip
     DEFAULT_CSS = """
     ConsoleScreen {
@@ -467,6 +467,29 @@ class ConsoleScreen(Screen[None]):
         if not self.has_overlay:
             # The compositor is private (checked on Textual 8.2.8); nothing else draws the whole screen as rows.
             self.open_overlay(JumpLabels(self._compositor.render_strips(), find_targets(self)))
+
+    def action_undo(self) -> None:
+        """Undo the last local change, and say which; keys typed in the meantime wait."""
+        change = self.console.undo.pop()
+        if change is None:
+            return
+
+        async def undo() -> None:
+            try:
+                refused = await change.undo()
+            finally:
+                self.console.key_queue.resume_for(change)
+            self.console.notify_user(refused or f"undone: {change.name}", Role.WARN if refused else Role.PLAIN)
+            self.show_hints()
+
+        self.console.key_queue.pause_for(change)
+        start_worker(self, undo(), "undoing", group="undo")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable and hide the key that undoes while there is nothing to undo."""
+        if action == "undo":
+            return bool(self.console.undo) and not self.has_overlay
+        return super().check_action(action, parameters)
 
     def action_time(self) -> None:
         self.console.next_time_mode()

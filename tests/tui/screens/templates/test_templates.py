@@ -147,6 +147,20 @@ async def test_a_next_action_that_nobody_runs_is_copied(
         assert not service.requests("POST")
 
 
+async def test_backspace_takes_a_decision_back(service: ScriptedService, tmp_path: Path) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.press("n")
+        await driven.shows("stays on this machine")
+        await driven.press("enter")
+        await driven.type("fine by me")
+        await driven.press("enter")
+        await driven.shows("✓ go, 0 s ago: fine by me")
+        await driven.press("backspace")
+        await driven.shows("undone: decision on byok")
+        await driven.hides("fine by me")
+
+
 async def test_y_copies_the_value_under_the_cursor_in_the_detail_and_the_id_in_the_list(
     service: ScriptedService, tmp_path: Path
 ) -> None:

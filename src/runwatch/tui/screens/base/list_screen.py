@@ -14,6 +14,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import RowScreen
+from runwatch.tui.shell.undo_stack import LocalChange
 from runwatch.tui.sources.list_model import ListModel
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, make_filter_suggester
@@ -64,6 +65,8 @@ class ListScreen(RowScreen):
         self._query: Query | None = None
         self._query_before: Query | None = None
         self._filter_is_off = False
+        self._settled_filter = ""
+        self._restores_filter = False
         self._is_unreadable = False
         self._sort: tuple[SortKey, ...] = spec.sort
         self._soon: Timer | None = None
@@ -236,6 +239,38 @@ class ListScreen(RowScreen):
 
     # Messages and key actions.
 
+    def on_record_table_marks_changed(self, message: RecordTable.MarksChanged) -> None:
+        """Make the marks undoable."""
+        message.stop()
+
+        async def undo() -> str:
+            self.table.mark(message.before)
+            return ""
+
+        self.console.undo.push(LocalChange("the marks", undo, self))
+        self.show_hints()
+
+    def restore_filter(self, text: str) -> None:
+        """Filter as before; that is no change to undo."""
+        self._restores_filter = True
+        try:
+            self.filter_by(text)
+        finally:
+            self._restores_filter = False
+
+    def _settle_filter(self) -> None:
+        """Note that the filter is no longer being typed, and make a change of it undoable."""
+        before, self._settled_filter = self._settled_filter, self.filter_text
+        if before == self._settled_filter or self._restores_filter:
+            return
+
+        async def undo() -> str:
+            self.restore_filter(before)
+            return ""
+
+        name = f"filter {line(self._settled_filter, 40)}" if self._settled_filter else "no filter"
+        self.console.undo.push(LocalChange(name, undo, self))
+
     def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
         """Sort by a column, or reverse the sort."""
         message.stop()
@@ -266,6 +301,7 @@ class ListScreen(RowScreen):
         """Open the filter bar."""
         self.add_class("-filtering")
         self._query_before = self._query
+        self._settled_filter = self.filter_text
         self._is_unreadable = False
         self.query_one("#filter", FilterBar).edit(self.filter_text)
         self._count_matches()
@@ -450,6 +486,8 @@ class ListScreen(RowScreen):
             self._query = None
             self._is_unreadable = False
         self._filter_is_off = self._filter_is_off and self._is_unreadable
+        if not self.has_class("-filtering"):
+            self._settle_filter()
         self.show_crumbs(self._filter_words())
         self.show_rows()
         self.look_further()
@@ -463,6 +501,7 @@ class ListScreen(RowScreen):
 
     def _close_filter(self) -> None:
         self.remove_class("-filtering")
+        self._settle_filter()
         self.table.focus()
         self.look_further()
 

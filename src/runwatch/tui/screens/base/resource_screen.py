@@ -314,7 +314,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         if view.is_wide:
             self.table.action_wide()
         if view.filter:
-            self.filter_by(view.filter)
+            self.restore_filter(view.filter)
             self._filter_is_off = view.is_filter_off
         self._wanted, self._opens_wanted = view.selected or None, view.is_open
         self.show_crumbs(self._filter_words())

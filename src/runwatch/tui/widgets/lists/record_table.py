@@ -117,6 +117,16 @@ class RecordTable(LineList, inherit_bindings=False):
         row_id: str
 
     @dataclass(eq=False, repr=False)
+    class MarksChanged(Message):
+        """The user marked or unmarked rows.
+
+        Attributes:
+            before: Ids of the rows that were marked before.
+        """
+
+        before: frozenset[str]
+
+    @dataclass(eq=False, repr=False)
     class EndRequested(Message):
         """The user went to the last row."""
 
@@ -379,6 +389,7 @@ class RecordTable(LineList, inherit_bindings=False):
         if self.cursor_key is None:
             return
         self._mark_from = self.cursor_key
+        self.post_message(self.MarksChanged(self.marks))
         self.mark(self._marks ^ {self.cursor_key})
         self.action_move(1)
 
@@ -389,6 +400,7 @@ class RecordTable(LineList, inherit_bindings=False):
         start = self._find(self._cursor, self._mark_from) if self._mark_from else self._cursor
         first, last = sorted((start, self._cursor))
         self._mark_from = self.cursor_key
+        self.post_message(self.MarksChanged(self.marks))
         self.mark(self._marks | {self.rows[index].key for index in range(first, last + 1)})
 
     def action_sort(self) -> None:
