@@ -179,8 +179,11 @@ class CommandLine(Overlay):
         try:
             parse_command(self._commands, text)
         except CommandError as error:
-            return str(error).replace("unknown command", "nothing matches", 1)
-        return ""
+            reason = str(error).replace("unknown command", "nothing matches", 1)
+        else:
+            return ""
+        key = get_app(self).keys.shown("screen.filter")
+        return reason if "; did you mean" in reason or " takes " in reason else f"{reason}; esc {key} filters rows"
 
     def _put(self, text: str) -> None:
         with self.prevent(LineInput.Changed):
