@@ -13,6 +13,7 @@ import pytest
 
 from runwatch.tui.app import commands
 from runwatch.tui.screens.settings import settings
+from runwatch.tui.widgets.panes.jump_labels import JumpLabels
 from runwatch.view.resources import registry
 from tests.support.hostile import ALL_AT_ONCE
 from tests.support.screen import foreign_controls
@@ -95,6 +96,29 @@ async def test_it_leads_to_the_run_it_belongs_to(tmp_path: Path) -> None:
         await driven.comes("Gadgets › gd_1")
         await driven.press("G", "enter")
         await driven.comes("Runs › 8f21…9b7e")
+
+
+async def test_its_border_moves_letters_lead_to_its_link_and_its_marks_and_filter_are_undone(tmp_path: Path) -> None:
+    async with console(service(gadget(1), gadget(2)), tmp_path, open_at="gadgets") as driven:
+        await driven.comes("gd_2")
+        detail = driven.app.screen.query_one("#detail")
+        before = detail.outer_size
+        await driven.press("space", "right_curly_bracket")
+        await driven.until(lambda: detail.outer_size != before, "the border to move")
+        await driven.press("slash")
+        await driven.type("gd_2")
+        await driven.press("enter", "backspace")
+        await driven.shows("undone: filter gd_2")
+        await driven.press("backspace")
+        await driven.shows("undone: the marks")
+        await driven.press("colon")
+        await driven.type("open gd_1")
+        await driven.press("enter", "semicolon")
+        labels = driven.app.screen.query_one(JumpLabels).targets
+        rows = [label for label, target in labels.items() if target.is_row]
+        link = max((target.y, label) for label, target in labels.items() if label not in rows)[1]
+        await driven.type(link)
+        await driven.comes("8f21…9b7e  ● running")
 
 
 async def test_a_service_without_it_says_so_and_the_other_screens_go_on(tmp_path: Path) -> None:
