@@ -227,3 +227,18 @@ def test_names_fall_back_to_ids() -> None:
     assert names.key("key_x", CONTEXT) == "key_x"
     assert names.arm(None, CONTEXT) == "?"
     assert names.model("arm_nowhere") is None
+
+
+def test_a_day_with_fees_is_a_stack_of_usage_and_fee_and_says_both() -> None:
+    days = [
+        {"date": "2026-11-20", "executions": 9, "platform_usd": 0.2, "passthrough_usd": 0.1, "usd": 0.3},
+        {"date": "2026-11-21", "executions": 1, "platform_usd": 0.2, "passthrough_usd": 0.1, "usd": 0.5},
+    ]
+    usage = resources.usage(by_day=days, period={"from": "2026-11-20"})
+    sections = usage_sections(usage, NameLookup(), lambda _: 70, CONTEXT)
+    rows = [row.text for section in sections if section.title == "Spend by day" for row in section.lines]
+    assert "█▒" in rows[1]
+    assert "9 runs, 0.1000 + 0.2000" in rows[1]
+    # What does not add up is one bar.
+    assert "▒" not in rows[0]
+    assert rows[2] == "█ usage   ▒ fee"

@@ -30,6 +30,15 @@ def test_a_bar_is_worth_more_than_the_words_behind_its_number() -> None:
     assert section.lines[0].text == "████████████████  10"
 
 
+def test_a_stack_says_which_pattern_is_which() -> None:
+    rows = [
+        ChartRow(line("mon"), Decimal(10), line("10"), parts=(Decimal(8), Decimal(2))),
+        ChartRow(line("tue"), Decimal(5), line("5"), parts=(Decimal(4), Decimal(1))),
+    ]
+    (section,) = bar_section("Spend", rows, lambda _: 18, CONTEXT, series=("usage", "fee"))
+    assert [entry.text for entry in section.lines] == ["████████▒▒  10", "████▒        5", "█ usage   ▒ fee"]
+
+
 def test_nothing_to_plot_is_no_section() -> None:
     assert bar_section("Runs", [], lambda _: 40, CONTEXT) == []
     assert column_section("Runs", [], 3, lambda _: 40, CONTEXT) == []
@@ -47,5 +56,7 @@ def test_columns_have_the_ends_of_their_time_below_them() -> None:
     (section,) = column_section("Days", days, 2, lambda _: 40, CONTEXT)
     assert [entry.role for entry in section.lines] == [Role.LIVE, Role.LIVE, Role.QUIET]
     assert section.lines[-1].text == "11-01                     11-08"
+    (wide,) = column_section("Days", [*days, ("2026-11-09", None)] * 4, 2, lambda _: 70, CONTEXT)
+    assert "  most 8.0000 on 11-08  " in wide.lines[-1].text
     (narrow,) = column_section("Days", days, 2, lambda _: 8, CONTEXT)
     assert narrow.lines[-1].text == "11-08"

@@ -17,6 +17,7 @@ from runwatch.view.detail.plots import (
     draw_bars,
     draw_column_chart,
     draw_sparkline,
+    draw_stack,
 )
 from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs
 from runwatch.view.text.safe_text import SafeText, line
@@ -39,6 +40,31 @@ def test_bars_take_exactly_their_cells(given_values: list[Decimal | int | None],
         assert isinstance(drawn, SafeText)
         assert cell_width(drawn) == max(0, room)
         assert glyphs is UNICODE or drawn.isascii()
+
+
+@many
+@given(st.lists(values, max_size=4), values, cells, glyph_sets)
+def test_stacks_take_exactly_their_cells(
+    parts: list[Decimal | int | None], largest: Decimal | int | None, room: int, glyphs: Glyphs
+) -> None:
+    drawn = draw_stack(parts, largest, room, glyphs)
+    assert cell_width(drawn) == max(0, room)
+    assert len(set(drawn) - {" "}) <= sum(part is not None and part > 0 for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("parts", "shown"),
+    [
+        ((6, 4), "██████▒▒▒▒"),
+        ((3, 2), "███▒▒     "),
+        ((99, 1), "█████████▒"),
+        ((0, 5), "▒▒▒▒▒     "),
+        ((None, 0), " " * 10),
+    ],
+)
+def test_a_stack_shows_each_part_in_its_pattern(parts: tuple[int | None, ...], shown: str) -> None:
+    largest = max(10, sum(part or 0 for part in parts))
+    assert draw_stack(parts, largest, 10) == shown
 
 
 @many

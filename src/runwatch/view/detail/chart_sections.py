@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final
 
 from runwatch.base.text import cell_width
-from runwatch.view.detail.plots import ChartBar, Value, bars_with_numbers, draw_column_chart
+from runwatch.view.detail.plots import ChartBar, Value, bars_with_numbers, draw_column_chart, pattern_legend
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.text.format import RenderContext
+from runwatch.view.text.format import RenderContext, money
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line
 
@@ -29,6 +30,7 @@ class ChartRow:
 
     Attributes:
         value: Length of the bar; ``None`` for no bar.
+        parts: What the value is the sum of, each drawn in a pattern of its own; empty for one bar.
     """
 
     label: SafeText
@@ -37,6 +39,7 @@ class ChartRow:
     more: str = ""
     target: object = None
     role: Role = Role.PLAIN
+    parts: tuple[Value, ...] = ()
 
 
 def largest_first(plotted: Iterable[ChartRow]) -> list[ChartRow]:
@@ -45,9 +48,19 @@ def largest_first(plotted: Iterable[ChartRow]) -> list[ChartRow]:
 
 
 def bar_section(
-    title: str, plotted: Sequence[ChartRow], room_of: WidthOf, context: RenderContext, *, largest: Value = None
+    title: str,
+    plotted: Sequence[ChartRow],
+    room_of: WidthOf,
+    context: RenderContext,
+    *,
+    largest: Value = None,
+    series: Sequence[str] = (),
 ) -> list[DetailSection]:
-    """Return a section of bars; an empty list if there is nothing to draw."""
+    """Return a section of bars; an empty list if there is nothing to draw.
+
+    Args:
+        series: Names of the parts of each bar, for a last line that says which pattern is which.
+    """
     if not plotted:
         return []
     room = room_of([one.label for one in plotted]) - _MARK
@@ -57,22 +70,26 @@ def bar_section(
     if room - widest < _WORTH:
         words, widest = [fit(one.number, numbers, "right") for one in plotted], numbers
     # Numbers are right-aligned; the text after them is left-aligned.
-    bars = [ChartBar(one.value, fit(text, widest)) for one, text in zip(plotted, words, strict=True)]
+    bars = [ChartBar(one.value, fit(text, widest), one.parts) for one, text in zip(plotted, words, strict=True)]
     drawn = bars_with_numbers(bars, room, context.glyphs, largest=largest)
-    lines = (
+    lines = tuple(
         # Pad lines that are links, so their marks are aligned.
         DetailLine(
             one.label, text if one.target is not None else line(text.rstrip(" "), None), one.role, target=one.target
         )
         for one, text in zip(plotted, drawn, strict=True)
     )
-    return [DetailSection(line(title), tuple(lines))]
+    if series and any(one.parts for one in plotted):
+        lines += (DetailLine(line(""), pattern_legend(series, context.glyphs), Role.QUIET),)
+    return [DetailSection(line(title), lines)]
 
 
 def column_section(
     title: str, days: Sequence[tuple[str, Value]], rows: int, room_of: WidthOf, context: RenderContext
 ) -> list[DetailSection]:
-    """Return a section with a column for each day and the first and last day below; an empty list if there are no days.
+    """Return a section with a column of spend for each day, and days and the largest value below.
+
+    The list is empty if there are no days.
 
     Args:
         days: Days such as ``2026-11-20`` in order, each with its value; ``None`` is a gap.
@@ -92,7 +109,15 @@ def _words(one: ChartRow, numbers: int) -> SafeText:
 
 
 def _axis(days: Sequence[tuple[str, Value]], cells: int) -> SafeText:
-    """Format the first and the last day, without the year, below the ends of a chart; only the last if it is narrow."""
+    """Format the first and the last day, without the year, below the ends of a chart, and its largest value between
+    them; only the last day if it is narrow.
+    """
     left, right = line(days[0][0][5:], 10), line(days[-1][0][5:], 10)
     room = cells - cell_width(left) - cell_width(right)
-    return line(f"{left}{' ' * room}{right}", None) if room > 0 and len(days) > 1 else right
+    if room <= 0 or len(days) < 2:
+        return right
+    known = [(Decimal(value), day) for day, value in days if value is not None]
+    most = max(known, key=lambda one: one[0], default=None)
+    told = line("" if most is None else f"  most {money(most[0])} on {line(most[1][5:], 10)}  ", None)
+    between = fit(told, room) if cell_width(told) <= room else line(" " * room, None)
+    return line(f"{left}{between}{right}", None)

@@ -45,12 +45,50 @@ class _Steps:
 _STEPS: Final = {UNICODE: _Steps("▏▎▍▌▋▊▉█", "▁▂▃▄▅▆▇█"), ASCII: _Steps("#", "_.:-=+*#")}
 
 
+_PATTERNS: Final = {UNICODE: "█▒░▓", ASCII: "#=.%"}
+
+MAX_SERIES: Final = 4
+"""Most series that differ by their pattern."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChartBar:
-    """One line of a chart."""
+    """One line of a chart.
+
+    Attributes:
+        parts: The parts of the value, in order, each drawn in a pattern of its own; empty for one bar.
+    """
 
     value: Value
     shown: SafeText
+    parts: tuple[Value, ...] = ()
+
+
+def fill_patterns(glyphs: Glyphs) -> str:
+    """Return :data:`MAX_SERIES` glyphs that tell stretches or series apart without color."""
+    return _PATTERNS.get(glyphs, _PATTERNS[ASCII])
+
+
+def pattern_legend(names: Sequence[str], glyphs: Glyphs) -> SafeText:
+    """Return what each pattern stands for: ``█ usage   ▒ fee``."""
+    patterns = fill_patterns(glyphs)
+    return line("   ".join(f"{pattern} {line(name, 24)}" for pattern, name in zip(patterns, names, strict=False)), None)
+
+
+def draw_stack(parts: Sequence[Value], largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
+    """Draw parts of a value one after another in exactly ``cells`` cells, each in its pattern.
+
+    A part above zero has at least one cell, as long as there is room.
+    """
+    known = [max(Decimal(0), Decimal(one)) if one is not None else Decimal(0) for one in parts]
+    filled = max(_part(sum(known, Decimal(0)), largest, cells), min(cells, sum(one > 0 for one in known)))
+    sizes = [_part(one, sum(known, Decimal(0)), filled) for one in known]
+    while sum(sizes) != filled and any(sizes):
+        # Rounding goes to the largest part, where it is the smallest error.
+        most = max(range(len(sizes)), key=lambda place: (sizes[place], known[place]))
+        sizes[most] += 1 if sum(sizes) < filled else -1
+    drawn = "".join(pattern * size for pattern, size in zip(fill_patterns(glyphs), sizes, strict=False))
+    return fit(line(drawn, None), max(0, cells))
 
 
 def draw_bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
@@ -78,13 +116,17 @@ def bars_with_numbers(
     """
     numbers = min(max((cell_width(one.shown) for one in shown), default=0), max(0, cells))
     room = cells - numbers - _GAP
-    values = [one.value for one in shown]
-    drawn = draw_bars(values, room, glyphs, largest=largest) if room >= MIN_BAR_CELLS else [line("")] * len(shown)
+    top = _largest([one.value for one in shown]) if largest is None else largest
+    drawn = [_draw_one(one, top, room, glyphs) if room >= MIN_BAR_CELLS else line("") for one in shown]
     gap = " " * _GAP if room >= MIN_BAR_CELLS else ""
     return [
         line(f"{left}{gap}{fit(one.shown, numbers, 'right', glyphs.ellipsis)}", None)
         for left, one in zip(drawn, shown, strict=True)
     ]
+
+
+def _draw_one(one: ChartBar, largest: Value, cells: int, glyphs: Glyphs) -> SafeText:
+    return draw_stack(one.parts, largest, cells, glyphs) if one.parts else draw_bar(one.value, largest, cells, glyphs)
 
 
 def draw_span(start: float, end: float, cells: int, fill: str, *, mark: str = "") -> SafeText:

@@ -26,6 +26,7 @@ from runwatch.view.text.format import (
     RenderContext,
     estimated,
     grouped_number,
+    money,
     money_exact,
     short_id,
     spent_amount,
@@ -42,6 +43,9 @@ MANY_DAYS: Final = 8
 
 MAX_DAYS: Final = 400
 """A longer period is drawn without gaps between its days."""
+
+_SERIES: Final = ("usage", "fee")
+"""The parts of a day's spend."""
 
 NO_DAYS: Final = "The answer has no days."
 """Shown if a report has no list of days, not even an empty one."""
@@ -192,14 +196,16 @@ def _days(usage: Usage, period: Period, room_of: WidthOf, context: RenderContext
     if not by_day:
         said = NO_DAYS if usage.by_day is None else "No run became final in this period."
         return [DetailSection(line("Spend by day"), (DetailLine(line(""), line(said), Role.QUIET),))]
-    plotted = [_one_day(by_day[day], context) for day in sorted(by_day, reverse=True)]
+    # Without fees there is nothing to tell apart.
+    is_stacked = any(parts[1] > 0 for day in by_day.values() if (parts := _parts(day)) is not None)
+    plotted = [_one_day(by_day[day], context, is_stacked=is_stacked) for day in sorted(by_day, reverse=True)]
     listed = _every_day(period, sorted(by_day))
     if len(listed) < MANY_DAYS:
-        return bar_section("Spend by day", plotted, room_of, context)
+        return bar_section("Spend by day", plotted, room_of, context, series=_SERIES)
     values = [(day, by_day[day].usd if day in by_day else None) for day in listed]
     return [
         *column_section("Spend by day", values, COLUMN_ROWS, room_of, context),
-        *bar_section("Day by day", plotted, room_of, context),
+        *bar_section("Day by day", plotted, room_of, context, series=_SERIES),
     ]
 
 
@@ -215,9 +221,22 @@ def _every_day(period: Period, known: Sequence[str]) -> list[str]:
     )
 
 
-def _one_day(day: DayUsage, context: RenderContext) -> ChartRow:
+def _one_day(day: DayUsage, context: RenderContext, *, is_stacked: bool) -> ChartRow:
     target = build_receipts_view(Period({"from": day.date, "to": day.date}))
-    return ChartRow(line(day.date), day.usd, _usd(day, context), _counted((day.executions, "run")), target)
+    more = _counted((day.executions, "run"))
+    parts = _parts(day) if is_stacked else None
+    if parts is None:
+        return ChartRow(line(day.date), day.usd, _usd(day, context), more, target)
+    more = f"{more}, {' + '.join(map(money, parts))}".removeprefix(", ")
+    return ChartRow(line(day.date), day.usd, _usd(day, context), more, target, parts=parts)
+
+
+def _parts(day: DayUsage) -> tuple[Decimal, Decimal] | None:
+    """Return usage and fee of a day; ``None`` unless both are known and add up to its spend."""
+    usage, fee = day.passthrough_usd, day.platform_usd
+    if usage is None or fee is None or min(usage, fee) < 0 or day.usd != sum_amounts((usage, fee)):
+        return None
+    return usage, fee
 
 
 def _by_model(arms: Sequence[ArmUsage], names: NameLookup) -> list[ChartRow]:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from runwatch.base.text import cell_width
 from runwatch.records.receipt import ProviderCall, ReceiptSlice
 from runwatch.records.run import CallError
-from runwatch.view.detail.plots import draw_span
+from runwatch.view.detail.plots import draw_span, fill_patterns
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.runs.check_results import CheckFinding, describe_attempt, format_score
 from runwatch.view.runs.provider_calls import provider_error_text, provider_failure_text
@@ -35,14 +35,10 @@ _NOTE_SHARE: Final = 0.45
 class BarKind(IntEnum):
     """What a bar stands for; its value is the place of its pattern."""
 
-    QUEUE = 0
+    ATTEMPT = 0
     SLICE = 1
-    ATTEMPT = 2
+    QUEUE = 2
     CHECK = 3
-
-
-_PATTERNS: Final = ("░", "▒", "█", "▓")
-_ASCII_PATTERNS: Final = (".", "=", "#", "%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +244,7 @@ def _draw(bar: TimelineBar, scale: _Scale, cells: int, glyphs: Glyphs) -> SafeTe
         return fit(line(glyphs.unknown), max(0, cells))
     end, mark = _end(bar, scale.now, glyphs)
     span = max((scale.until - scale.since).total_seconds(), 1e-9)
-    patterns = _ASCII_PATTERNS if glyphs.ellipsis.isascii() else _PATTERNS
+    patterns = fill_patterns(glyphs)
     start = (bar.began_at - scale.since).total_seconds() / span
     return draw_span(start, (end - scale.since).total_seconds() / span, cells, patterns[bar.kind], mark=mark)
 
@@ -277,9 +273,9 @@ def _remarks(
     facts: RunFacts, trace: RunTrace, bars: Sequence[TimelineBar], glyphs: Glyphs, *, is_cut: bool
 ) -> list[SafeText]:
     """Say what the bars mean, and what no event tells."""
-    patterns = _ASCII_PATTERNS if glyphs.ellipsis.isascii() else _PATTERNS
+    patterns = fill_patterns(glyphs)
     names = {BarKind.QUEUE: "queued", BarKind.SLICE: "slice", BarKind.ATTEMPT: "attempt", BarKind.CHECK: "check"}
-    used = [f"{patterns[kind]} {names[kind]}" for kind in BarKind if any(bar.kind is kind for bar in bars)]
+    used = [f"{patterns[kind]} {names[kind]}" for kind in names if any(bar.kind is kind for bar in bars)]
     if any(bar.label.startswith(glyphs.arrow) for bar in bars):
         used.append(f"{glyphs.arrow} before an attempt: tried again")
     if any(bar.ended_at is None and bar.is_growing for bar in bars):
