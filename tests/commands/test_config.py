@@ -204,6 +204,10 @@ def test_path_writes_nothing_that_a_terminal_acts_on(
         ("filters.bad", "stauts=failed", "there is no field 'stauts'"),
         ("columns.runs", "status, stauts", "did you mean status?"),
         ("columns.rnus", "status", "did you mean 'runs'?"),
+        ("commands.jq.kinds", "runs rnus", "did you mean 'runs'?"),
+        ("commands.jq.key", "q", "q belongs to app.quit"),
+        ("commands.jq.run", "jq {idd}", "did you mean {id}?"),
+        ("commands.jq.quetsion", "Sure?", "Did you mean 'commands.jq.question'?"),
     ],
 )
 def test_a_value_that_names_nothing_is_not_written(key: str, value: str, told: str, runwatch: Here) -> None:
@@ -217,7 +221,8 @@ def test_values_that_name_something_are_written(runwatch: Here) -> None:
     for key, value in (
         ("theme", "runwatch-light"), ("home_screen", "overview"), ("keys.screen.refresh", "f6 f9"),
         ("profiles.work.base_url", "https://work.example"), ("default_profile", "work"), ("filters.mine", "is:live"),
-        ("columns.receipts", "status, totals.usd"),
+        ("columns.receipts", "status, totals.usd"), ("commands.jq.run", "jq '.a | .b'"), ("commands.jq.key", "f7"),
+        ("commands.jq.kinds", "runs, receipts"),
     ):  # fmt: skip
         assert runwatch("config", "set", key, value).errors == ""
     assert runwatch("config", "validate", "--json").json == []

@@ -100,7 +100,7 @@ def _check_name(call: Invocation, key: str, value: str, find_key_problems: FindK
 
     Values that the setting itself refuses, and unknown settings, are left to the writer.
     """
-    from runwatch.settings.declarations import Settings, find_setting, split_key
+    from runwatch.settings.declarations import COMMANDS, OwnCommand, Settings, find_setting, split_key
     from runwatch.settings.setting import InvalidValueError
     from runwatch.settings.settings_file import load_settings_file
 
@@ -126,7 +126,14 @@ def _check_name(call: Invocation, key: str, value: str, find_key_problems: FindK
         chosen = {**known.chosen, key: typed}
         if entry and table in {Settings.filters.key, Settings.columns.key}:
             chosen[table] = {**known.chosen.get(table, {}), entry[0]: typed}
-        for problem in find_value_problems(Settings(chosen, known.profiles), _themes(call)):
+        commands = dict(known.commands)
+        if table == COMMANDS and len(entry) == 2:
+            earlier = commands[entry[0]].chosen if entry[0] in commands else {}
+            commands[entry[0]] = OwnCommand(entry[0], {**earlier, entry[1]: typed})
+            wrong = find_key_problems(known.keys, commands).get(key)
+            if wrong is not None:
+                raise SettingsError(f"'{key}' is not usable", detail=wrong)
+        for problem in find_value_problems(Settings(chosen, known.profiles, commands), _themes(call)):
             if problem.key == key:
                 guess = problem.nearest
                 raise SettingsError(

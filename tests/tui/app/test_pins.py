@@ -71,6 +71,20 @@ async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_
         await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the mark to go")
 
 
+async def test_the_end_of_a_pinned_run_is_a_notice_and_a_click_goes_there(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, settings="notice = true") as driven:
+        await driven.shows("8f21")
+        await pin(driven, noon.LIVE)
+        await driven.press("5")
+        await driven.shows("Output checks")
+        end_live_run(service)
+        await driven.comes("run 8f21…9b7e has ended", 30)
+        await driven.comes("1 ● run 8f21")
+        await driven.click_text("1 ● run 8f21", offset=4)
+        await driven.shows("Runs › 8f21…9b7e")
+
+
 async def test_a_filter_is_pinned_and_marked_when_it_matches_something_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

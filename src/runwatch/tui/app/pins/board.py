@@ -255,6 +255,7 @@ class PinBoard:
         except QueryError:
             self._gone.add(target)
             return
+        self._gone.discard(target)
         drawing: RowRenderer[Any] = RowRenderer(spec, self._app.render_context())
         rows = await run_row_steps(rebuild_rows(drawing, items, []), new=len(items))
         found = await run_row_steps(RowSearch(rows, query).steps())
