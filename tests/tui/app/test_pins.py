@@ -178,7 +178,7 @@ async def test_there_is_no_tenth_pin_and_a_low_window_has_no_room_for_the_line(t
         await driven.press("2", "alt+9")
         await driven.until(lambda: driven.app.screen.has_class("-opened"), "the ninth")
         assert driven.table.cursor_key == noon.EXPIRED
-        await driven.pilot.resize_terminal(80, 19)
+        await driven.pilot.resize_terminal(80, 21)
         await driven.until(lambda: bar(driven) == "", "the line to go")
 
 

@@ -61,7 +61,7 @@ NOTES_REFRESH_S: Final = 4
 """Seconds between checks for notes written by other consoles on this machine."""
 
 
-PINS_FROM_ROWS: Final = 20
+PINS_FROM_ROWS: Final = 22
 """Rows from which a window has room for the line of pins."""
 
 

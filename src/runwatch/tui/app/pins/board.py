@@ -203,7 +203,6 @@ class PinBoard:
                 continue
             bars = screen.query(PinBar)
             for bar in bars:
-                bar.display = bool(tabs)
                 bar.show(tabs)
             if tabs and not bars:
                 screen.mount(PinBar(tabs, id="pins"), after="#crumbs")

@@ -13,9 +13,9 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, line, truncate
+from runwatch.view.text.safe_text import SafeText, elide_middle, line
 
-_LABEL_CELLS: Final = (32, 24, 18, 12, 8)
+_LABEL_CELLS: Final = (32, 24, 18, 14, 11, 8, 6)
 """Widths of a label to try; below the last one, only numbers and marks are left."""
 
 
@@ -42,6 +42,9 @@ class PinBar(Bar):
     DEFAULT_CSS = """
     PinBar {
         background: $background;
+        &.-empty {
+            display: none;
+        }
     }
     """
 
@@ -63,6 +66,7 @@ class PinBar(Bar):
         """Show other pins."""
         if self._tabs != tuple(tabs):
             self._tabs = tuple(tabs)
+            self.set_class(not tabs, "-empty")
             self.refresh()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
@@ -88,6 +92,6 @@ class PinBar(Bar):
         elif tab.is_changed:
             pieces.append(label_span(f" {app.glyphs.live}", Role.WARN))
         if cells:
-            label = truncate(tab.label, cells, app.glyphs.ellipsis)
+            label = elide_middle(tab.label, cells, app.glyphs.ellipsis)
             pieces.append((line(f" {label}"), ACCENT if tab.is_active else Role.PLAIN))
         return BarPart(tuple(pieces), target=tab.number, gap=2)
