@@ -105,19 +105,6 @@ async def test_copies_reach_the_clipboard_and_exports_the_downloads(
     assert (await browser.call(lambda driver: pasted(driver, (Keys.CONTROL, "v")))).startswith("77ab4411")
 
 
-async def test_settings_are_not_changed_from_a_browser(served: WebConsoles, browser: Browser, tmp_path: Path) -> None:
-    shown = await ShownConsole.recording(browser)
-    await browser.open(served.link)
-    await shown.wait_for(FAILED)
-    await shown.press(",")
-    await shown.wait_for("┏━ Settings")
-    await shown.click("mouse")
-    await shown.press(Keys.ENTER)
-    await shown.press(Keys.DOWN, Keys.ENTER)
-    await shown.wait_for("A browser changes no settings")
-    assert not (tmp_path / "settings.toml").exists()
-
-
 async def test_a_console_opens_again_after_a_lost_connection_and_all_end_with_the_server(
     served: WebConsoles, browser: Browser
 ) -> None:

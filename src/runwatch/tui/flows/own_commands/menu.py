@@ -75,6 +75,11 @@ def start_command(screen: RowScreen, command: OwnCommand, rows: Sequence[RecordR
 
 def _usable_rows(screen: RowScreen) -> list[RecordRow[Any]]:
     """Return the marked rows, or the one at the cursor; say why there are none."""
+    if screen.console.is_web:
+        screen.notify_user(
+            "Own commands run programs on the machine of 'runwatch web'; a browser runs none.", Role.WARN
+        )
+        return []
     rows = [] if screen.HAS_SEVERAL_PROFILES else screen.selected_rows()
     if screen.HAS_SEVERAL_PROFILES:
         screen.notify_user("Own commands run in one profile; open the record there first.", Role.WARN)

@@ -1,0 +1,49 @@
+"""A console in a browser leaves the machine on which it runs alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runwatch.tui.app.console_app import ConsoleApp
+from tests.tui import noon
+from tests.tui.console import console
+
+SETTINGS = """\
+[commands.mark]
+run = ["touch", "{file}"]
+kinds = ["runs"]
+key = "f6"
+"""
+
+
+@pytest.fixture(autouse=True)
+def is_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make consoles of a test those of a browser."""
+    monkeypatch.setattr(ConsoleApp, "is_web", True)
+
+
+@pytest.mark.parametrize("key", ["f6", "exclamation_mark"])
+async def test_own_commands_do_not_run(tmp_path: Path, key: str) -> None:
+    file = tmp_path / "made"
+    settings = SETTINGS.replace("{file}", str(file))
+    async with console(noon.service(), tmp_path, size=(160, 40), settings=settings) as driven:
+        await driven.select(noon.LIVE)
+        await driven.press(key)
+        await driven.shows("a browser runs none")
+    assert not file.exists()
+
+
+async def test_settings_are_not_written(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=(160, 40), settings="bell = true\n") as driven:
+        await driven.press("comma")
+        await driven.shows("Settings")
+        await driven.press("slash")
+        await driven.type("bell")
+        await driven.press("enter")
+        await driven.press("down", "X")
+        await driven.settle()
+        await driven.press("down", "enter")
+        await driven.shows("A browser changes no settings")
+    assert (tmp_path / "settings.toml").read_text() == "bell = true\n"
