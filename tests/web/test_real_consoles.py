@@ -17,6 +17,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType
 
 from runwatch.web import console_process
 from runwatch.web.console_process import ConsoleProcess
+from runwatch.web.process import MAX_CONNECTIONS
 from runwatch.web.server import ENDED
 from tests.api.certificate import SERVER, authority_file
 from tests.support.screen import Screen
@@ -91,6 +92,27 @@ async def test_consoles_end_when_the_server_is_killed(tmp_path: Path, service: S
             served.stop(signal.SIGKILL)
             while is_alive(pid):
                 await asyncio.sleep(0.05)
+
+
+async def test_callers_without_a_session_close_no_console_and_shut_nobody_out(
+    tmp_path: Path, service: ScriptedService
+) -> None:
+    env = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY}
+    with web_consoles(tmp_path, env=env) as served:
+        port = urlsplit(served.link).port
+        async with console_of(served.link) as opened:
+            await shows(opened, "fallback_exhausted", Screen(100, 30))
+            idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2 * MAX_CONNECTIONS)]
+            # The oldest ones are closed.
+            assert await idle[0][0].read() == b""
+            await opened.send_json(["ping", "1"])
+            while (message := await opened.receive()).type is not WSMsgType.TEXT:
+                assert message.type is WSMsgType.BINARY
+            assert message.json() == ["pong", "1"]
+            async with console_of(served.next_link()) as other:
+                await shows(other, "fallback_exhausted", Screen(100, 30))
+        for _, writer in idle:
+            writer.close()
 
 
 async def test_a_console_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ from runwatch.web.server import ConsoleCommand, ConsoleServer
 INTERRUPTED: Final = 130
 KEEP_ALIVE_S: Final = 60.0
 
+MAX_CONNECTIONS: Final = 128
+"""Connections at once; for one more, the oldest that shows no console is closed."""
+
 _log: Final = logging.getLogger(__name__)
 
 
@@ -84,6 +87,15 @@ def _make_tls_context(options: WebOptions) -> ssl.SSLContext | None:
     return context
 
 
+def _accept(http: web.Server | None, consoles: ConsoleServer) -> asyncio.Protocol:
+    """Return the protocol of a new connection, after making room for it."""
+    assert http is not None
+    opened = [each for each in http.connections if not consoles.shows_console(each.transport)]
+    if len(http.connections) >= MAX_CONNECTIONS and opened:
+        opened[0].force_close()
+    return http()
+
+
 async def _serve(
     options: WebOptions, command: ConsoleCommand, context: ssl.SSLContext | None, show_link: Callable[[str], None]
 ) -> int:
@@ -103,16 +115,16 @@ async def _serve(
     runner = web.AppRunner(server.app(), access_log=None, logger=_log, keepalive_timeout=KEEP_ALIVE_S)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, host, options.port, ssl_context=context)
         try:
-            await site.start()
+            listener = await loop.create_server(lambda: _accept(runner.server, server), host, options.port, ssl=context)
         except OSError as error:
             raise UsageError(
                 f"Port {options.port} of {host} cannot be used", detail=error.strerror, hint="Give another --port."
             ) from None
-        port = runner.addresses[0][1]
+        port = listener.sockets[0].getsockname()[1]
         show()
         number = await stopped.get()
+        listener.close()
     finally:
         await runner.cleanup()
     return INTERRUPTED if number == signal.SIGINT else 0

@@ -65,9 +65,10 @@ class _Place:
         files: Files that wait for the browser, by key.
     """
 
-    def __init__(self, session: str, socket: web.WebSocketResponse) -> None:
+    def __init__(self, session: str, socket: web.WebSocketResponse, transport: asyncio.BaseTransport | None) -> None:
         self.session: Final = session
         self.socket: Final = socket
+        self.transport: Final = transport
         self.ended: Final = asyncio.Event()
         self.files: Final[dict[str, tuple[str, BinaryIO]]] = {}
 
@@ -112,6 +113,10 @@ class ConsoleServer:
         )
         app.on_shutdown.append(self._close)
         return app
+
+    def shows_console(self, transport: asyncio.BaseTransport | None) -> bool:
+        """Return whether a connection is the socket of a console."""
+        return any(place.transport is transport for place in self._places.values())
 
     async def _close(self, app: web.Application) -> None:
         """End all consoles."""
@@ -218,7 +223,7 @@ class ConsoleServer:
         if len(self._places) >= self._max_consoles:
             await socket.close(code=FULL)
             return socket
-        place = self._places[key] = _Place(session, socket)
+        place = self._places[key] = _Place(session, socket, request.transport)
         try:
             await self._run(place, clamp_size(_count(request, "width", 80), _count(request, "height", 24)))
         finally:
