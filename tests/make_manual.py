@@ -47,6 +47,7 @@ VARIABLES: Final = (
     ("RUNWATCH_PROFILE", "the profile to use"),
     ("RUNWATCH_CONFIG", "the settings file, in place of the usual one"),
     ("RUNWATCH_DATA_DIR", "the data directory, in place of the usual one"),
+    ("RUNWATCH_DATABASE", "the PostgreSQL database of `runwatch serve`, with or without a password"),
     ("NO_COLOR", "no colours, where it has any value"),
     ("HTTPS_PROXY, NO_PROXY", "proxies for services on other machines"),
     ("PAGER", "the program that shows a page of `runwatch help`, and the output of own commands"),

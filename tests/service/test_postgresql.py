@@ -94,7 +94,7 @@ async def test_one_service_at_a_time_uses_a_database_and_a_second_one_is_told_wh
 ) -> None:
     with pytest.raises(LocalServiceError, match="Another service uses this database") as refused:
         place.open()
-    assert "is held by runwatch " in (refused.value.detail or "")
+    assert "is held by runwatch-" in (refused.value.detail or "")
     database.close()
     place.open().close()
 
@@ -145,14 +145,14 @@ async def test_a_commit_whose_answer_was_lost_is_told_as_done_only_if_it_was_kep
 async def test_a_service_whose_database_another_one_opened_meanwhile_writes_nothing_more(
     place: Place, database: ServiceDatabase
 ) -> None:
-    told = asyncio.Event()
-    database.when_taken(told.set)
+    told: asyncio.Queue[DataError] = asyncio.Queue()
+    database.when_taken(told.put_nowait)
     await database.write(add("before"))
     place.sql("UPDATE runwatch_database SET openings = openings + 1")
     place.sql(END_SESSIONS)
     with pytest.raises(DataError, match="Another service has opened this database"):
         await database.write(add("after"))
-    await told.wait()
+    assert (await told.get()).detail
     assert place.sql("SELECT tenant_id FROM tenants") == [("before",)]
 
 

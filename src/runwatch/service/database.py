@@ -124,10 +124,10 @@ class ServiceDatabase:
         loop = asyncio.get_running_loop()
         self._watchers.append((table, lambda: loop.call_soon_threadsafe(told)))
 
-    def when_taken(self, told: Callable[[], None]) -> None:
+    def when_taken(self, told: Callable[[DataError], None]) -> None:
         """Call a function on the running event loop if another service has opened the database since."""
         loop = asyncio.get_running_loop()
-        self._backend.when_taken(lambda: loop.call_soon_threadsafe(told))
+        self._backend.when_taken(lambda error: loop.call_soon_threadsafe(told, error))
 
     def close(self) -> None:
         """Finish waiting writes and close; do nothing if already closed."""

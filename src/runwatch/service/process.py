@@ -92,6 +92,8 @@ async def _serve(options: ServeOptions, clock: Clock) -> int:
         idle = asyncio.create_task(stop_when_idle(service, options.idle_exit_s, clock))
         await service.stop.wait()
         idle.cancel()
+        if service.failure is not None:
+            raise service.failure
     return INTERRUPTED if signal.SIGINT in received else 0
 
 

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from runwatch.base.clock import Clock
-from runwatch.base.errors import DataError, LocalServiceError, UsageError
+from runwatch.base.errors import DataError, LocalServiceError, RunwatchError, UsageError
 from runwatch.base.files import FileLock, UnsafePlaceError, check_data_dir, private_directory
 from runwatch.base.log import MaxLevelFilter, keep_secret, start_log
 from runwatch.base.network.service_file import (
@@ -67,11 +67,19 @@ class RunningServer:
 
     Attributes:
         stop: Set it to end the service.
+        failure: Why the service ends by itself, if that is a failure.
     """
 
     file: ServiceFile
     context: RequestContext
     stop: asyncio.Event
+    failure: RunwatchError | None = None
+
+    def give_up(self, failure: RunwatchError) -> None:
+        """End the service because of a failure."""
+        _log.error("the service ends: %s", failure)
+        self.failure = failure
+        self.stop.set()
 
 
 class _Server(uvicorn.Server):
@@ -159,7 +167,8 @@ async def run_server(
             context.closed_secrets = (_NEW_KEY, *context.closed_secrets)
         keep_secret(key)
         stop = asyncio.Event()
-        context.database.when_taken(partial(_give_up, stop))
+        service = RunningServer(file, context, stop)
+        context.database.when_taken(service.give_up)
         docks = SampleCheckApp(clock, context.strangers.bytes_in_flight) if options.sample else None
         server = _Server(_config(ServiceApp(context, ENDPOINTS, options.host, docks)), context, stop)
         task = asyncio.create_task(server.serve([listener, local_listener]), name="http server")
@@ -167,7 +176,7 @@ async def run_server(
         await server.accepts.wait()
         if options.sample and options.sample_trickle:
             await stack.enter_async_context(_trickling(context))
-        yield RunningServer(file, context, stop)
+        yield service
 
 
 async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
@@ -203,11 +212,6 @@ async def _trickling(context: RequestContext) -> AsyncIterator[None]:
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-def _give_up(stop: asyncio.Event) -> None:
-    _log.error("another service has opened the database; this one stops")
-    stop.set()
 
 
 def _remove(path: Path) -> None:

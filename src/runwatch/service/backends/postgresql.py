@@ -134,7 +134,7 @@ class PostgresDatabase(Backend):
         self._adapters.register_dumper(str, _Dumper)
         self._adapters.register_loader("text", _Loader)
         self._opening: int | None = None
-        self._told: list[Callable[[], object]] = []
+        self._told: list[Callable[[DataError], object]] = []
         self._failed_at: float | None = None
         self._transaction_id = ""
         self.writer = self._engine(self._connect_writer, 1)
@@ -212,7 +212,7 @@ class PostgresDatabase(Backend):
                 time.sleep(_PAUSE_S)
         return False
 
-    def when_taken(self, told: Callable[[], object]) -> None:
+    def when_taken(self, told: Callable[[DataError], object]) -> None:
         self._told.append(told)
 
     def _engine(self, connect: Callable[[], _Session], size: int) -> Engine:
@@ -294,13 +294,14 @@ class PostgresDatabase(Backend):
     def _refuse_if_taken(self, connection: _Session) -> None:
         if self._opening is None or _ask(connection, "SELECT openings FROM runwatch_database") == self._opening:
             return
-        for tell in self._told:
-            tell()
-        raise DataError(
+        taken = DataError(
             "Another service has opened this database, and this one writes nothing more",
             detail=f"{self._place} was opened again while the connection was lost.",
             hint="One service at a time can use it: stop the other one, and start this one again.",
         )
+        for tell in self._told:
+            tell(taken)
+        raise taken
 
     def _prepare(self, connection: Connection, schema_version: int) -> tuple[int, str]:
         """Create or migrate the tables in the current transaction; return the number of this opening and the id."""
