@@ -102,6 +102,13 @@ async def test_copies_reach_the_clipboard_and_exports_the_downloads(
     assert not list((tmp_path / "runwatch-data" / "exports").iterdir())
     await shown.press("y")
     await shown.wait_for("by the browser")
+    # Without a selection, ctrl+c neither ends the console nor changes the clipboard.
+    await shown.press_control("c")
+    await shown.wait_for("Nothing is selected")
+    await shown.press("/")
+    await shown.wait_for("enter apply")
+    await shown.press_control("v")
+    await shown.wait_for("1/9")
     assert (await browser.call(lambda driver: pasted(driver, (Keys.CONTROL, "v")))).startswith("77ab4411")
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from tests.support.browser import WAIT_S, Browser
 from tests.support.environment import clean_environment
@@ -165,6 +166,12 @@ class ShownConsole:
 
     async def press(self, *keys: str) -> None:
         await self.browser.call(lambda driver: ActionChains(driver).send_keys(*keys).perform())
+
+    async def press_control(self, key: str) -> None:
+        """Press a key while the control key is held."""
+        await self.browser.call(
+            lambda driver: ActionChains(driver).key_down(Keys.CONTROL).send_keys(key).key_up(Keys.CONTROL).perform()
+        )
 
     async def click(self, text: str) -> None:
         """Click the first cell of a text on the terminal."""

@@ -257,6 +257,13 @@ class ConsoleApp(NavigatingApp):
 
     # Key actions.
 
+    def action_interrupt(self) -> None:
+        """Exit after ctrl+c; in a browser, where that key copies, say how to quit."""
+        if self.is_web and self._has_begun:
+            self._say_in_front(f"Nothing is selected; {self.keys.shown('app.quit')} quits.", Role.WARN)
+        else:
+            super().action_interrupt()
+
     def action_command(self) -> None:
         from runwatch.tui.app.commands import open_command_line
 

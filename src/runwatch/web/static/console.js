@@ -7,7 +7,7 @@
   const RETRY_MS = 1000;
   // The console needs 80 columns and 20 lines. A cell is 0.6 em wide and at most 1.4 em high.
   const COLUMNS = 82, LINES = 24, MAX_FONT_PX = 16, MIN_FONT_PX = 6;
-  let said = "";
+  let said = "", socket = null;
 
   function tabName() {
     let name = sessionStorage.getItem("tab");
@@ -68,12 +68,24 @@
   window.WebSocket = class extends WebSocket {
     constructor(...given) {
       super(...given);
+      socket = this;
       // Its focus is told to the server, so the terminal takes it once the socket is open.
       this.addEventListener("open", () => document.querySelector(".xterm-helper-textarea").focus());
       this.addEventListener("close", closed);
       this.addEventListener("message", heard);
     }
   };
+
+  // The terminal would take ctrl+v and ctrl+c as keys. The browser pastes and copies instead; what it does not copy,
+  // the console does.
+  document.addEventListener("keydown", (event) => {
+    const isPlain = event.ctrlKey && !event.shiftKey && !event.altKey && !event.metaKey;
+    if (isPlain && (event.key === "v" || event.key === "c")) event.stopImmediatePropagation();
+  }, true);
+  document.addEventListener("copy", (event) => {
+    const isDrawn = socket?.readyState === WebSocket.OPEN;
+    if (isDrawn && !event.defaultPrevented) socket.send(JSON.stringify(["stdin", "\x03"]));
+  });
 
   document.addEventListener("DOMContentLoaded", () => {
     const address = new URL("socket/" + tabName(), location.href);
