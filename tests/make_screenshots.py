@@ -2,7 +2,8 @@
 
 Those of :data:`NOON` show the same noon (:mod:`tests.tui.noon`) on a clock that stands still, so that two runs of this
 script differ in nothing but the console. Those of :data:`SAMPLE` show every other screen on the sample organization of
-a real local service, whose ids and times differ from run to run.
+a real local service, whose ids and times differ from run to run. ``web.png`` is made by
+:mod:`tests.end_to_end.test_console_in_browser`.
 """
 
 from __future__ import annotations
