@@ -20,8 +20,8 @@ from runwatch.base.json import encode_body
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.flows.edited_text import edit_field
 from runwatch.tui.shell.console_screen import CoveringScreen
+from runwatch.tui.shell.field_editor import edit_field
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.form_fields import FormFields

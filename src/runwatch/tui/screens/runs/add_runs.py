@@ -21,8 +21,8 @@ from runwatch.tui.core.messages import WorkerFailed
 from runwatch.tui.core.rendering import StyledSpan, cut_spans, label_span, to_content
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.flows.edited_text import edit_field
 from runwatch.tui.shell.console import Console
+from runwatch.tui.shell.field_editor import edit_field
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.tui.widgets.inputs.button import TextButton
