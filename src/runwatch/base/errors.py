@@ -9,6 +9,7 @@
     ├── SettingsError              the settings file, a profile or a key source is not usable
     │   └── NotConfigured          no setting says which service to call
     ├── DataError                  the data directory is not usable: newer schema, corrupt, not writable
+    │   └── DatabaseUnreachableError   the service's database does not answer (runwatch.service.errors)
     ├── LocalServiceError          the local service could not be started, reached or stopped
     │   └── UntrustedSocketError   its socket does not belong to the user alone; nothing was sent
     ├── EditorError                a text could not be written in the user's editor (runwatch.tui.terminal.editor)
