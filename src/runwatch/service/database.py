@@ -45,19 +45,19 @@ class _Job(Generic[T]):
         self._result: T | None = None
         self._error: BaseException | None = None
 
-    def run(self, connection: Connection, backend: Backend, now: datetime) -> None:
-        """Run the function in a savepoint and keep its result for :meth:`tell`.
+    def run(self, connection: Connection, backend: Backend, now: datetime, *, is_alone: bool) -> None:
+        """Run the function in a savepoint, unless it is alone, and keep its result for :meth:`tell`.
 
         Raises:
-            SQLAlchemyError: the failure ended the whole transaction, for example on a full disk.
+            Exception: the failure ends the whole transaction, as on a full disk or if it is alone in it.
         """
         try:
-            with _savepoint(connection, backend):
+            with contextlib.nullcontext() if is_alone else _savepoint(connection, backend):
                 transaction = Transaction(connection, now)
                 self._result = self._function(transaction)
             self.added = transaction.added
         except Exception as error:
-            if not backend.in_transaction(connection):
+            if is_alone or not backend.in_transaction(connection):
                 raise
             self._error = error
 
@@ -174,7 +174,7 @@ class ServiceDatabase:
         try:
             with self._backend.begin(connection):
                 for job in jobs:
-                    job.run(connection, self._backend, self._clock.now())
+                    job.run(connection, self._backend, self._clock.now(), is_alone=len(jobs) == 1)
                 is_committing = True
         except Exception as error:
             if not (is_committing and self._backend.was_committed(connection, error)):

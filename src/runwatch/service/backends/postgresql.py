@@ -76,6 +76,12 @@ _DURABLE: Final = (
     "SELECT pg_catalog.set_config('synchronous_commit', 'on', false)"
     " WHERE pg_catalog.current_setting('synchronous_commit') = 'off'"
 )
+# The server ends the session of a machine that is gone, and with it the lock, in half a minute and not in hours.
+_NOTICED: Final = (
+    "SELECT pg_catalog.set_config('tcp_keepalives_idle', '10', false),"
+    " pg_catalog.set_config('tcp_keepalives_interval', '5', false),"
+    " pg_catalog.set_config('tcp_keepalives_count', '4', false)"
+)
 
 # An advisory lock of two numbers: one of this program, and one of the schema's name.
 _LOCKED: Final = "1920300663, pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))"
@@ -265,6 +271,7 @@ class PostgresDatabase(Backend):
                 self._lock(connection)
                 # An answered write is on disk, whatever the server's default.
                 connection.execute(_DURABLE)
+                connection.execute(_NOTICED)
                 connection.autocommit = False
             except BaseException:
                 connection.close()
