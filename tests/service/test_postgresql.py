@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -33,6 +34,7 @@ from tests.service.conftest import Serving, echo_body
 from tests.service.http.test_problem_responder import check
 from tests.support import postgres
 from tests.support.clock import FakeClock
+from tests.support.service import ServiceProcess
 
 IMPORTS = "import sys, runwatch.cli, runwatch.service.server; print('psycopg' in sys.modules)"
 END_SESSIONS = (
@@ -226,6 +228,14 @@ def test_the_address_comes_from_the_option_or_the_environment(
     call: Any = SimpleNamespace(options=SimpleNamespace(database=option), environment={"RUNWATCH_DATABASE": variable})
     address = cli._find_database(call)
     assert (address and address.reveal()) == found
+
+
+def test_the_command_keeps_the_data_in_the_database_that_it_names(place: Place) -> None:
+    with ServiceProcess(place.data_dir, "--database", place.address.reveal()) as service:
+        headers = {"Authorization": f"Bearer {service.api_key}"}
+        account = httpx.get(f"{service.base_url}/v1/account", headers=headers, timeout=60).json()
+        assert place.sql("SELECT tenant_id FROM tenants") == [(account["tenant_id"],)]
+    assert not (place.data_dir / "service.db").exists()
 
 
 def test_a_service_without_the_option_imports_nothing_of_postgresql() -> None:
