@@ -149,6 +149,7 @@ def test_a_service_inherits_no_key_no_address_and_no_proxy(data_dir: Path) -> No
         data_dir,
         RUNWATCH_API_KEY="rw_other",
         RUNWATCH_BASE_URL="https://other.example",
+        RUNWATCH_DATABASE="postgresql://user:secret@other.example/x",
         RUNWATCH_PROFILE="work",
         HTTPS_PROXY="http://proxy",
         http_proxy="http://proxy",
@@ -161,7 +162,7 @@ def test_a_service_inherits_no_key_no_address_and_no_proxy(data_dir: Path) -> No
     assert [name for name in inherited if "PROXY" in name.upper() or name.startswith("RUNWATCH_")] == [
         name for name in os.environ if name.startswith("RUNWATCH_")
     ]
-    assert not {"RUNWATCH_API_KEY", "RUNWATCH_BASE_URL", "RUNWATCH_PROFILE"} & set(inherited)
+    assert not {"RUNWATCH_API_KEY", "RUNWATCH_BASE_URL", "RUNWATCH_DATABASE", "RUNWATCH_PROFILE"} & set(inherited)
 
 
 def test_the_target_is_the_service_with_its_own_key(data_dir: Path) -> None:
