@@ -163,7 +163,7 @@ async def _summary(session: CommandSession, run_id: str, status: str | None, lim
     parts: list[Any] = [line(receipt.status or status)]
     if receipt.reason and receipt.reason != receipt.status:
         failure = last_failure_text(receipt)
-        parts.append(line(receipt.reason if failure is None else f"{receipt.reason} ({failure})"))
+        parts.append(line(receipt.reason if failure is None else f"{receipt.reason}: {failure}"))
     if receipt.incomplete_output:
         parts.append(receipt.incomplete_output)
     parts.append(f"{_spend(receipt)}{over_limit(receipt.known_spend_usd, limit)}")

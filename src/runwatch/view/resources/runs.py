@@ -296,7 +296,7 @@ def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     reason, arm = facts.reason.value, facts.run.required_arm
     if reason == "arm_not_ready" and arm is not None and arm.arm_id:
-        return required_arm_text(arm)
+        return required_arm_text(arm, context)
     return None if reason is None else end_advice_text(reason, facts.receipt, facts.provider_errors, context)
 
 

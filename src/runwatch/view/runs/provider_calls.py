@@ -155,12 +155,12 @@ def _completed(step: str, context: RenderContext, **ids: str) -> str:
     return _COMMAND.sub(lambda found: f"{found[0]}{service}", step)
 
 
-def required_arm_text(arm: RequiredArm) -> SafeText:
+def required_arm_text(arm: RequiredArm, context: RenderContext) -> SafeText:
     """Say what makes the saved model ready that a run required."""
     name = f"{line(arm.display_name or '')} ({line(arm.arm_id)})".strip()
     if arm.status == "ready":
         return line(f"{name} is ready now: submit again.", None)
-    show = runwatch_command("arms show", arm.arm_id or "")
+    show = _completed(runwatch_command("arms show", arm.arm_id or ""), context)
     return line(f"{name} is {line(arm.status)}: {line(arm.status_reason or show, None)}", None)
 
 
