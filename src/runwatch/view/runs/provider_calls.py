@@ -21,6 +21,7 @@ from runwatch.view.problems.explanation_texts import (
 )
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.text.format import RenderContext
+from runwatch.view.text.member_format import whole_model
 from runwatch.view.text.safe_text import SafeText, block, line
 
 _COMMAND: Final = re.compile(r"\brunwatch(?: [a-z][a-z-]*){2}")
@@ -185,4 +186,4 @@ def _call(position: int, call: ProviderCall, part: ReceiptSlice, context: Render
     number = call.attempt if call.attempt is not None else position
     came = provider_failure_text(call) or call.outcome or context.glyphs.unknown
     doing = ", rewriting the skill" if call.phase == "skill_draft" else ""
-    return f"{number} {line(model or call.arm_id or context.glyphs.unknown, 60)}{doing}: {line(came)}"
+    return f"{number} {line(whole_model(model) or call.arm_id or context.glyphs.unknown, 60)}{doing}: {line(came)}"

@@ -25,6 +25,7 @@ from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_trace import FALLBACK, REPAIR
 from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
+from runwatch.view.text.member_format import whole_model
 from runwatch.view.text.safe_text import SafeText, line
 
 MAX_NARRATED_EVENTS: Final = 2_000
@@ -272,4 +273,4 @@ def _name(teller: _Teller, arm: str | None) -> SafeText:
         return line("a saved model")
     shown = line(short_id(arm, teller.context.glyphs))
     model = teller.facts.model.value if teller.facts.arm_id.value == arm else None
-    return line(f"{shown} ({line(model, 60)})") if model else shown
+    return line(f"{shown} ({line(whole_model(model), 60)})") if model else shown
