@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from runwatch.records.model import SyncedModels
 from runwatch.records.source import SourceConnection
-from runwatch.view.actions.sources import CONNECT_WITH_KEY, DISCONNECT, ROTATE
+from runwatch.view.actions.sources import CONNECT_WITH_KEY, DISCONNECT, ROTATE, describe_missing_models
 from runwatch.view.spec.action import PageResult
 
 SERVER = {"source_id": "openai_compatible", "auth_scheme": "none", "endpoint": {"base_url": "http://127.0.0.1:1234/v1"}}
@@ -46,3 +47,15 @@ def test_what_a_disconnection_disables_is_named() -> None:
     assert DISCONNECT.mutation is not None
     told = DISCONNECT.mutation.summarize({"effects": {"arms": [], "model_deployments": ["mdep_1", "mdep_2"]}})
     assert list(told) == [("saved models disabled", "none"), ("models disabled", "mdep_1, mdep_2")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"left_out": [], "list_failure": None}, []),
+        ({"left_out": ["a-image"]}, ["1 model left out as not for text, by name or kind: a-image"]),
+        ({"list_failure": "no list (HTTP 404)"}, ["the list of models could not be read: no list (HTTP 404)"]),
+    ],
+)
+def test_models_that_a_sync_lacks_are_told_with_the_reason(answer: dict[str, Any], told: list[str]) -> None:
+    assert describe_missing_models(SyncedModels(answer)) == told

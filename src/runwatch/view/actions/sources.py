@@ -148,8 +148,7 @@ def describe_missing_models(synced: SyncedModels) -> list[str]:
         said.append(f"the list of models could not be read: {line(synced.list_failure)}")
     if synced.left_out:
         said.append(
-            f"{_count(len(synced.left_out))} left out, because by name or kind no answer is a text:"
-            f" {_names(synced.left_out)}"
+            f"{_count(len(synced.left_out))} left out as not for text, by name or kind: {_names(synced.left_out)}"
         )
     return said
 

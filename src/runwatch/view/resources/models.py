@@ -74,7 +74,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     columns=(
         column("model|model_key=model.model_key", min_cells=23, max_cells=44),
         column("name=arm_registration_template.display_name", hide_order=3, min_cells=10),
-        column("connection|connection_name=connection.display_name", hide_order=3, min_cells=10, hide_if_empty=True),
+        column("connection|connection_name=connection.display_name", hide_order=7, min_cells=10, hide_if_empty=True),
         column("source|source_id=source.source_id", hide_order=6, min_cells=11),
         column("lane|access_lane=connection.access_lane", hide_order=7, min_cells=8),
         column(
