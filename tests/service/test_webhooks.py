@@ -129,6 +129,22 @@ async def test_a_bad_body_adds_nothing(local: Local, data_dir: Path, body: Json,
     assert not list(data_dir.glob("secrets/*"))
 
 
+@pytest.mark.parametrize(
+    ("allows", "note"),
+    [
+        (True, "Called only while the service runs with --allow-loopback-checks."),
+        (False, "Not called, because the service runs without --allow-loopback-checks."),
+    ],
+)
+async def test_a_webhook_on_this_machine_says_which_option_it_needs(serving: Serving, allows: bool, note: str) -> None:
+    async with serving(allow_loopback_checks=True) as service:
+        assert "Called only while" in (await add(service, "http://127.0.0.1:9/hook"))["delivery_note"]
+        assert "delivery_note" not in await add(service, URL)
+    async with serving(allow_loopback_checks=allows) as service:
+        told = {hook["url"]: hook.get("delivery_note") for hook in (await service.get("/v1/webhooks"))["webhooks"]}
+        assert told == {"http://127.0.0.1:9/hook": note, URL: None}
+
+
 async def test_the_owner_learns_how_to_allow_a_receiver_on_this_machine(local: Local) -> None:
     refused = await local.http.post("/v1/webhooks", json={**BODY, "url": "http://127.0.0.1:8800/"})
     assert fields(check(refused, "validation_failed")) == ["url"]

@@ -21,6 +21,7 @@ class Webhook(Record):
     created_at = moment("created_at")
     secret_rotated_at = moment("secret_rotated_at")
     secret = text("secret")
+    delivery_note = text("delivery_note")
 
 
 class Delivery(Record):

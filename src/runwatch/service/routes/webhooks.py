@@ -30,7 +30,7 @@ _ALLOWING_LOOPBACK: Final = (
 
 def list_webhooks(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return every webhook of the organization, newest first. The list has no pages."""
-    return {"webhooks": [webhooks.read_form(row) for row in webhooks.every(transaction, call.tenant_id)]}
+    return {"webhooks": [_form(call, row) for row in webhooks.every(transaction, call.tenant_id)]}
 
 
 async def add_webhook(call: AuthenticatedRequest) -> ServiceResponse:
@@ -42,7 +42,7 @@ async def add_webhook(call: AuthenticatedRequest) -> ServiceResponse:
     async with call.context.vault.stored(secret) as handle:
         return await call.write(
             lambda transaction: _told(
-                webhooks.add(transaction, call.tenant_id, request.url, event_types, handle), secret
+                call, webhooks.add(transaction, call.tenant_id, request.url, event_types, handle), secret
             )
         )
 
@@ -76,7 +76,7 @@ async def rotate_secret(call: AuthenticatedRequest) -> ServiceResponse:
         def effect(transaction: Transaction) -> tuple[ServiceResponse, str]:
             earlier = webhooks.find(transaction, tenant_id, webhook_id)["secret_handle"]
             webhooks.set_secret(transaction, webhook_id, handle)
-            return _told(webhooks.find(transaction, tenant_id, webhook_id), secret), earlier
+            return _told(call, webhooks.find(transaction, tenant_id, webhook_id), secret), earlier
 
         answer, earlier = await call.write_with(effect)
     await call.context.vault.remove(earlier)
@@ -105,8 +105,18 @@ def _check_scheme(call: AuthenticatedRequest, url: str) -> None:
         raise make_validation_error(("url", "Must begin with https."))
 
 
-def _told(row: Row, secret: Secret) -> ServiceResponse:
-    shown = webhooks.read_form(row)
+def _form(call: AuthenticatedRequest, row: Row) -> dict[str, Any]:
+    """Build the JSON of a webhook, with a note where the options of the service decide whether it is called."""
+    form = webhooks.read_form(row)
+    if not may_be_loopback(urlsplit(row["url"]).hostname or ""):
+        return form
+    is_called = AddressKind.LOOPBACK in call.context.reach_policy.endpoints(call.tenant_id).addresses
+    note = "Called only while the service runs with" if is_called else "Not called, because the service runs without"
+    return {**form, "delivery_note": f"{note} --allow-loopback-checks."}
+
+
+def _told(call: AuthenticatedRequest, row: Row, secret: Secret) -> ServiceResponse:
+    shown = _form(call, row)
     return make_one_time_response({**shown, "secret": secret.reveal()}, {**shown, "secret_withheld": True})
 
 

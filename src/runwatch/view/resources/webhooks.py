@@ -9,17 +9,22 @@ from runwatch.records.webhook import Deliveries, Delivery, Webhook
 from runwatch.view.actions.webhooks import DELIVERY_ACTIONS, REPLAY, WEBHOOK_ACTIONS, WEBHOOK_MAKES
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
-from runwatch.view.spec.resource import DetailTab, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.resource import ComputedLine, DetailTab, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, ago
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import id_cell
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.status_format import status_cell
-from runwatch.view.text.styled_text import with_role
+from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
 
 def _ends(value: tuple[str, ...], _: RenderContext) -> SafeText:
     """Format the events of a webhook without their common prefix."""
     return line(", ".join(word.removeprefix("execution.") for word in value))
+
+
+def _delivery_note(hook: Webhook, _: object, __: RenderContext) -> CellText | None:
+    return StyledText(line(hook.delivery_note), Role.WARN) if hook.delivery_note else None
 
 
 WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
@@ -37,9 +42,14 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     ),
     fields=fields("rotated|secret_rotated_at"),
     sections=(
-        SectionSpec("Webhook", member_lines(
-            "webhook_id url status:status event_types created_at:time secret_rotated_at:time"
-        )),
+        SectionSpec(
+            "Webhook",
+            (
+                *member_lines("webhook_id url status:status"),
+                ComputedLine("note", _delivery_note, lambda _: "delivery_note"),
+                *member_lines("event_types created_at:time secret_rotated_at:time"),
+            ),
+        ),
     ),
     sort=(SortKey("created"),),
     empty="No webhooks yet. `webhooks create --url URL` notifies an address of every run that ends.",
