@@ -207,6 +207,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("wall.previous_page", "pageup ctrl+u", "previous runs", "Show the runs before.", "turn_page(-1)"),
     _action("text.editor", "ctrl+e", "editor", "Edit this text in the editor that $VISUAL or $EDITOR names."),
     _action("form.send", "f2 ctrl+enter", "review", "Review the request and send it, from any field.", "send"),
+    _action("sheet.send", "f9", "send", "Send what the sheet shows, from anywhere in it.", "send"),
     _action("sheet.leave", "escape", "cancel", "Close without sending anything."),
     _action("sheet.copy", "y", "copy", "Copy the id, or the secret that is shown only once."),
     _action("sheet.copy_menu", "Y", "copy more", "Copy the support block of a problem, or the key of the request."),

@@ -50,7 +50,7 @@ async def test_the_whole_sheet() -> None:
         assert rows[10].startswith("production profile: type the number of runs")
         assert rows[11] == "[ Keep them running ]    Cancel 6 runs"
         assert rows[12].startswith("┗━ data is 2s old ━")
-        assert rows[12].endswith("━ tab moves  y copies  esc cancels ━┛")
+        assert rows[12].endswith("━ tab moves  f9 sends  y copies  esc cancels ━┛")
 
 
 async def test_the_records_take_as_many_rows_as_there_are() -> None:
@@ -122,6 +122,19 @@ async def test_nothing_is_sent_twice() -> None:
         await pilot.press("tab", "enter", "shift+tab", "tab", "tab", "r")
         await pilot.pause()
         assert len(app.told_of(ConfirmDialog.Confirmed)) == 1
+
+
+async def test_one_key_sends_from_anywhere_once_the_button_would() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 30)) as pilot:
+        dialog = await opened(app, pilot, samples.cancel_six())
+        await pilot.press("f9")
+        assert state(dialog) == "asking"
+        app.screen.query_one(LineInput).focus()
+        await pilot.press("6", "f9", "f9")
+        await pilot.pause()
+        assert len(app.told_of(ConfirmDialog.Confirmed)) == 1
+        assert "f9 sends" not in text_of(app)
 
 
 async def test_a_production_profile_asks_for_the_right_words_first() -> None:

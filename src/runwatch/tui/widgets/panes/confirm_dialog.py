@@ -198,7 +198,7 @@ class ConfirmDialog(Dialog[None]):
         yield from super().compose()
         order = self._order
         age = (order.age,) if order.age is not None else ()
-        with Pane(edge=BorderText(title=order.title, state=order.profile, age=age, counters=_KEYS)):
+        with Pane(edge=BorderText(title=order.title, state=order.profile, age=age, counters=self._keys())):
             yield Static(to_content(order.sentence))
             yield Static(id="sheet-note", classes="-hidden")
             yield Static(to_content(self._request()))
@@ -346,6 +346,11 @@ class ConfirmDialog(Dialog[None]):
         self.dismiss()
         self._owner.post_message(self.Closed(self, self._was_sent))
 
+    def action_send(self) -> None:
+        """Confirm, from any part of the dialog, if the button could be pressed."""
+        if self.state == "asking" and not self._confirm.disabled:
+            self._send()
+
     def action_ask_again(self) -> None:
         """Request a retry if the outcome is unknown; during a rate-limit hold, send without waiting for its end."""
         if self._is_held:
@@ -420,8 +425,13 @@ class ConfirmDialog(Dialog[None]):
     def _end(self, state: DialogState, *outcome: StyledSpan) -> None:
         self._enter(state, "Close", *outcome)
 
+    def _keys(self) -> StyledSpans:
+        sends = f"{get_app(self).keys.shown('sheet.send')} sends  " if self.state == "asking" else ""
+        return (label_span(f"tab moves  {sends}y copies  esc {'cancels' if sends else 'closes'}"),)
+
     def _enter(self, state: DialogState, leave: str, *said: StyledSpan) -> None:
         self.state = state
+        self.query_one(Pane).set_border_text(counters=self._keys())
         self._say(*said)
         self._confirm.display = self._again.display = False
         for typed in self.query("#sheet-typed"):
@@ -468,6 +478,3 @@ class _Outcomes(LineList):
 
     def on_mount(self) -> None:
         self.set_size()
-
-
-_KEYS: Final = (label_span("tab moves  y copies  esc cancels"),)
