@@ -61,6 +61,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "models": {
         "model": "publisher and model, the name to ask for",
+        "connection": "name of your connection that reaches it",
         "source": "where the model is reached",
         "lane": "who pays: byok is your own key with the provider, pool is the balance",
         "classes": "data classes that may be sent to it",
