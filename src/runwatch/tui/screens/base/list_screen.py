@@ -242,9 +242,11 @@ class ListScreen(RowScreen):
     def on_record_table_marks_changed(self, message: RecordTable.MarksChanged) -> None:
         """Make the marks undoable."""
         message.stop()
+        self._make_marks_undoable(message.before)
 
+    def _make_marks_undoable(self, before: frozenset[str]) -> None:
         async def undo() -> str:
-            self.table.mark(message.before)
+            self.table.mark(before)
             return ""
 
         self.console.undo.push(LocalChange("the marks", undo, self))

@@ -583,6 +583,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         elif self.is_filtered:
             self._apply_filter("")
         elif self.table.marks:
+            self._make_marks_undoable(self.table.marks)
             self.table.mark(())
         else:
             super().action_back()
