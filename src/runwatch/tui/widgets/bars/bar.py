@@ -75,14 +75,13 @@ class Bar(Widget):
         """Handle a click on a part that has a target."""
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Yield the parts that can be clicked; a label is over the gap before its part."""
+        """Yield the parts that can be clicked."""
         if not self.size:
             return
         region = self.content_region
         for start, part, _ in self._placed():
             if part.target is not None:
-                x = region.x + max(0, start - min(2, max(1, part.gap)))
-                yield JumpTarget(x, region.y, partial(self.part_clicked, part.target))
+                yield JumpTarget(region.x + start, region.y, partial(self.part_clicked, part.target), is_before=True)
 
     def render_line(self, y: int) -> Strip:
         return selectable(self, self._row_strip(y), y, y)

@@ -117,13 +117,13 @@ class LinkLines(LineList, inherit_bindings=False):
     # Called on user input.
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Yield the links in sight; the label is before the link, over the space there."""
+        """Yield the links in sight."""
         for index, y in self._lines_in_sight():
             start = self.content_region.x + MARGIN
             for spot in self._lines[index]:
                 if spot.way is not None:
-                    x = max(self.content_region.x, start - MARGIN)
-                    yield JumpTarget(x, y, partial(self.post_message, self.LinkOpened(spot.way)))
+                    x = start + cell_width(spot.text) - cell_width(spot.text.lstrip())
+                    yield JumpTarget(x, y, partial(self.post_message, self.LinkOpened(spot.way)), is_before=True)
                 start += cell_width(spot.text)
 
     def line_opened(self) -> None:

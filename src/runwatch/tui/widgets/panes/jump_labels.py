@@ -70,7 +70,11 @@ class JumpLabels(Overlay, can_focus=True):
             return Strip(words).adjust_cell_length(width, self.rich_style)
         style = self.rich_style + app.role_style(ACCENT) + Style(bold=True, reverse=True)
         row, parts, position = self._picture[y], [], 0
-        here = sorted((at.x, label) for label, at in self.targets.items() if at.y == y)
+        here = sorted(
+            (max(0, at.x - len(label)) if at.is_before else at.x, label)
+            for label, at in self.targets.items()
+            if at.y == y
+        )
         for x, label in here:
             if x >= position and label.startswith(self._typed):
                 parts += [row.crop(position, x), Strip([to_segment(label, style)])]
