@@ -44,6 +44,10 @@ async def test_cells_selected_whole_give_all_of_their_value_also_when_rows_come_
         x = driven.lines[5].index("8f21") - 1
         text = await drag(driven.pilot, driven.table, (x + 4, 2), (x + 9, 3))
         first, second = text.splitlines()
+        reversed_text = (
+            segment.text for segment in driven.table.render_line(2) if segment.style and segment.style.reverse
+        )
+        assert "".join(reversed_text).startswith("…9b7e  –")
         assert re.match("…9b7e  –  ember-7b-instruct  ", first)
         assert second.endswith(noon.HOVERING)
         await driven.shows("y copies the selected text, esc drops it.")

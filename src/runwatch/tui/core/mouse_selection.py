@@ -6,10 +6,17 @@ only the row under the mouse gets them.
 
 from __future__ import annotations
 
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
 from runwatch.base.text import cell_width
+
+_SELECTED: Final = Style(reverse=True)
+"""Selected text is reversed, which can be read in every theme and without colors."""
 
 
 def selectable(widget: Widget, strip: Strip, row: int, number: int, start: int = 0) -> Strip:
@@ -27,9 +34,8 @@ def selectable(widget: Widget, strip: Strip, row: int, number: int, start: int =
         first, last = max(0, span[0] - start), len(text) if span[1] == -1 else span[1] - start
         if first < min(last, len(text)):
             begin, end = cell_width(text[:first]), cell_width(text[:last])
-            marked = widget.screen.get_component_rich_style("screen--selection")
-            inside = strip.crop(begin, end).apply_style(marked)
-            strip = Strip.join([strip.crop(0, begin), inside, strip.crop(end)])
+            inside = Segment.apply_style(strip.crop(begin, end), post_style=_SELECTED)
+            strip = Strip.join([strip.crop(0, begin), Strip(inside), strip.crop(end)])
     region = widget.content_region
     if min(widget.app.mouse_position.y, region.bottom - 1) == region.y + row:
         return strip.apply_offsets(start, number)
