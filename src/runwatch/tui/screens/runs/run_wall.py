@@ -287,18 +287,19 @@ class RunWallScreen(ConsoleScreen):
 
     async def _read_events(self) -> None:
         """Read the newest events of the runs that have new ones; those that come meanwhile are read together."""
-        session = self.console.session
+        session, runs = self.console.session, self._dirty
+        self._dirty = set()
         try:
-            while self._dirty and session is not None:
-                runs, self._dirty = self._dirty, set()
-                for run_id in runs:
-                    self._events[run_id] = await session.events.window(
-                        session.scope, run_id, -RECENT_EVENTS, RECENT_EVENTS
-                    )
-                self._draw()
-                await self.console.clock.sleep(GATHER_S)
+            for run_id in runs if session is not None else ():
+                assert session is not None
+                self._events[run_id] = await session.events.window(session.scope, run_id, -RECENT_EVENTS, RECENT_EVENTS)
+            self._draw()
         finally:
-            self._is_reading = False
+            self.set_timer(GATHER_S, self._read_on)
+
+    def _read_on(self) -> None:
+        self._is_reading = False
+        self._read()
 
     async def _read_labels(self) -> None:
         session = self.console.session
