@@ -136,6 +136,11 @@ def test_every_page_is_only_text(tmp_path: Path, service: ScriptedService) -> No
         terminal.press("g", "enter", "pagedown", "G", "q", "w", "G", "/")
         terminal.paste(PASTED)
         terminal.press("enter", "y", "right", "right")
+        go(reader, "wall", "Run wall")
+        terminal.wait_gone("reading its events")
+        terminal.press("pagedown", "right", "m")
+        terminal.wait_until(lambda: "Replay" in terminal.screen.lines[1], "the replay above")
+        terminal.press("G", "left", "tab", "G", "enter", "G", "q")
         # The names of filters and of actions, completed.
         terminal.type(":filter")
         terminal.wait_for("filter: ")
