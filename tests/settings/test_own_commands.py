@@ -11,6 +11,9 @@ from runwatch.settings.command_words import fill_words
 from runwatch.settings.settings_file import load_settings_file
 from tests.support.hostile import CORPUS
 
+SECRET = f"ghp_{'a1B2' * 9}"
+"""Of the form of a key to GitHub."""
+
 GOOD = """\
 [commands.ticket]
 run = ["open-ticket", "--", "{id}"]
@@ -43,7 +46,7 @@ def test_a_command_is_read_whole(tmp_path: Path) -> None:
         ("run = []", "'commands.ticket.run' must be a program and its arguments, each a text of its own"),
         ('run = ["{id}"]', "'commands.ticket.run' begins with a placeholder; the program has a fixed name"),
         ('run = ["jq", "{ids}"]', "'commands.ticket.run' has an unknown placeholder; did you mean {id}?; there are"),
-        ('run = ["curl", "sk-canary-0123456789abcdefghij"]', "'commands.ticket.run' holds a secret"),
+        (f'run = ["curl", "{SECRET}"]', "'commands.ticket.run' holds a secret"),
         ("", "'commands.ticket' has no run, so it does nothing"),
     ],
 )
@@ -52,7 +55,7 @@ def test_a_command_with_a_mistake_is_named_and_not_used(wrong: str, told: str, t
     commands, problems = read(tmp_path, f"[commands.ticket]\n{run}{wrong}\n")
     assert commands == {}
     assert any(problem.startswith(told) for _, problem in problems), problems
-    assert "sk-canary" not in str(problems)
+    assert SECRET not in str(problems)
 
 
 def test_a_list_of_tables_is_told_how_a_command_is_written(tmp_path: Path) -> None:

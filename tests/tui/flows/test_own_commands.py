@@ -8,6 +8,7 @@ import pytest
 
 from runwatch.tui.flows.own_commands.run import MAX_SHOWN_LINES, CommandPane
 from runwatch.tui.widgets.lists.record_table import RecordTable
+from tests.support.builders import open_run
 from tests.tui import noon
 from tests.tui.console import KEY, Driven, console
 
@@ -103,6 +104,17 @@ async def test_a_long_output_scrolls_and_ends_with_what_is_left_out(tmp_path: Pa
         await driven.shows("done")
         await driven.press("G")
         await driven.shows("5 more lines; the pager shows them")
+
+
+async def test_an_id_that_would_be_an_option_runs_nothing_and_the_way_out_is_told(tmp_path: Path) -> None:
+    service = noon.service()
+    service.runs[0] = dict(open_run("--help", "running").raw)
+    touch = f'[commands.touch]\nrun = ["touch", "{tmp_path}/ran", "{{id}}"]\nkey = "f6"\n'
+    async with console(service, tmp_path, size=SIZE, settings=touch) as driven:
+        await driven.select("--help")
+        await driven.press("f6")
+        await driven.shows('Put the word "--" before it in run')
+        assert not (tmp_path / "ran").exists()
 
 
 async def test_esc_stops_a_command(tmp_path: Path) -> None:

@@ -80,14 +80,14 @@ def build_program_call(
 
     words = fill_words(command.run, find)
     kept = {name: environment[name] for name in KEPT_VARIABLES if name in environment}
-    own = {f"RUNWATCH_{name.upper()}": value for name, value in values.items()}
+    # A value that no variable can hold is left out: the command may read the record from standard input.
+    own = {f"RUNWATCH_{name.upper()}": value for name, value in values.items() if _can_be_argument(value)}
     variables = {**without_own_variables(environment), **kept, **own}
-    for text in (*words, *own.values()):
-        if not _can_be_argument(text):
-            raise RunwatchError(
-                "The record has characters that no argument can hold",
-                hint="Read the record from standard input instead.",
-            )
+    if not all(map(_can_be_argument, words)):
+        raise RunwatchError(
+            "The record has characters that no argument can hold",
+            hint="Let the command read the record from standard input.",
+        )
     try:
         given = dumps(dict(raw)).encode() + b"\n" if command.input == "json" else None
     except ValueError:

@@ -182,6 +182,7 @@ def run_command(screen: RowScreen, command: OwnCommand, rows: Sequence[RecordRow
             for row in rows
         ]
     except RunwatchError as error:
-        screen.notify_user(f"{command.name}: {error}", Role.BAD)
+        # A mistake in the settings, or a hostile record: it stays until it is read.
+        console.warn(f"{command.name}: {error}. {error.hint or ''}".strip())
         return
     _CommandRun(screen, command, calls).start()
