@@ -9,6 +9,7 @@ import pytest
 from runwatch.store.repositories.pins import Pin, PinTarget
 from runwatch.tui.app.pins import board
 from runwatch.tui.flows.comparison import CompareScreen
+from runwatch.tui.screens.base.form_screen import FormScreen
 from runwatch.tui.widgets.bars.pin_bar import PinBar
 from tests.support import resources
 from tests.support.builders import open_run
@@ -154,6 +155,16 @@ async def test_pins_are_renamed_moved_and_removed_in_their_list(tmp_path: Path) 
         assert bar(driven) == "1 nightly  2 run 8f21…9b7e"
         await driven.press("B", "down", "enter", "end", "enter")
         await driven.until(lambda: bar(driven) == "1 nightly", "the pin to go")
+
+
+async def test_a_form_is_not_left_for_a_pin(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21")
+        await pin(driven, noon.LIVE)
+        await driven.press("plus")
+        await driven.until(lambda: isinstance(driven.app.screen, FormScreen), "the form")
+        await driven.press("alt+1")
+        await driven.shows("esc leaves this form first.")
 
 
 async def test_two_consoles_share_the_pins(tmp_path: Path) -> None:

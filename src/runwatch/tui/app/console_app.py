@@ -313,8 +313,13 @@ class ConsoleApp(NavigatingApp):
         open_pin_list(self, self.pins)
 
     def action_go_to_pin(self, number: int) -> None:
-        """Go to a pin after all earlier keys were handled."""
-        if self.console_screen.connected_session() is not None:
+        """Go to a pin after all earlier keys were handled; not from a form, whose text would be lost."""
+        from runwatch.tui.screens.base.form_screen import FormScreen
+
+        screen = self.console_screen
+        if isinstance(screen, FormScreen):
+            screen.notify_user(f"{self.keys.shown('screen.back')} leaves this form first.", Role.WARN)
+        elif screen.connected_session() is not None:
             self.call_later(self.pins.go_to, number)
 
     def on_pin_bar_pin_clicked(self, message: PinBar.PinClicked) -> None:
