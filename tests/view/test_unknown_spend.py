@@ -341,4 +341,4 @@ def test_the_counts_of_a_usage_report_are_in_the_blocks_that_they_belong_to() ->
     assert "_calls" not in blocks["Arm arm_2"]
     assert "unknown_calls 0 estimated_calls 3" in blocks["Day 2026-11-20"]
     odd = Usage({"totals": UNTOLD, "by_arm": [{"arm_id": "arm_1", "unknown_calls": "many"}]})
-    assert "by_arm[0].unknown_calls" in text_of(text_output.detail_lines(USAGE, odd, CONTEXT))
+    assert "unknown_calls many" in " ".join(text_of(text_output.detail_lines(USAGE, odd, CONTEXT)).split())
