@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 from base64 import b64encode
@@ -12,6 +13,7 @@ import pytest
 from textual import events
 
 from runwatch.base.json import loads
+from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.screens.action_form import ActionForm
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
@@ -220,6 +222,32 @@ async def test_a_dialog_that_succeeded_leads_to_the_new_record_where_another_scr
         await driven.press("tab", "enter")
         await driven.shows("Saved models › arm_new")
         await driven.shows("done arm_new")
+
+
+@pytest.mark.parametrize(("answer", "told"), [(200, "done"), (409, "(?!done)")])
+async def test_the_outcome_is_told_after_the_dialog_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: int, told: str
+) -> None:
+    made = service(arms=[resources.arm("arm_1")])
+    body = dict(resources.arm("arm_1", "disabled").raw) if answer == 200 else problem("invalid_state")
+    made.say("DELETE", "/v1/arms/arm_1", Said(answer, body))
+    async with console(made, tmp_path, size=SIZE, open_at="arms") as driven:
+        await driven.comes("arm_1")
+        may_send, original = asyncio.Event(), driven.session.send_write
+
+        async def held(write: WriteRequest) -> Any:
+            await may_send.wait()
+            return await original(write)
+
+        monkeypatch.setattr(driven.session, "send_write", held)
+        await driven.press("X")
+        await driven.shows("Disable it")
+        await driven.press("f9")
+        await driven.shows("Close, it continues")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the sheet to close")
+        may_send.set()
+        await driven.shows(re.compile(f"Disable a saved model: {told}"))
 
 
 async def test_lists_that_cannot_be_read_are_named_on_the_sheet_that_destroys(tmp_path: Path) -> None:

@@ -151,6 +151,9 @@ class WriteDialog:
         await self._screen.console.report_unconfirmed_writes()
 
     def _show(self, outcomes: Sequence[RunwatchError | None], told: StyledSpans) -> None:
+        if not self.dialog.is_open:
+            self._tell_afterwards(outcomes)
+            return
         if len(self._items) > 1:
             good = sum(error is None for error in outcomes)
             is_good = good == len(outcomes)
@@ -189,6 +192,14 @@ class WriteDialog:
             self._notice = f"{self._title()}: {words}", Role.GOOD
         self.dialog.finish(told, closes=closes)
 
+    def _tell_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
+        """Tell the outcome in a notice, because the user has left the dialog meanwhile."""
+        good = sum(error is None for error in outcomes)
+        first = next((error for error in outcomes if error is not None), None)
+        words = "done" if first is None else first.title if len(outcomes) == 1 else f"{good} of {len(outcomes)} done"
+        role = Role.GOOD if first is None else Role.WARN
+        self._screen.console.notify_user(f"{self._title()}: {words}", role)
+
     def _title(self) -> str:
         return OPERATIONS[self._items[0].write.operation].title
 
@@ -208,7 +219,7 @@ class WriteDialog:
         def told(seconds: float) -> None:
             self._is_held = True
             self._tell(item, label_span(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN))
-            if self.dialog.is_mounted:
+            if self.dialog.is_open:
                 console = self._screen.console
                 goes_at = time_of_day(console.clock.now() + timedelta(seconds=seconds), console.render_context())
                 self.dialog.show_rate_limit(line(f"rate limited (429), sends at {goes_at}"))
@@ -236,7 +247,7 @@ class WriteDialog:
         return None
 
     def _tell(self, item: DialogWrite, outcome: StyledSpan) -> None:
-        if len(self._items) > 1 and self.dialog.is_mounted:
+        if len(self._items) > 1 and self.dialog.is_open:
             self.dialog.show_outcome(item.id, (outcome,))
 
 

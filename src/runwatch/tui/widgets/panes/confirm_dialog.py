@@ -121,6 +121,7 @@ class ConfirmDialog(Dialog[None]):
 
     Attributes:
         state: What the dialog shows.
+        is_open: Whether it has not been left yet; afterwards it shows nothing.
     """
 
     AUTO_FOCUS = "#sheet-keep"
@@ -186,6 +187,7 @@ class ConfirmDialog(Dialog[None]):
         self._order: Final = order
         self._owner: Final = owner
         self.state: DialogState = "asking"
+        self.is_open = True
         self._was_sent = False
         self._is_held = False
         self._secret: Secret | None = None
@@ -249,7 +251,7 @@ class ConfirmDialog(Dialog[None]):
     def go(self) -> None:
         """Show that the request is being sent and that leaving no longer stops it."""
         self._is_held = False
-        if self.is_mounted:
+        if self.is_open:
             self._enter("sending", "Close, it continues", label_span("sending, waiting for the response", Role.LIVE))
 
     def show_outcome(self, key: str, outcome: StyledSpans) -> None:
@@ -343,6 +345,7 @@ class ConfirmDialog(Dialog[None]):
 
     def action_leave(self) -> None:
         """Leave; a request already sent continues without the dialog."""
+        self.is_open = False
         self.dismiss()
         self._owner.post_message(self.Closed(self, self._was_sent))
 
