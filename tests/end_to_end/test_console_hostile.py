@@ -261,7 +261,14 @@ def test_every_view_of_a_record_and_all_that_opens_over_it_is_only_text(
         driven.press("up", "w", "left", "g", "w", "G", "enter")
         terminal.wait_for("y copy  esc back")
         driven.press("G", "q")
-        for sign in ("execution_id", "queued", "data_classes", "final_text", "Receipts hold neither", '"execution_id"'):
+        for sign in (
+            "execution_id",
+            "  slice ",
+            "data_classes",
+            "final_text",
+            "Receipts hold neither",
+            '"execution_id"',
+        ):
             terminal.type(">")
             terminal.wait_for(sign)
             driven.press("pagedown", "G")

@@ -39,10 +39,12 @@ def tiles(driven: Driven) -> list[RunTile]:
 async def test_live_runs_are_side_by_side(size: tuple[int, int], tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=size) as driven:
         await driven.shows("8f21")
-        await on_wall(driven)
+        screen = await on_wall(driven)
         for _ in range(6):
             await driven.pass_time(1)
-        await driven.shows("accepted  0.86")
+        every = {noon.LIVE: 8, noon.QUEUED: 3, noon.HOVERING: 3}
+        await driven.until(lambda: {key: len(listed) for key, listed in screen._events.items()} == every, "all events")
+        await driven.shows("◷ waits 3m")
         await driven.shows("◷ silent 3m")
         check_golden(f"{size[0]}x{size[1]}/wall", driven.text)
 

@@ -91,7 +91,7 @@ class RunWallScreen(ConsoleScreen):
         self._drawn: dict[str, tuple[object, list[StyledSpans]]] = {}
         self._dirty: set[str] = set()
         self._is_reading = False
-        self._has_chosen_tile = False
+        self._has_chosen_tile = self._is_settled = False
         self._seconds = 0
         self._noted: SafeText | None = None
 
@@ -360,14 +360,19 @@ class RunWallScreen(ConsoleScreen):
             self.call_after_refresh(tiles[0].focus_lines)
 
     def _fill(self) -> None:
-        """Show a run in each tile; once the user has moved the focus, it stays on its run."""
+        """Show a run in each tile; the focus stays on its run, wherever that goes.
+
+        Until the events of all are read, it stays on the first tile, unless the user has moved it.
+        """
         if self.console.session is None:
             return
         focused, tiles = self._focused_run, self._tiles
         for run_id, tile in zip(self._shown, tiles, strict=False):
             facts = self._facts(run_id)
             tile.show(run_id, self._edge(facts, self._troubles.get(run_id)), self._lines(run_id, tile))
-        if self._has_chosen_tile and focused and focused != self._focused_run:
+        is_settled = self._has_chosen_tile or self._is_settled
+        self._is_settled = self._is_settled or all(run_id in self._events for run_id in self._shown)
+        if is_settled and focused and focused != self._focused_run:
             there = next((tile for tile in tiles if tile.display and tile.run_id == focused), None)
             if there is not None:
                 there.focus_lines()
