@@ -371,11 +371,18 @@ class RunWallScreen(ConsoleScreen):
             facts = self._facts(run_id)
             tile.show(run_id, self._edge(facts, self._troubles.get(run_id)), self._lines(run_id, tile))
         is_settled = self._has_chosen_tile or self._is_settled
-        self._is_settled = self._is_settled or all(run_id in self._events for run_id in self._shown)
+        self._is_settled = self._is_settled or all(map(self._has_all, self._shown))
         if is_settled and focused and focused != self._focused_run:
             there = next((tile for tile in tiles if tile.display and tile.run_id == focused), None)
             if there is not None:
                 there.focus_lines()
+
+    def _has_all(self, run_id: str) -> bool:
+        """Return whether the service has answered for a run, and the events of its answer are shown."""
+        assert self.console.session is not None
+        news = self.console.session.live.tails.news(run_id)
+        is_read = news.answered_at is not None or news.is_complete
+        return is_read and len(self._events.get(run_id, ())) >= min(news.count, RECENT_EVENTS)
 
     def _edge(self, facts: RunFacts, trouble: Trouble | None) -> BorderText:
         context = self.console.render_context()
