@@ -109,7 +109,7 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
         assert "it has the new prices" in priced.errors
         assert priced.json["connection"]["endpoint"]["prices"]["*"]["output_usd_per_million"] == "2"
         served = cli("sources", "sync", connection_id, "--json").json
-        assert {one["pricing_basis"] for one in served} == {"source_reported"}
+        assert {one["pricing_basis"] for one in served} == {"estimated"}
         assert "no price is known" not in connect("--model", "tiny-1").errors
 
         granted = connect("--model", "tiny-1", "--data-class", "tenant_internal")

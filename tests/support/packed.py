@@ -28,6 +28,20 @@ def kinds() -> dict[str, Record]:
                     known_spend_usd=0.0031,
                     unknown_calls=1,
                     estimated_calls=1,
+                    required_arm={
+                        "arm_id": "arm_3f20",
+                        "display_name": "Ember",
+                        "status": "degraded",
+                        "status_reason": "The model is retired.",
+                    },
+                    selected={
+                        "arm_id": "arm_3f20",
+                        "provider": "northwind",
+                        "model_key": "northwind/ember-7b",
+                        "model_deployment_id": "mdep_1",
+                        "connection_id": "conn_1",
+                        "access_lane": "byok",
+                    },
                     provider_errors=[
                         {
                             "attempt": 1,
