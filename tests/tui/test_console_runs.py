@@ -623,7 +623,7 @@ async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: 
         await driven.pass_time(15)
         assert service.requests("POST") == []
         await driven.pass_time(15)
-        await driven.shows("[ Close ]")
+        await driven.shows("Runs › ex_scri…d_10")
         assert len(service.requests("POST")) == 1
 
 

@@ -161,6 +161,8 @@ async def _follow_up(
 
         open_private_page(behind, session, subject, mutation.private_page, answer, body)
         return
+    if behind.SHOWS_OUTCOMES:
+        return
     known = [] if subject is None else [subject.id, *subject.raw.values()]
     here = [behind.spec.record] if isinstance(behind, RecordScreen) else []
     for kind in (*here, *filter(is_listable, mutation.invalidates)):

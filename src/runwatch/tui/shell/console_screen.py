@@ -77,6 +77,9 @@ class ConsoleScreen(Screen[None]):
     NARROW_BELOW: ClassVar[int] = 0
     """Cells of width below which the screen has the CSS class ``-narrow``."""
 
+    SHOWS_OUTCOMES: ClassVar[bool] = False
+    """Whether it shows the response of an action itself, so that nothing else opens."""
+
     BINDINGS = make_bindings(
         "screen.back", "screen.next_pane", "screen.previous_pane", "screen.actions", "screen.refresh", "screen.time",
         "screen.jump", "screen.undo",

@@ -210,7 +210,8 @@ async def test_the_menu_offers_what_the_keys_do_with_a_record(service: ScriptedS
         offered = re.findall(r"^┃. (.+?)  +(\S+)   [A-Z]", driven.text, re.MULTILINE)
         assert offered == [
             ("Open", "enter"), ("Pin", "b"), ("Compare", "D"), ("Spend", "$"), ("Copy id", "y"), ("Copy", "Y"),
-            ("Raw", "v"), ("Export", "e"), ("Around", "@"), ("Mark", "space"),
+            ("Raw", "v"), ("Export", "e"), ("Around", "@"), ("Mark", "space"), ("Refresh", "r"), ("Time", "t"),
+            ("Quit", "q"),
         ]  # fmt: skip
 
 

@@ -76,6 +76,7 @@ class ApplicationScreen(CoveringScreen):
         "screen.refresh", "screen.raw", "screen.back",
     )  # fmt: skip
     AUTO_FOCUS = "#fields"
+    SHOWS_OUTCOMES = True
 
     def __init__(self, template_id: str, place: Sequence[str], application_id: str = "") -> None:
         super().__init__()
