@@ -106,6 +106,18 @@ def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() 
     assert kept[-1].start + kept[-1].width <= 38
 
 
+def test_a_narrow_pane_shows_few_columns_rather_than_ellipses() -> None:
+    columns = tuple(Column(name, name) for name in ("status", "run", "why", "model"))
+    needs = [ColumnNeed(10, 10, 10)] * 4
+
+    def widths(room: int) -> list[int]:
+        return [placed.width for placed in lay_out_columns(columns, needs, room)]
+
+    assert widths(22) == [4, 4, 4, 4]
+    assert widths(21) == [5, 6, 6]
+    assert widths(5) == [2, 1]
+
+
 def test_columns_are_skipped_from_the_left_among_those_that_may_leave() -> None:
     assert list(shown(100, skipped=1)) == ["status", "run", "cost", "last"]
     assert list(shown(100, skipped=2)) == ["status", "run", "last"]

@@ -10,6 +10,9 @@ COLUMN_GAP: Final = 2
 
 _FIXED_COLUMNS: Final = 2
 
+_LEAST_CELLS: Final = 4
+"""Narrower than this a text says nothing; then the last columns are hidden."""
+
 _ENOUGH_CELLS: Final = 24
 """A text that is to be whole first gets this much before others are whole; a few rows may have a longer one."""
 
@@ -83,8 +86,9 @@ def lay_out_columns(
 
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest fits at minimum width. Remaining room first completes heads, then the cells of
-    columns that are to be whole first, in order and up to a bound, then other cells, smallest need first. Columns that
-    are never hidden stay even in a window that is too narrow; the widest texts then become narrower than their minimum.
+    columns that are to be whole first, in order and up to a bound, then other cells, smallest need first. In a window
+    that is too narrow for the others, the widest texts become narrower than their minimum, and at last all but the
+    first two columns are hidden from the right.
 
     Args:
         needs: The widths each column needs.
@@ -148,6 +152,13 @@ def _hide_columns(
         if not leaving:
             break
         hide_first(leaving)
+    while len(left) > _FIXED_COLUMNS:
+        squeezed = [
+            needs[index].least if is_whole(columns[index]) else min(needs[index].least, _LEAST_CELLS) for index in left
+        ]
+        if _total(squeezed) <= room:
+            break
+        left.pop()
     return left
 
 
