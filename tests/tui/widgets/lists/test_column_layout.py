@@ -115,7 +115,7 @@ def test_a_narrow_pane_shows_few_columns_rather_than_ellipses() -> None:
 
     assert widths(22) == [4, 4, 4, 4]
     assert widths(21) == [5, 6, 6]
-    assert widths(5) == [2, 1]
+    assert widths(5) == [1, 2]
 
 
 def test_columns_are_skipped_from_the_left_among_those_that_may_leave() -> None:
