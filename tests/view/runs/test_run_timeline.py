@@ -94,7 +94,7 @@ def test_what_goes_on_grows_until_now_and_an_end_that_no_event_has_stays_open() 
     facts = RunFacts(next(run for run in noon.runs() if run.id == noon.LIVE))
     live = rows(noon.live_events()[:4], facts=facts)
     assert live["attempt 1"][0].endswith("→")
-    assert live["attempt 1"][1:] == ["39 s", "● works · arm_01HX7"]
+    assert live["attempt 1"][1:] == ["39 s", "● running · arm_01HX7"]
     lost = [*STORY[:7], STORY[9]]
     bar, *rest = rows(lost)["slice sl_1"]
     assert bar.endswith("▒?")

@@ -193,7 +193,7 @@ def _came_of(
     if failure is not None:
         return f"{glyphs.bad} {failure}", Role.BAD
     if not attempt.is_over:
-        return f"{glyphs.live} works", Role.LIVE
+        return f"{glyphs.live} running", Role.LIVE
     return "no check recorded", Role.PLAIN
 
 
