@@ -57,6 +57,7 @@ _SAID_OTHERWISE: Final = frozenset(
         "app.profile",
         "screen.time",
         "screen.tail_all",
+        "screen.wall",
         "app.around",
         "screen.groups",
     }
@@ -85,7 +86,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     yield PaletteCommand("codes", BY_ID["screen.groups"].help, _go(console, "codes"), keys.shown("screen.groups"))
     yield PaletteCommand("tail", BY_ID["screen.tail_all"].help, partial(tail_runs, console),
                   keys.shown("screen.tail_all"), argument_name="all", known=("all",))  # fmt: skip
-    yield PaletteCommand("wall", BY_ID["screen.wall"].help, _go(console, "wall"), keys.shown("screen.wall"))
+    yield PaletteCommand("wall", BY_ID["screen.wall"].help, partial(show_wall, console), keys.shown("screen.wall"))
     yield PaletteCommand("overview", "Go to the overview.", _go(console, "overview"), keys.shown("app.overview"))
     yield PaletteCommand("settings", "Show and change the settings.", _go(console, "settings"),
                   keys.shown("app.settings"))  # fmt: skip
@@ -194,10 +195,21 @@ async def tail_runs(console: NavigatingApp, which: str) -> None:
     """Follow the marked runs of the front list in one list; all live ones if none is marked, or with ``all``."""
     from runwatch.tui.screens.runs.merged_tail import tail_view
 
-    screen, marked = console.screen, []
-    if isinstance(screen, ResourceScreen) and screen.spec.kind == Run.KIND and screen.table.marks and not which:
-        marked = [row.id for row in screen.selected_rows()]
-    await console.go_to_view(tail_view(marked))
+    await console.go_to_view(tail_view([] if which else _marked_runs(console)))
+
+
+async def show_wall(console: NavigatingApp, _: str) -> None:
+    """Show the marked runs of the front list side by side; all live ones if none is marked."""
+    from runwatch.tui.screens.runs.run_wall import wall_view
+
+    await console.go_to_view(wall_view(_marked_runs(console)))
+
+
+def _marked_runs(console: NavigatingApp) -> list[str]:
+    screen = console.screen
+    if isinstance(screen, ResourceScreen) and screen.spec.kind == Run.KIND and screen.table.marks:
+        return [row.id for row in screen.selected_rows()]
+    return []
 
 
 async def open_activity_command(console: NavigatingApp, question: str) -> None:

@@ -11,6 +11,7 @@ from tests.tui import noon
 from tests.tui.console import Driven, console
 from tests.tui.golden import check_golden
 
+from runwatch.tui.app.commands import list_commands
 from runwatch.tui.screens.runs.run_wall import RunWallScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.panes.run_tile import RunTile
@@ -115,3 +116,22 @@ async def test_without_a_live_run_the_wall_says_what_to_do(tmp_path: Path) -> No
         await driven.shows("3fd2")
         await on_wall(driven)
         await driven.shows("No run is live.")
+
+
+async def test_esc_goes_back_from_a_wall_that_the_user_named(tmp_path: Path) -> None:
+    async with console(busy(), tmp_path) as driven:
+        await driven.shows("ex_001")
+        assert [one.name for one in list_commands(driven.app) if one.name.endswith("wall")] == ["wall"]
+        await driven.press("colon")
+        await driven.type("wall")
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, RunWallScreen), "the wall")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list")
+
+
+async def test_esc_on_the_first_view_goes_to_runs(tmp_path: Path) -> None:
+    async with console(busy(), tmp_path, open_at="wall") as driven:
+        await driven.shows("ex_001")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list")

@@ -213,6 +213,13 @@ class RunWallScreen(ConsoleScreen):
     def action_new(self) -> None:
         self.console.open_run_form()
 
+    def action_back(self) -> None:
+        """Go back to where the wall was opened from, also if the user named it; to Runs from the first view."""
+        if self.console.history.has_earlier:
+            self.console.go_back()
+        else:
+            self.console.action_go(RUNS.name)
+
     async def action_copy(self) -> None:
         """Copy the id of the focused run."""
         run_id = self._focused_run
