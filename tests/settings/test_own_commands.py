@@ -43,6 +43,7 @@ def test_a_command_is_read_whole(tmp_path: Path) -> None:
         ('output = "popup"', "'commands.ticket.output' must be one of pane, notice, pager, nothing"),
         ("timeout_s = 0", "'commands.ticket.timeout_s' must be a whole number from 1 to 3600"),
         ('key = "ctrl + t"', "'commands.ticket.key' must be one key"),
+        ('run = "echo hi"', '\'commands.ticket.run\' must be a list of words, such as run = ["echo", "hi"]'),
         ("run = []", "'commands.ticket.run' must be a program and its arguments, each a text of its own"),
         ('run = ["{id}"]', "'commands.ticket.run' begins with a placeholder; the program has a fixed name"),
         ('run = ["jq", "{ids}"]', "'commands.ticket.run' has an unknown placeholder; did you mean {id}?; there are"),

@@ -202,6 +202,10 @@ class SettingsParser:
         return chosen
 
     def _read_one(self, setting: Setting[Any], value: object, names: tuple[str, ...], chosen: dict[str, Any]) -> None:
+        if setting is OwnCommand.run and isinstance(value, str):
+            # Only a line that the user types in the settings page or a shell is divided into words.
+            self._note(names, 'must be a list of words, such as run = ["echo", "hi"]')
+            return
         try:
             chosen[setting.key] = setting.read(value)
         except InvalidValueError as error:
