@@ -104,6 +104,8 @@ async def test_a_long_output_scrolls_and_ends_with_what_is_left_out(tmp_path: Pa
         await driven.shows("done")
         await driven.press("G")
         await driven.shows("5 more lines; the pager shows them")
+        last = next(number for number, row in enumerate(driven.lines) if "5 more lines" in row)
+        assert "━━━" in driven.lines[last + 1], "the list fills its frame"
 
 
 async def test_an_id_that_would_be_an_option_runs_nothing_and_the_way_out_is_told(tmp_path: Path) -> None:

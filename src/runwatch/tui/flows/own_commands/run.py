@@ -46,7 +46,7 @@ class CommandPane(ModalOverlay):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
     DEFAULT_CSS = """
     CommandPane LineList {
-        max-height: 60vh;
+        max-height: 100%;
     }
     """
 
