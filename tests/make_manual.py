@@ -162,7 +162,8 @@ def build_settings() -> str:
         "## Own commands",
         "A program of yours runs with the record at the cursor, or with each marked one in turn up to the first that"
         " fails: by its key, or from the menu `!`. It is a table `[commands.NAME]`. One with a mistake is not used, and"
-        " `runwatch config validate` names the mistake.",
+        " `runwatch config validate` names the mistake. `runwatch demo` has settings of its own and so no own"
+        " commands.",
         _settings(COMMAND_SETTINGS, "commands.NAME."),
         COMMANDS_TEXT,
         "## Example",

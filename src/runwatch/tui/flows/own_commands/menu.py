@@ -27,7 +27,8 @@ def open_command_menu(screen: RowScreen) -> None:
     console = screen.console
     found = [command for command in console.settings.commands.values() if command.is_for(screen.spec.name)]
     if not found:
-        screen.notify_user(f"No own commands for {screen.spec.name}; `runwatch help settings` tells how to add one.")
+        way = "the demo has settings of its own" if console.launch.demo else "see runwatch help settings"
+        screen.notify_user(f"No own commands for {screen.spec.name}: {way}.")
         return
     rows = _usable_rows(screen)
     if not rows:
