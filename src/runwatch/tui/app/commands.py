@@ -136,13 +136,18 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
 
 
 def _known_ids(console: NavigatingApp, begun: str) -> Iterator[str]:
-    """Yield known ids that contain a text, those of runs first; never one that cannot be typed as it is shown."""
+    """Yield known ids that contain a text: one that equals it, those of runs, then others.
+
+    Leaves out ids that cannot be typed as they are shown.
+    """
     session, plain = console.session, begun.casefold()
     if session is None:
         return
     kinds = dict.fromkeys((Run.KIND, *(spec.kind for spec in RESOURCES if spec.has_screen and not spec.is_local)))
-    every = chain.from_iterable(session.store.collection(session.scope.profile, kind).by_id for kind in kinds)
-    matching = (found for found in islice(every, MAX_SOUGHT_IDS) if plain in found.casefold() and line(found) == found)
+    lists = [session.store.collection(session.scope.profile, kind).by_id for kind in kinds]
+    whole = (begun for known in lists if begun in known)
+    every = chain(whole, islice(chain.from_iterable(lists), MAX_SOUGHT_IDS))
+    matching = (found for found in every if plain in found.casefold() and line(found) == found)
     # A receipt has the id of its run.
     yield from islice(dict.fromkeys(matching), MAX_SUGGESTED_IDS)
 

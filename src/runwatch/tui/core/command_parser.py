@@ -108,10 +108,18 @@ def suggest_commands(
         again = [CommandSuggestion(said, *named) for said in recent if (named := _named(commands, said)) is not None]
         lines = {suggestion.text for suggestion in again}
         return [*again, *(CommandSuggestion(each.name, each) for each in commands if each.name not in lines)]
+    # A name typed in full comes before longer ones, whatever was used before.
+    typed = found[0].name if found is not None else None
     used = [named[0].name for said in recent if (named := _named(commands, said)) is not None]
     ranks = ((_rank(command, begun), number) for number, command in enumerate(commands))
     ranked = sorted(
-        (rank[0], used.index(name) if (name := commands[number].name) in used else len(used), rank[1], number)
+        (
+            commands[number].name != typed,
+            rank[0],
+            used.index(name) if (name := commands[number].name) in used else len(used),
+            rank[1],
+            number,
+        )
         for rank, number in ranks
         if rank is not None
     )
@@ -139,10 +147,12 @@ def _arguments(command: PaletteCommand, argument: str) -> list[CommandSuggestion
     known = [value for value in command.known if folded in value.casefold()]
     known.sort(key=lambda value: not value.casefold().startswith(folded))
     if command.complete is not None:
-        known += (value for value in command.complete(argument) if value != argument)
+        known += command.complete(argument)
+    # What was typed comes first if it is known, and last if it may be something else.
+    known.sort(key=lambda value: value != argument)
+    if argument and not command.known and argument not in known:
+        known.append(argument)
     offered = [CommandSuggestion(f"{command.name} {value}", command, value) for value in known]
-    if argument and not command.known:
-        offered.append(CommandSuggestion(f"{command.name} {argument}", command, argument))
     return offered if argument or offered else [CommandSuggestion(command.name, command)]
 
 

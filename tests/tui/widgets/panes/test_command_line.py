@@ -99,12 +99,35 @@ def test_behind_a_name_its_own_values_are_suggested() -> None:
     assert suggested("open ") == ["open"]
 
 
+@pytest.mark.parametrize(
+    ("argument", "values"),
+    [("RMG1", ["ex_01RMG1", "RMG1"]), ("ex_01", ["ex_01", "ex_01RMG1"]), ("ex_9", ["ex_9"])],
+)
+def test_a_part_of_a_known_id_stands_for_it_and_a_whole_one_for_itself(argument: str, values: list[str]) -> None:
+    known = ["ex_01RMG1", "ex_01"]
+    command = PaletteCommand(
+        "open", "Go to a run.", _nothing, argument_name="ID",
+        complete=lambda begun: [value for value in known if begun in value],
+    )  # fmt: skip
+    assert [found.argument for found in suggest_commands([command], f"open {argument}")] == values
+
+
+async def test_a_long_id_is_cut_in_its_middle(tmp_path: Path) -> None:
+    long = "ex_01M8100000000000000000000000RMG1"
+    async with console(ScriptedService(runs=[run(long, "failed")]), tmp_path, size=NARROW) as driven:
+        await driven.shows("RMG1")
+        await driven.press("colon")
+        await driven.type("open RMG")
+        assert "RMG1  " in next(row for row in driven.lines if "▸ open ex_01M8" in row)
+
+
 def test_what_was_run_before_comes_first() -> None:
     def after(text: str) -> list[str]:
         return [found.text for found in suggest_commands(COMMANDS, text, ["theme dark", "receipts", "gone away"])]
 
     assert after("")[:3] == ["theme dark", "receipts", "runs"]
     assert after("r")[:2] == ["receipts", "runs"]
+    assert suggest_commands(COMMANDS, "runs", ["filter: runs"])[0].text == "runs"
     assert suggest_commands(COMMANDS, "", ["theme dark"])[0].is_whole
 
 
@@ -144,8 +167,8 @@ async def test_ids_are_completed_and_what_was_run_comes_first_the_next_time(
         await driven.shows("ex_failed2")
         await driven.press("colon")
         await driven.type("open FAIL")
-        assert "open ex_failed2 " in driven.text
-        await driven.press("tab", "enter")
+        assert "▸ open ex_failed2 " in driven.text
+        await driven.press("enter")
         await driven.until(lambda: driven.table.cursor_key == "ex_failed2", "the run")
         await driven.press("colon")
         assert "▸ open ex_failed2 " in driven.text

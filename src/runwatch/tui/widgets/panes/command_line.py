@@ -30,17 +30,17 @@ from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.panes.overlay import Overlay
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import fit, line, truncate
+from runwatch.view.text.safe_text import elide_middle, fit, line, truncate
 
 SHOWN: Final = 8
 """Suggestions visible at once."""
 
 NAME_CELLS: Final = 32
-"""Maximum width of a suggestion; longer ones are cut."""
+"""Maximum width of a suggestion in a narrow line, half of a wide one; longer ones are cut."""
 
 
 class CommandLine(Overlay):
-    """The command line. ``enter`` runs the typed or first suggested command, ``tab`` and ``→`` complete it.
+    """The command line. ``enter`` runs the suggestion at the cursor, ``tab`` and ``→`` complete it.
 
     Args:
         commands: The commands that can be typed.
@@ -150,19 +150,17 @@ class CommandLine(Overlay):
         return self.query_one(_Suggestions)
 
     def _meant(self, text: str) -> CommandSuggestion | None:
-        """Return what enter runs: the suggestion moved to, else the typed command, else the first suggestion."""
+        """Return what enter runs: the suggestion at the cursor. The line closes if nothing was typed or moved to."""
         chosen = self._list.chosen
-        if chosen is not None and self._has_stepped:
-            return chosen
-        if not text.strip():
+        if not text.strip() and not self._has_stepped:
             self.close()
             return None
-        try:
-            return parse_command(self._commands, text)
-        except CommandError as error:
-            if chosen is None:
+        if chosen is None:
+            try:
+                return parse_command(self._commands, text)
+            except CommandError as error:
                 self._say(str(error))
-            return chosen
+        return chosen
 
     def _suggest(self, text: str) -> None:
         self._has_stepped = False
@@ -235,8 +233,12 @@ class _Suggestions(LineList, inherit_bindings=False):
             found.text if found.argument or not command.argument_name else f"{found.text} {command.argument_name}"
         )
         names = min(
-            max(cell_width(line(each.text)) + len(each.command.argument_name) + 1 for each in self._found), NAME_CELLS
+            max(cell_width(line(each.text)) + len(each.command.argument_name) + 1 for each in self._found),
+            max(NAME_CELLS, width // 2),
         )
+        if found.argument:
+            # Ids differ at their end.
+            name = elide_middle(name, names, mark)
         keys = cell_width(command.key)
         room = max(0, width - names - keys - 6)
         cursor = line(f"{app.chrome_glyphs.cursor if index == self.cursor else ' '} ")
