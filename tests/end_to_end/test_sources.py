@@ -119,8 +119,11 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
         assert wrong.code == 2
         assert "it can be granted public, sandbox, tenant_internal" in wrong.errors
 
-        # The same server, its address written otherwise, without key and name: what is left out stays.
+        # The same server, its address written otherwise, without key and name: what is left out stays, and a model
+        # that answered before is not called again.
+        called = len(server.prompts)
         bare = cli(*words[:3], running.origin, *("--model", "tiny-1", "--json"))
+        assert (len(server.prompts), "no model is called" in bare.errors) == (called, True)
         assert bare.json["connection"]["connection_id"] == connection_id
         assert bare.json["connection"]["auth_scheme"] == "api_key"
         assert bare.json["arms"][0]["arm_id"] == first.json["arms"][0]["arm_id"]

@@ -253,6 +253,13 @@ async def test_connection(session: CommandSession, connection_id: str) -> Source
     return parse_record_of_kind(SourceConnection, value)
 
 
+def announce_test(session: CommandSession, connection: SourceConnection) -> None:
+    """Say how many models the test of a whole connection calls, if it calls several."""
+    count = len((connection.endpoint or {}).get("models") or ())
+    if count > 1:
+        session.call.output.note(f"the test calls each of its {count} named models once")
+
+
 async def sync_models(
     session: CommandSession,
     connection_id: str,
@@ -321,7 +328,7 @@ class _Connecting:
         if code != SUCCESS:
             return code
         assert self._connection is not None
-        prices = None if known is None else _new_prices(self._order.endpoint or {}, known.endpoint or {})
+        prices = None if known is None else self._new_prices(known)
         try:
             synced = await self._sync(self._connection, prices)
         except ApiProblem as error:
@@ -462,6 +469,10 @@ class _Connecting:
         elif known.is_usable and (names := self._untested(known)):
             self._note(f"3 of 5  tested before; now only {' and '.join(map(line, names))} will be called")
             return SUCCESS
+        elif known.is_usable and (session.call.options.model or self._new_prices(known) is not None):
+            self._note("3 of 5  tested before; no model is called")
+            return SUCCESS
+        announce_test(session, known)
         code = await (self._test_new if is_unfinished else self._test)(known)
         if is_unfinished and code != SUCCESS:
             await self._remove(known)
@@ -521,6 +532,14 @@ class _Connecting:
         If such a call fails, the prices are not changed either.
         """
         return await sync_models(self._session, connection.id, self._untested(connection), prices)
+
+    def _new_prices(self, known: SourceConnection) -> dict[str, Any] | None:
+        """Return the requested prices if they differ from those of the connection."""
+        prices: dict[str, Any] | None = (self._order.endpoint or {}).get("prices")
+        had = (known.endpoint or {}).get("prices")
+        had = had if isinstance(had, Mapping) else {}
+        is_same = prices is not None and all(_amounts(had.get(name)) == _amounts(one) for name, one in prices.items())
+        return None if is_same else prices
 
     def _untested(self, connection: SourceConnection) -> list[str]:
         """Return the models of this call that still have to be called: new ones, and ones that failed an older test."""
@@ -612,15 +631,6 @@ async def _listed(session: CommandSession, kind: type[R]) -> list[R]:
 def _address_of(known: SourceConnection, order: SourceRequest) -> dict[str, Any] | None:
     """Return the endpoint of a connection for a handoff; ``None`` for a source with an address of its own."""
     return None if order.base_url is None or known.endpoint is None else dict(known.endpoint)
-
-
-def _new_prices(asked: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the requested prices if they differ from those of the connection."""
-    prices: dict[str, Any] | None = asked.get("prices")
-    had = kept.get("prices")
-    had = had if isinstance(had, Mapping) else {}
-    is_same = prices is not None and all(_amounts(had.get(name)) == _amounts(one) for name, one in prices.items())
-    return None if is_same else prices
 
 
 def _amounts(price: object) -> dict[str, Decimal] | None:

@@ -194,9 +194,11 @@ RESOURCE_COMMANDS = (
         ),
         notes="Each step is printed on stderr. A new connection whose test fails is removed again. Connecting a source"
         " twice makes one connection, with or without /v1 in its address: values that you give are changed, and the"
-        " others stay. Only another --name makes a second one. With --model the test is one minimal call of that model."
-        " A server on this machine gets no key unless one is given. The key goes to a private page of the service, and"
-        " never into an argument, a log or a response.",
+        " others stay. Only another --name makes a second one. With --model only the named models are called, with"
+        " one minimal call each, and those that answered before are not called again. A connection that was never"
+        " tested, failed its last test or gets another key is tested with every model named for it. A server on"
+        " this machine gets no key unless one is given. The key goes to a private page of the service, and never"
+        " into an argument, a log or a response.",
     ),
     CommandSpec(
         ("sources", "test"), "test a connection; exit 1 if it cannot be used", "commands.sources:test",
