@@ -9,7 +9,7 @@ import pytest
 
 from runwatch.records.event import RunEvent
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_wall import MAX_TILES, WallGrid, find_trouble, fit_wall, wall_order
+from runwatch.view.runs.run_wall import MAX_TILES, WallGrid, find_trouble, fit_wall, has_left, wall_order
 from runwatch.view.text.format import RenderContext
 from tests.support import builders
 from tests.tui.noon import at
@@ -64,9 +64,29 @@ def test_trouble_is_named_with_a_mark(run: RunFacts, events: list[RunEvent], wei
     assert (found.weight, found.words) == (weight, words)
 
 
-def test_the_worst_run_comes_first_and_one_that_ended_well_last() -> None:
-    runs = [facts("completed"), facts(), facts("failed")]
-    ordered = sorted(runs, key=lambda one: wall_order(one, find_trouble(one, [], CONTEXT)))
-    assert [one.status for one in ordered] == ["failed", "running", "completed"]
+def test_live_runs_in_trouble_come_first_and_those_that_ended_well_last() -> None:
+    runs: list[tuple[RunFacts, list[RunEvent]]] = [
+        (facts("completed"), []),
+        (facts(), []),
+        (facts("failed"), []),
+        (facts(), [RETRY]),
+    ]
+    ordered = sorted(runs, key=lambda one: wall_order(one[0], find_trouble(one[0], one[1], CONTEXT)))
+    assert [(one.status, len(events)) for one, events in ordered] == [
+        ("running", 1), ("failed", 0), ("running", 0), ("completed", 0),
+    ]  # fmt: skip
     later = RenderContext(NOON + timedelta(minutes=5))
     assert find_trouble(facts(), [], later).weight == 2
+
+
+@pytest.mark.parametrize(
+    ("run", "left"),
+    [
+        (facts("failed", completed_at=at(61)), True),
+        (facts("failed", completed_at=at(59)), False),
+        (facts("failed"), False),
+        (facts(), False),
+    ],
+)
+def test_a_run_that_ended_stays_for_a_while(run: RunFacts, left: bool) -> None:
+    assert has_left(run, CONTEXT) is left

@@ -24,6 +24,9 @@ MAX_TILES: Final = 50
 SILENT_S: Final = 60
 """A live run without an event for so many seconds is in trouble."""
 
+STAYS_S: Final = 60
+"""A run that has ended stays on the wall of live runs for so many seconds, so that one sees how it ended."""
+
 _WAITING: Final = frozenset({"accepted", "queued"})
 _ENOUGH: Final = 3
 """Columns, and rows, of which the largest tile takes two."""
@@ -120,7 +123,16 @@ def _quiet_s(facts: RunFacts, events: Sequence[RunEvent], now: datetime) -> floa
     return None if since is None else (now - since).total_seconds()
 
 
+def has_left(facts: RunFacts, context: RenderContext) -> bool:
+    """Return whether a run leaves the wall of live runs: it ended some time ago. One without a known end stays."""
+    ended = facts.ended_at.value if facts.is_final else None
+    return ended is not None and (context.now - ended).total_seconds() >= STAYS_S
+
+
 def wall_order(facts: RunFacts, trouble: Trouble) -> tuple[int, int]:
-    """Return the sort key of a run on the wall: the worst first, then other live ones, those that ended well last."""
-    is_over = facts.is_final and trouble.weight <= 1
-    return int(is_over), -trouble.weight
+    """Return the sort key of a run on the wall: live ones in trouble, those that ended badly, other live ones, others.
+
+    Of each, the worst comes first.
+    """
+    is_bad = trouble.weight > 1
+    return 2 * (not is_bad) + facts.is_final, -trouble.weight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,18 @@ async def test_the_run_in_trouble_gets_the_largest_tile(tmp_path: Path) -> None:
         assert first.size.width > 1.5 * tiles(driven)[1].size.width
         # The focus stays on its run, wherever that goes.
         assert driven.app.screen._focused_run == focused  # type: ignore[attr-defined]
+
+
+async def test_a_run_that_ended_leaves_the_wall_of_live_runs_after_a_minute(tmp_path: Path) -> None:
+    service = busy(2)
+    async with console(service, tmp_path) as driven:
+        await driven.shows("ex_001")
+        screen = await on_wall(driven)
+        service.runs[1] |= {"status": "failed", "completed_at": noon.at(0)}
+        await driven.comes("✗ failed", within_s=30)
+        await driven.comes(re.compile(r"live runs\W+1 run\b"), within_s=90)
+        assert screen._run_ids == ["ex_000"]
+        assert not driven.session.live.tails.follows("ex_001")
 
 
 async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.event_lines import render_event
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_wall import Trouble, WallGrid, find_trouble, fit_wall, wall_order
+from runwatch.view.runs.run_wall import Trouble, WallGrid, find_trouble, fit_wall, has_left, wall_order
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
@@ -59,7 +59,7 @@ def wall_view(run_ids: Sequence[str] = ()) -> ViewState:
 
 
 class RunWallScreen(ConsoleScreen):
-    """The screen of the wall. Without chosen runs it shows every live one; one that ends stays."""
+    """The screen of the wall. Without chosen runs it shows every live one; one that ends stays for a while."""
 
     BINDINGS = make_bindings("wall", "screen.copy", "screen.new", "screen.replay")
     HINTS = (
@@ -153,6 +153,7 @@ class RunWallScreen(ConsoleScreen):
         self._seconds += 1
         if self._seconds % NOTES_EVERY_S == 1:
             start_worker(self, self._read_labels(), "reading notes", group="wall labels", exclusive=True)
+        self._drop_ended()
         self._follow()
         self._draw()
 
@@ -260,6 +261,7 @@ class RunWallScreen(ConsoleScreen):
             return
         known = set(self._run_ids)
         self._run_ids += [run_id for run_id in self._chosen or self._live() if run_id not in known]
+        self._drop_ended()
         self._draw()
         self._follow()
 
@@ -270,6 +272,18 @@ class RunWallScreen(ConsoleScreen):
         records = session.store.collection(session.scope.profile, Run.KIND).records
         live = [record for record in records if isinstance(record, Run) and not record.is_final]
         return [run.id for run in sorted(live, key=lambda run: str(run.raw.get("created_at") or ""), reverse=True)]
+
+    def _drop_ended(self) -> None:
+        """Take away the runs that ended some time ago, unless the user has chosen the runs."""
+        session = self.console.session
+        if session is None or self._chosen:
+            return
+        context = self.console.render_context()
+        for run_id in [one for one in self._run_ids if has_left(self._facts(one), context)]:
+            self._run_ids.remove(run_id)
+            self._events.pop(run_id, None)
+            self._drawn.pop(run_id, None)
+            session.live.tails.unfollow(run_id)
 
     def _follow(self) -> None:
         """Follow the runs of this page alone, so that the requests of the others do not slow them down."""
