@@ -34,6 +34,11 @@ class ViewHistory:
         """Whether the current view was reached through the one before it, and is no root."""
         return self.has_earlier and self._followed[self._here]
 
+    @property
+    def origin(self) -> str:
+        """The screen whose view led to the current one; empty if none did."""
+        return self._views[self._here - 1].screen if self.is_followed else ""
+
     def go(self, view: ViewState, *, is_root: bool = False) -> None:
         """Go to a view; one of the current screen replaces the current view.
 

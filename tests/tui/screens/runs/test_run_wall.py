@@ -106,6 +106,20 @@ async def test_a_run_that_ended_leaves_the_wall_of_live_runs_after_a_minute(tmp_
         assert not driven.session.live.tails.follows("ex_001")
 
 
+async def test_esc_from_a_run_of_the_wall_shows_the_same_runs_again(tmp_path: Path) -> None:
+    service = busy(2)
+    async with console(service, tmp_path) as driven:
+        await driven.shows("ex_001")
+        await on_wall(driven)
+        service.runs[1] |= {"status": "failed", "completed_at": noon.at(0)}
+        await driven.comes("✗ failed", within_s=30)
+        await driven.press("enter")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the run to open")
+        await driven.until(lambda: driven.app.screen.has_class("-opened"), "the run")
+        await driven.press("escape")
+        await driven.comes(re.compile(r"live runs\W+2 runs\b"))
+
+
 async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await driven.shows("8f21")
@@ -118,7 +132,7 @@ async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -
         await driven.press("down", "enter")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the run to open")
         await driven.until(lambda: driven.table.cursor_key == noon.LIVE, "the run")
-        await driven.press("left_square_bracket")
+        await driven.press("escape")
         await driven.comes("2 runs")
         assert not driven.session.live.tails.follows(noon.DONE)
 

@@ -128,13 +128,21 @@ class RunWallScreen(ConsoleScreen):
         self._begin()
 
     def view_state(self, name: str) -> ViewState:
-        return ViewState(name, selected=_BETWEEN.join(self._chosen))
+        if self._chosen or self.console.session is None:
+            return ViewState(name, selected=_BETWEEN.join(self._chosen))
+        # Without chosen runs, those that have just ended come after an empty line.
+        ended = [run_id for run_id in self._run_ids if self._facts(run_id).is_final]
+        return ViewState(name, selected=_BETWEEN.join(("", *ended)))
 
     def restore_view(self, view: ViewState) -> None:
-        chosen = tuple(filter(None, view.selected.split(_BETWEEN)))
+        first, *others = view.selected.split(_BETWEEN)
+        chosen = (first, *others) if first else ()
         if chosen != self._chosen:
             self.on_unmount()
             self._chosen, self._run_ids, self._order, self._page = chosen, [], [], 0
+        if not chosen:
+            # An earlier session's are not in its store.
+            self._run_ids += [one for one in others if one not in self._run_ids and self._is_known(one)]
         self._begin()
         self.show_crumbs()
 
@@ -264,6 +272,10 @@ class RunWallScreen(ConsoleScreen):
         self._drop_ended()
         self._draw()
         self._follow()
+
+    def _is_known(self, run_id: str) -> bool:
+        session = self.console.session
+        return session is not None and run_id in session.store.collection(session.scope.profile, Run.KIND).by_id
 
     def _live(self) -> list[str]:
         """Return the live runs, newest first."""

@@ -62,6 +62,7 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def __init__(self, source: Any) -> None:
         super().__init__(RUNS, source)
+        self._asked_for = ""
         self._has_detail = False
         self._expected: str | None = None
         self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), {"live": 0, "failed": 0, "done": 0})
@@ -155,6 +156,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def select_record(self, key: str, *, opened: bool = False) -> None:
         """Select a run that was just submitted or that the user named; its events are read before any list."""
         self._expected = key
+        self._asked_for = key if opened else ""
         super().select_record(key, opened=opened)
 
     def open_detail(self) -> None:
@@ -339,8 +341,14 @@ class RunsScreen(ResourceScreen, EventScreen):
             await super().run_record_action(row, action)
 
     def action_back(self) -> None:
-        """Close the drawer first."""
-        if not self.close_drawer():
+        """Close the drawer first; from a run that was opened from the run wall, go back to that."""
+        if self.close_drawer():
+            return
+        is_open = self.has_class("-opened") and not self.has_class("-full-detail")
+        is_that_run = self.row is not None and self.row.id == self._asked_for
+        if is_open and is_that_run and self.console.history.origin == "wall":
+            self.console.go_back()
+        else:
             super().action_back()
 
     @property
