@@ -49,7 +49,7 @@ async def test_a_run_is_pinned_and_unpinned_and_stays_over_a_restart(tmp_path: P
         await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the pin to come back")
         await driven.select(noon.LIVE)
         await driven.press("b")
-        await driven.shows("unpinned run 8f21")
+        await driven.shows("unpinned run 8f21…9b7e; b pins it again")
         assert bar(driven) == ""
 
 

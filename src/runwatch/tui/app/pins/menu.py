@@ -45,7 +45,7 @@ def toggle_pin(app: NavigatingApp, board: PinBoard) -> None:
 def _toggle(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
     name = board.target_text(target)
     if board.find(target) is not None:
-        _start(app, _remove(app, board, target))
+        _start(app, _remove(app, board, target, f"; {app.keys.shown('app.pin')} pins it again"))
     elif len(board.pins) >= MAX_PINS:
         app.notify_user(f"There are {MAX_PINS} pins; {app.keys.shown('app.pins')} removes one.", Role.WARN)
     else:
@@ -60,10 +60,10 @@ def _toggle(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
         _start(app, add())
 
 
-async def _remove(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
+async def _remove(app: NavigatingApp, board: PinBoard, target: PinTarget, way_back: str = "") -> None:
     name = board.target_text(target)
     await board.change(lambda pins: [pin for pin in pins if pin.target != target])
-    app.notify_user(f"unpinned {name}")
+    app.notify_user(f"unpinned {name}{way_back}")
 
 
 def open_pin_list(app: NavigatingApp, board: PinBoard, *, start: int = 0) -> None:
