@@ -110,7 +110,7 @@ async def test_its_border_moves_letters_lead_to_its_link_and_its_marks_and_filte
         await driven.press("enter", "backspace")
         await driven.shows("undone: filter gd_2")
         await driven.press("backspace")
-        await driven.shows("undone: the marks")
+        await driven.shows("undone: mark of ")
         await driven.press("colon")
         await driven.type("open gd_1")
         await driven.press("enter", "semicolon")

@@ -475,6 +475,7 @@ class ConsoleScreen(Screen[None]):
         """Undo the last local change, and say which; keys typed in the meantime wait."""
         change = self.console.undo.pop()
         if change is None:
+            self.notify_user("nothing to undo")
             return
 
         async def undo() -> None:
@@ -489,9 +490,9 @@ class ConsoleScreen(Screen[None]):
         start_worker(self, undo(), "undoing", group="undo")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable and hide the key that undoes while there is nothing to undo."""
+        """Disable and hide the key that undoes while a pane is open in front."""
         if action == "undo":
-            return bool(self.console.undo) and not self.has_overlay
+            return not self.has_overlay
         return super().check_action(action, parameters)
 
     def action_time(self) -> None:

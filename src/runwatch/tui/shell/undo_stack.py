@@ -39,17 +39,9 @@ class UndoStack:
 
     def pop(self) -> LocalChange | None:
         """Take the last change that can still be undone."""
-        self._drop_gone()
+        self._changes = [each for each in self._changes if each.owner is None or each.owner.is_attached]
         return self._changes.pop() if self._changes else None
 
     def clear(self) -> None:
         """Forget all, for another profile."""
         self._changes.clear()
-
-    def __bool__(self) -> bool:
-        self._drop_gone()
-        return bool(self._changes)
-
-    def _drop_gone(self) -> None:
-        if self._changes:
-            self._changes = [each for each in self._changes if each.owner is None or each.owner.is_attached]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
@@ -242,14 +242,18 @@ class ListScreen(RowScreen):
     def on_record_table_marks_changed(self, message: RecordTable.MarksChanged) -> None:
         """Make the marks undoable."""
         message.stop()
-        self._make_marks_undoable(message.before)
+        self._make_marks_undoable(message.before, message.after)
 
-    def _make_marks_undoable(self, before: frozenset[str]) -> None:
+    def _make_marks_undoable(self, before: frozenset[str], after: Collection[str] = ()) -> None:
+        from runwatch.view.actions.own_command import records_text
+
         async def undo() -> str:
             self.table.mark(before)
             return ""
 
-        self.console.undo.push(LocalChange("the marks", undo, self))
+        changed = sorted(before.symmetric_difference(after))
+        about = records_text(self.spec, changed, self.console.glyphs)
+        self.console.undo.push(LocalChange(f"mark{'s' * (len(changed) > 1)} of {about}", undo, self))
         self.show_hints()
 
     def restore_filter(self, text: str) -> None:

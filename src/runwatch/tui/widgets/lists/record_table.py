@@ -122,9 +122,11 @@ class RecordTable(LineList, inherit_bindings=False):
 
         Attributes:
             before: Ids of the rows that were marked before.
+            after: Ids of the rows that are marked now.
         """
 
         before: frozenset[str]
+        after: frozenset[str]
 
     @dataclass(eq=False, repr=False)
     class EndRequested(Message):
@@ -389,8 +391,7 @@ class RecordTable(LineList, inherit_bindings=False):
         if self.cursor_key is None:
             return
         self._mark_from = self.cursor_key
-        self.post_message(self.MarksChanged(self.marks))
-        self.mark(self._marks ^ {self.cursor_key})
+        self._change_marks(self._marks ^ {self.cursor_key})
         self.action_move(1)
 
     def action_mark_range(self) -> None:
@@ -400,8 +401,13 @@ class RecordTable(LineList, inherit_bindings=False):
         start = self._find(self._cursor, self._mark_from) if self._mark_from else self._cursor
         first, last = sorted((start, self._cursor))
         self._mark_from = self.cursor_key
-        self.post_message(self.MarksChanged(self.marks))
-        self.mark(self._marks | {self.rows[index].key for index in range(first, last + 1)})
+        self._change_marks(self._marks | {self.rows[index].key for index in range(first, last + 1)})
+
+    def _change_marks(self, keys: Collection[str]) -> None:
+        before = self.marks
+        self.mark(keys)
+        if self.marks != before:
+            self.post_message(self.MarksChanged(before, self.marks))
 
     def action_sort(self) -> None:
         ids = [column.id for column in self._columns]
