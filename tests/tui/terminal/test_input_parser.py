@@ -61,6 +61,7 @@ def read(data: bytes) -> list[str]:
         (b"\x1b[A\x1b[1;5C\x1b[Z\x1b[15~", ["up", "ctrl+right", "shift+tab", "f5"]),
         (b"\x1bOP\x1b[[B\x1b[3$", ["f1", "f2", "shift+delete"]),
         (b"\x1b[27u\x1b[97;5u", ["escape", "ctrl+a"]),
+        (b"\x1b[13;5u\x1b[27;5;13~\x1b[27;5;97~", ["ctrl+enter", "ctrl+enter", "ctrl+a"]),
         (b"\x1bx", ["alt+x"]),
         (b"\x1b1", ["alt+1"]),
         ("\x1bé".encode(), ["alt+é"]),
@@ -89,7 +90,7 @@ def test_keys_mouse_and_pastes_are_read(data: bytes, keys: list[str]) -> None:
         b"\x1b]11;rgb:ffff/ffff/ffff\x07", b"\x1b]52;c;cm0gLXJmIH4=\x1b\\", b"\x1bP1$r0m\x1b\\", b"\x1b_Gi=1;OK\x1b\\",
         b"\x1b[?1;2c", b"\x1b[>41;379;0c", b"\x1b[0n", b"\x1b[4;50;160t", b"\x1b[?1004;1$y", b"\x1b[5[",
         b"\x1b[1114112u", b"\x1b[99999999999999999999u", b"\x1b[97:65;2u", b"\x1b[50~", b"\x1b[1;2T",
-        b"\x1b[201~", b"\xff\xfe", b"\xe9", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80",
+        b"\x1b[27;5;1114112~", b"\x1b[201~", b"\xff\xfe", b"\xe9", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80",
     ],
     ids=repr,
 )  # fmt: skip

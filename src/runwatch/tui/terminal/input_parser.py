@@ -73,6 +73,8 @@ _SIZE: Final = re.compile(
     r"\x1b\[48;(\d{1,5})(?::[\d:]*)?;(\d{1,5})(?::[\d:]*)?;(\d{1,5})(?::[\d:]*)?;(\d{1,5})(?::[\d:]*)?t"
 )
 _FUNCTION: Final = re.compile(r"\x1b\[(?P<number>\d*)[\d:;]*(?P<end>[~A-Z])")
+# xterm's other form of a key with modifiers: their number, then the code point.
+_OTHER_KEY: Final = re.compile(r"\x1b\[27;(?P<modifiers>\d{1,3});(?P<code>\d{1,7})~")
 _MODE: Final = re.compile(r"\x1b\[\?(?P<mode>\d+);(?P<value>\d)\$y")
 
 _MORE_BUTTONS: Final = 128
@@ -212,6 +214,8 @@ class InputParser:
                 yield moved
         elif (mode := _MODE.fullmatch(sequence)) is not None:
             yield from self._mode(mode["mode"], int(mode["value"]))
+        elif (other := _OTHER_KEY.fullmatch(sequence)) is not None:
+            yield from self._keys(f"\x1b[{other['code']};{other['modifiers']}u")
         elif _is_key(sequence):
             yield from self._keys(sequence)
 
