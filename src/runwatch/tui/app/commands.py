@@ -118,7 +118,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     # Shortest names first: of several themes containing the typed text, the plainest is likely meant.
     themes = tuple(sorted(theme_names(console.theme_directories), key=len))
     yield PaletteCommand("theme", "Use another theme for this session.", partial(use_theme, console),
-                  argument_name="NAME", needs_argument=True, known=themes)  # fmt: skip
+                  argument_name="NAME", needs_argument=True, known=themes, is_found_by_value=True)  # fmt: skip
     yield PaletteCommand("time", "Show times as relative, local or UTC.", partial(show_times, console),
                   keys.shown("screen.time"), argument_name="MODE", known=get_args(TimeMode))  # fmt: skip
     yield PaletteCommand("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))

@@ -29,6 +29,7 @@ class PaletteCommand:
         argument_name: Name of the argument, such as ``FILTER``; empty if it takes none.
         needs_argument: Whether the argument is required.
         known: The values of the argument, which are suggested; empty if it takes others.
+        is_found_by_value: Whether a part of a known value suggests it, without the command's name.
         complete: Suggests values for the argument typed so far; it takes others too.
         aliases: Other names.
     """
@@ -42,6 +43,7 @@ class PaletteCommand:
     known: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     complete: Callable[[str], Iterable[str]] | None = None
+    is_found_by_value: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,8 @@ def suggest_commands(
         for rank, number in ranks
         if rank is not None
     )
-    return [CommandSuggestion(commands[number].name, commands[number]) for *_, number in ranked]
+    values = (each for command in commands if command.is_found_by_value for each in _known_values(command, begun))
+    return [*(CommandSuggestion(commands[number].name, commands[number]) for *_, number in ranked), *values]
 
 
 def _named(commands: Iterable[PaletteCommand], text: str) -> tuple[PaletteCommand, str] | None:
@@ -143,17 +146,25 @@ def _named(commands: Iterable[PaletteCommand], text: str) -> tuple[PaletteComman
 
 
 def _arguments(command: PaletteCommand, argument: str) -> list[CommandSuggestion]:
-    folded = argument.casefold()
-    known = [value for value in command.known if folded in value.casefold()]
-    known.sort(key=lambda value: not value.casefold().startswith(folded))
-    if command.complete is not None:
-        known += command.complete(argument)
+    completed = list(command.complete(argument)) if command.complete is not None else []
     # What was typed comes first if it is known, and last if it may be something else.
-    known.sort(key=lambda value: value != argument)
-    if argument and not command.known and argument not in known:
-        known.append(argument)
-    offered = [CommandSuggestion(f"{command.name} {value}", command, value) for value in known]
+    completed.sort(key=lambda value: value != argument)
+    if argument and not command.known and argument not in completed:
+        completed.append(argument)
+    offered = [*_known_values(command, argument), *(_with_argument(command, value) for value in completed)]
     return offered if argument or offered else [CommandSuggestion(command.name, command)]
+
+
+def _known_values(command: PaletteCommand, part: str) -> list[CommandSuggestion]:
+    """Return the known values that contain a text: one that equals it, those that begin with it, then others."""
+    folded = part.casefold()
+    known = [value for value in command.known if folded in value.casefold()]
+    known.sort(key=lambda value: (value != part, not value.casefold().startswith(folded)))
+    return [_with_argument(command, value) for value in known]
+
+
+def _with_argument(command: PaletteCommand, value: str) -> CommandSuggestion:
+    return CommandSuggestion(f"{command.name} {value}", command, value)
 
 
 def _rank(command: PaletteCommand, begun: str) -> tuple[int, float] | None:

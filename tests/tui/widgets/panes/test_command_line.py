@@ -37,7 +37,8 @@ COMMANDS = [
         _nothing,
         argument_name="NAME",
         needs_argument=True,
-        known=("dark", "light", "Half dark"),
+        known=("dark", "light", "Half dark", "receipt paper"),
+        is_found_by_value=True,
     ),
     PaletteCommand("view: cancel", "Open the sheet.", _nothing),
     PaletteCommand("view: copy id", "Copy it.", _nothing),
@@ -71,7 +72,7 @@ def test_a_line_is_a_name_and_what_stands_behind_it(text: str, name: str, argume
         ("recepits", "unknown command recepits; did you mean receipts?"),
         ("xyzzy", "unknown command xyzzy"),
         ("open", "open needs ID"),
-        ("theme nope", "no theme nope; known: dark, light, Half dark"),
+        ("theme nope", "no theme nope; known: dark, light, Half dark, receipt paper"),
         ("theme drak", "no theme drak; did you mean dark?"),
         ("view: cancel now", "view: cancel takes no argument"),
         ("", "unknown command "),
@@ -92,9 +93,11 @@ def test_names_that_begin_so_come_before_words_that_do_and_those_before_scattere
 
 
 def test_behind_a_name_its_own_values_are_suggested() -> None:
-    assert suggested("theme ") == ["theme dark", "theme light", "theme Half dark"]
+    assert suggested("theme ") == ["theme dark", "theme light", "theme Half dark", "theme receipt paper"]
     assert suggested("theme nope") == []
     assert suggested("theme d") == ["theme dark", "theme Half dark"]
+    assert suggested("dark") == ["theme dark", "theme Half dark"]
+    assert suggested("rec") == ["receipts", "theme receipt paper"]
     assert suggested("runs is:live") == ["runs is:live"]
     assert suggested("open ") == ["open"]
 
@@ -355,9 +358,10 @@ async def test_times_are_shown_in_the_way_that_was_asked_for(service: ScriptedSe
         assert "no time never; known: relative, local, utc" in driven.text
 
 
-async def test_a_part_of_a_known_value_is_enough(service: ScriptedService, tmp_path: Path) -> None:
+@pytest.mark.parametrize("typed", ["theme light", "light"])
+async def test_a_part_of_a_theme_is_enough(service: ScriptedService, tmp_path: Path, typed: str) -> None:
     async with console(service, tmp_path) as driven:
-        await say(driven, "theme light")
+        await say(driven, typed)
         assert driven.app.palette.name == "runwatch-light"
 
 
