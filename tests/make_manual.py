@@ -97,7 +97,8 @@ def build_keys() -> str:
         "# Keys",
         MARK,
         "Every key can be changed in the table `keys` of the [settings](settings.md), by its id. A key"
-        " that another action has is refused with its name. `?` in the console shows the keys that hold.",
+        " that another action has is refused with its name. `?` in the console shows the keys that hold."
+        " `ctrl+c` copies the text selected with the mouse; with nothing selected, pressing it twice within 3 s quits.",
     ]
     for scope, title in SCOPE_TITLES.items():
         rows = [

@@ -109,7 +109,7 @@ def test_a_live_run_of_a_foreign_model_is_started_and_read_in_the_console(home: 
         assert PROMPT not in terminal.screen.text
         assert OUTPUT not in terminal.screen.text
         execution_id = terminal.wait_for(re.compile(r"execution_id +(ex_\w+)"))[1]
-        terminal.press("ctrl+c")
+        terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit(PATIENCE_S) == 130
         assert b"Traceback" not in terminal.raw
     keeps_no_trace(home, execution_id)

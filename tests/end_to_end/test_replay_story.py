@@ -44,6 +44,6 @@ def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
         terminal.wait_for("→ 1 retry")
         terminal.press("enter")
         terminal.wait_for(re.compile("Runs . executions"))
-        terminal.press("ctrl+c")
+        terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert terminal.flags == terminal.flags_before

@@ -70,7 +70,7 @@ class Reader:
 
 def assert_only_text(terminal: Terminal, home: Path) -> None:
     """The console ends when it is asked to, and what it wrote is its renderer's own and text."""
-    terminal.press("ctrl+c")
+    terminal.press("ctrl+c", "ctrl+c")
     assert terminal.wait_exit() == 130
     for payload in copied(terminal):
         assert is_clean(payload)

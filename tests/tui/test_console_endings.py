@@ -37,7 +37,7 @@ SCREENS: Final = {
 Ending = Callable[[Terminal], None]
 
 ENDINGS: Final[dict[str, tuple[Ending, int]]] = {
-    "ctrl+c": (lambda terminal: terminal.press("ctrl+c"), 130),
+    "ctrl+c": (lambda terminal: terminal.press("ctrl+c", "ctrl+c"), 130),
     "SIGINT": (lambda terminal: terminal.signal(signal.SIGINT), 130),
     "SIGTERM": (lambda terminal: terminal.signal(signal.SIGTERM), 143),
     "SIGHUP": (lambda terminal: terminal.signal(signal.SIGHUP), 129),

@@ -72,7 +72,7 @@ def test_ctrl_c_copies_what_the_mouse_selected_and_leaves_only_without(
         terminal.wait_for("copies the selected text")
         terminal.press("ctrl+c")
         terminal.wait_for("copied selection")
-        terminal.press("ctrl+c")
+        terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         copied = base64.b64encode(f"✗ failed  {noon.FALLBACK}".encode())
         assert b"\x1b]52;c;" + copied[:40] in terminal.raw
@@ -113,7 +113,7 @@ def test_a_window_that_changes_its_size_is_drawn_anew(tmp_path: Path, service: S
 def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as terminal:
         terminal.type("20H\r20\rH\r2t0tH\r" * 3)
-        terminal.press("ctrl+c")
+        terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
@@ -127,7 +127,7 @@ def test_a_terminal_of_few_symbols_gets_ascii_alone(tmp_path: Path, service: Scr
         terminal.press("enter")
         terminal.type("?")
         terminal.wait_for("Help")
-        terminal.press("ctrl+c")
+        terminal.press("ctrl+c", "ctrl+c")
         terminal.wait_exit()
         told = bytes(terminal.raw).decode()
     assert sorted({mark for mark in told if not mark.isascii()}) == []

@@ -66,7 +66,7 @@ def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, service: Scripte
         assert sign not in terminal.screen.text
         terminal.signal(signal.SIGCONT)
         terminal.wait_for(sign)
-        terminal.press("ctrl+c")
+        terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)
 
@@ -78,7 +78,7 @@ def test_it_is_stopped_in_the_moment_in_which_it_draws(tmp_path: Path, service: 
         terminal.signal(signal.SIGCONT)
         terminal.wait_for(LAST_ROW)
         assert_is_alive(terminal)
-        terminal.press("ctrl+c")
+        terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
@@ -98,7 +98,7 @@ def test_told_to_go_on_without_or_after_a_stop_that_nobody_could_notice_it_has_t
         terminal.signal(signal.SIGSTOP)
         terminal.wait_until(lambda: terminal.is_stopped, "the console to stop", poll=True)
         go_on(3)
-        terminal.press("ctrl+c")
+        terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
@@ -128,7 +128,7 @@ def test_a_shell_starts_it_in_the_background_and_moves_it_to_and_fro(tmp_path: P
         terminal.type("fg\r")
         terminal.wait_for(LAST_ROW)
         assert_is_alive(terminal)
-        terminal.press("ctrl+c")
+        terminal.press("ctrl+c", "ctrl+c")
         terminal.wait_until(lambda: terminal.screen.text.rstrip().endswith("\n>"), "the shell to ask for more")
         terminal.type("exit $(($? - 100))\r")
         assert terminal.wait_exit() == 30

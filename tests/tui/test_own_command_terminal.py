@@ -80,7 +80,7 @@ def test_the_record_is_sorted_and_shown_in_the_pager_and_the_console_comes_back(
     assert given["variables"] == ["RUNWATCH_CONFIG", "RUNWATCH_DATA_DIR", *own]
     terminal.type("\n")
     terminal.wait_for("jq: done")
-    terminal.press("ctrl+c")
+    terminal.press("ctrl+c", "ctrl+c")
     assert terminal.wait_exit() == 130
     assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)

@@ -9,6 +9,7 @@ import pytest
 from textual import events
 from textual.keys import _character_to_key
 
+from runwatch.tui.app.console_app import INTERRUPT_AGAIN_S
 from runwatch.tui.screens.base.form_screen import FormScreen
 from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.shell.key_queue import MAX_WAIT_S
@@ -81,8 +82,20 @@ async def test_an_interruption_waits_for_nothing(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.shows("ex_2")
         driven.app.key_queue.pause_for(object())
-        burst(driven, "j", "ctrl+c")
+        burst(driven, "j", "ctrl+c", "ctrl+c")
         await driven.until(lambda: driven.app.return_code == 130, "the console to end")
+
+
+async def test_only_a_second_ctrl_c_soon_after_the_first_quits(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        for _ in range(2):
+            await driven.press("ctrl+c")
+            await driven.shows("ctrl+c again quits, q goes back")
+            assert driven.app.return_code is None
+            driven.clock.advance(INTERRUPT_AGAIN_S)
+        await driven.press("ctrl+c", "ctrl+c")
+        assert driven.app.return_code == 130
 
 
 @pytest.mark.parametrize("is_gone", [True, False], ids=["gone", "never there"])

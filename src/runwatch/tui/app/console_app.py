@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -82,6 +83,9 @@ _log: Final = logging.getLogger(__name__)
 
 MAX_RECENT_COMMANDS: Final = 5
 
+INTERRUPT_AGAIN_S: Final = 3.0
+"""For how long a second ctrl+c quits."""
+
 MAX_ID_CELLS: Final = 64
 """A copied text without spaces up to this width, such as an id, is shown in full."""
 
@@ -141,6 +145,7 @@ class ConsoleApp(NavigatingApp):
         self._splits_before: dict[str, PaneSplit] = {}
         self._listed: tuple[type[Record], ...] = ()
         self._has_begun = False
+        self._interrupts_until = -math.inf
         self.key_queue = KeyQueue(self, self._hand_on)
 
     @cached_property
@@ -258,9 +263,13 @@ class ConsoleApp(NavigatingApp):
     # Key actions.
 
     def action_interrupt(self) -> None:
-        """Exit after ctrl+c; in a browser, where that key copies, say how to quit."""
+        """Exit after ctrl+c was pressed twice; in a browser, where that key copies, only say how to quit."""
+        quit_key, now = self.keys.shown("app.quit"), self.clock.monotonic()
         if self.is_web and self._has_begun:
-            self._say_in_front(f"Nothing is selected; {self.keys.shown('app.quit')} quits.", Role.WARN)
+            self._say_in_front(f"Nothing is selected; {quit_key} quits.", Role.WARN)
+        elif self._has_begun and now >= self._interrupts_until:
+            self._interrupts_until = now + INTERRUPT_AGAIN_S
+            self._say_in_front(f"ctrl+c again quits, {quit_key} goes back", Role.WARN)
         else:
             super().action_interrupt()
 

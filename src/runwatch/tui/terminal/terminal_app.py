@@ -5,7 +5,7 @@ Exit                                    Exit code
 ======================================  =====================================================
 quit                                    0
 an exception in a handler or a worker   1, with the path of the log; never a variable's value
-ctrl+c                                  130
+ctrl+c, in the console pressed twice    130
 SIGINT, SIGTERM, SIGHUP, SIGQUIT        128 plus the number of the signal
 the terminal is gone                    129
 ======================================  =====================================================
