@@ -122,6 +122,7 @@ async def test_a_rejected_output_falls_back_to_the_next_option(work: LiveWork) -
         "completed",
     ]
     assert not any(RunEvent(event).flaws() for event in events)
+    assert [event["arm_id"] for event in events if event.get("state") == "progress"] == [second]
     receipt = await work.receipt(run)
     assert not Receipt(receipt).flaws()
     part = only_slice(receipt)

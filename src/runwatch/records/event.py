@@ -17,7 +17,8 @@ class RunEvent(Record):
     name, and any other type is kept and shown as received. A run-level event is sent without a ``slice_id`` member; on
     reading, ``null`` counts as missing.
 
-    ``note`` adds to the end of a slice in words; only the local service sends it.
+    ``note`` adds to the end of a slice in words, and ``arm_id`` names the saved model that a slice goes on with. Only
+    the local service sends them.
 
     Attributes:
         text: The event's exact JSON text, where the decoder kept it.
@@ -36,6 +37,7 @@ class RunEvent(Record):
     reason = text("reason")
     acted_by = text("acted_by")
     note = text("note")
+    arm_id = text("arm_id")
     at = moment("at")
     verification_check = one(VerificationCheck, "verification_check")
     recorded_check = one(RecordedCheck, "recorded_check")

@@ -36,6 +36,10 @@ def shown(event: RunEvent) -> tuple[str, str, str, Role]:
             builders.slice_event(5, "progress", reason="fallback"),
             ("lifecycle", "sl_1", "progress · fallback", Role.PLAIN),
         ),
+        (
+            builders.slice_event(5, "progress", reason="fallback", arm_id="arm_01HX8"),
+            ("lifecycle", "sl_1", "progress · fallback → arm_01HX8", Role.PLAIN),
+        ),
         (builders.event(7, "completed"), ("lifecycle", "", "✓ completed", Role.GOOD)),
         (
             builders.event(7, "cancelled", reason="cancelled", acted_by="key_A1b2C3"),
@@ -92,7 +96,7 @@ def shown(event: RunEvent) -> tuple[str, str, str, Role]:
         ),
         (
             builders.event(3, "running", arm_id="arm_1", tries=2, deep={"x": 1}, more="a", most="b"),
-            ("lifecycle", "", "running  arm_id=arm_1  tries=2  more=a", Role.PLAIN),
+            ("lifecycle", "", "running · arm_1  tries=2  more=a  most=b", Role.PLAIN),
         ),
     ],
 )  # fmt: skip

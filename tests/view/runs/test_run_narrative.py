@@ -134,6 +134,18 @@ def test_a_fallback_after_which_nothing_was_checked_is_named_by_the_receipt() ->
     assert texts(facts, events)[0] == "The run fell back to arm_01HX8 (contoso/atlas-12b)."
 
 
+def test_each_fallback_names_the_saved_model_that_it_called_and_not_the_one_checked_next() -> None:
+    events = [builders.slice_event(number, "progress", reason="fallback") for number in (1, 2)]
+    events.append(builders.verification_event(3, verification_check=ACCEPTED))
+    receipt = dict(builders.live_receipt().raw)
+    attempts = [{"arm_id": arm, "phase": "candidate"} for arm in ("arm_a", "arm_b", "arm_01HX8")]
+    receipt["slices"] = [{**receipt["slices"][0], "attempts": attempts}]
+    told = texts(RunFacts(builders.run(status="completed"), receipt=Receipt(receipt)), events)
+    assert [text.partition(" (")[0].rstrip(".") for text in told[:2]] == [
+        "The run fell back to arm_b", "The run fell back to arm_01HX8",
+    ]  # fmt: skip
+
+
 def test_a_repair_is_told_with_its_phases() -> None:
     baseline = verification_check(arm_id="arm_s", is_correct=False, quality_score=0.2, phase="skill_baseline")
     repaired = verification_check(

@@ -28,6 +28,7 @@ from runwatch.service.execution.live.provider_call import CallOutcome, PreparedC
 from runwatch.service.execution.live.receipt_facts import build_provenance
 from runwatch.service.execution.live.state import (
     ANSWERED,
+    CANDIDATE,
     FAILED,
     INTERRUPTED,
     SKILL_BASELINE,
@@ -190,7 +191,9 @@ def _start(transaction: Transaction, run: RunState) -> RunState:
 def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallProvider) -> RunState | PendingCall:
     if move.progress is not None:
         used = None if live.skill is None or move.phase not in _SKILLED else live.skill.artifact_hash
-        run = runs.record(transaction, state_machine.progress(run, move.progress, transaction.now, artifact_id=used))
+        taken = move.option.arm_id if move.phase == CANDIDATE else None
+        step = state_machine.progress(run, move.progress, transaction.now, arm_id=taken, artifact_id=used)
+        run = runs.record(transaction, step)
     attempt = Attempt(
         number=len(live.attempts) + 1,
         arm_id=move.option.arm_id,

@@ -207,14 +207,17 @@ def start_slice(run: RunState, now: datetime) -> Transition:
     return Transition(replace(run, slices=(part,)), [lifecycle_event("running", now, part)])
 
 
-def progress(run: RunState, reason: str, now: datetime, *, artifact_id: str | None = None) -> Transition:
-    """Record that the slice's work continues in another way.
+def progress(
+    run: RunState, reason: str, now: datetime, *, arm_id: str | None = None, artifact_id: str | None = None
+) -> Transition:
+    """Record that the slice's work continues in another way. Both members are not in the specification.
 
     Args:
-        artifact_id: Hash of the skill text used; the member is not in the specification.
+        arm_id: The saved model that takes over.
+        artifact_id: Hash of the skill text used.
     """
     part = replace(run.slices[0], status="progress")
-    event = lifecycle_event("progress", now, part, reason=reason, artifact_id=artifact_id)
+    event = lifecycle_event("progress", now, part, reason=reason, arm_id=arm_id, artifact_id=artifact_id)
     return Transition(replace(run, slices=(part,)), [event])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from runwatch.records.event import RunEvent
-from runwatch.view.runs.event_lines import EventLine, is_fallback, render_event, render_gap
+from runwatch.view.runs.event_lines import EventLine, render_event, render_gap
 from runwatch.view.text.format import RenderContext, short_id
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 PAGE_EVENTS: Final = 256
 """Events per page."""
-
-FALLBACK_LOOKAHEAD: Final = 50
-"""How many events after a fallback to search for the check that names the saved model that took over."""
 
 MAX_PAGES: Final = 16
 """Pages kept in memory."""
@@ -176,22 +173,8 @@ class EventLineSource:
         event = self._event(number)
         if event is None:
             return None
-        drawn = render_event(event, context, next_arm=self._next_arm(number, event))
+        drawn = render_event(event, context)
         return drawn._replace(run=short_id(event.execution_id, context.glyphs)) if self._names_runs else drawn
-
-    def _next_arm(self, number: int, event: RunEvent) -> str | None:
-        """Return the saved model that took over, from the slice's next check if that is in memory."""
-        if not is_fallback(event):
-            return None
-        for later in range(number + 1, min(number + FALLBACK_LOOKAHEAD, self._count)):
-            page, place = divmod(later, PAGE_EVENTS)
-            held = self._pages.get(page, ())
-            found = held[place] if place < len(held) else None
-            if found is None or (found.execution_id, found.slice_id) != (event.execution_id, event.slice_id):
-                continue
-            if found.verification_check is not None:
-                return found.verification_check.arm_id
-        return None
 
     def _event(self, number: int) -> RunEvent | None:
         page, place = divmod(number, PAGE_EVENTS)

@@ -67,16 +67,10 @@ class EventLine(NamedTuple):
         return line(f"{'  '.join(frame)}  {kind} {part} {self.summary}", None)
 
 
-def render_event(event: RunEvent, context: RenderContext, *, next_arm: str | None = None) -> EventLine:
-    """Render an event as a line.
-
-    Args:
-        next_arm: The saved model named by the events after a fallback, if they are available.
-    """
+def render_event(event: RunEvent, context: RenderContext) -> EventLine:
+    """Render an event as a line."""
     kind = event.raw.get("type")
     summary, role = describe_event(event, context.glyphs)
-    if next_arm is not None and is_fallback(event):
-        summary = line(f"{summary} {context.glyphs.arrow} {short_id(next_arm, context.glyphs)}")
     return EventLine(
         time_of_day(event.at, context),
         line(context.glyphs.unknown if kind is None else KINDS.get(kind, kind) if isinstance(kind, str) else kind, 24),
@@ -84,11 +78,6 @@ def render_event(event: RunEvent, context: RenderContext, *, next_arm: str | Non
         summary,
         role,
     )
-
-
-def is_fallback(event: RunEvent) -> bool:
-    """Whether the slice continues with another saved model that this event does not name."""
-    return event.state == "progress" and event.reason == "fallback" and "arm_id" not in event.raw
 
 
 def render_gap(since: datetime, until: datetime, context: RenderContext) -> EventLine:
@@ -137,6 +126,10 @@ def _lifecycle(event: RunEvent, glyphs: Glyphs) -> StyledText:
     words = [f"{glyph} {line(event.state)}" if is_final(event.state) else line(event.state)]
     if event.reason and event.reason != event.state:
         words.append(line(event.reason))
+    if event.arm_id:
+        words.append(short_id(event.arm_id, glyphs))
+        if event.state == "progress":
+            words[-2:] = [f" {glyphs.arrow} ".join(words[-2:])]
     if event.acted_by:
         words.append(f"by {line(event.acted_by)}")
     if event.note:

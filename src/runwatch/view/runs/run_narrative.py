@@ -1,8 +1,8 @@
 """The run narrative: plain sentences from a run's events, or from its receipt if events are missing.
 
 Every sentence is based on data from the service. A verdict, a technical failure and "nothing was checked" have
-different sentences. The saved model after a fallback is named only if the next check, the ``arm_id`` of an event, or
-the receipt's route names it.
+different sentences. The saved model after a fallback is named only if the event's own ``arm_id``, the attempts in the
+receipt, or a check or the receipt's route after the last fallback names it.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ class _Teller:
         arm: The saved model in use, if known.
         waits_for: An announced reaction whose attempt has not occurred yet.
         waited_at: When it was announced.
+        fallbacks: Number of fallbacks so far.
     """
 
     facts: RunFacts
@@ -75,6 +76,7 @@ class _Teller:
     arm: str | None = None
     waits_for: str = ""
     waited_at: datetime | None = None
+    fallbacks: int = 0
     checked: set[tuple[object, ...]] = field(default_factory=set)
 
 
@@ -152,14 +154,17 @@ def _of_slice(teller: _Teller, event: RunEvent, is_one_of_many: bool) -> Iterato
             yield NarrativeSentence(event.at, _sentence(where, finding.words), finding.role)
     if event.type != "lifecycle":
         return
-    named = event.raw.get("arm_id")
-    if event.state == "running" and isinstance(named, str):
+    named = event.arm_id
+    if event.state == "running" and named:
         teller.arm = named
         yield NarrativeSentence(event.at, line(f"{where}{_name(teller, named)} went to work."))
     elif event.state == "progress" and event.reason in {FALLBACK, REPAIR}:
         yield from _announced(teller, None)
         teller.waits_for, teller.waited_at = event.reason, event.at
-        if isinstance(named, str):
+        if event.reason == FALLBACK:
+            teller.fallbacks += 1
+            named = named or _called(teller.facts, event.slice_id, teller.fallbacks)
+        if named:
             yield from _announced(teller, named)
     elif is_final(event.state):
         yield from _announced(teller, _selected(teller.facts, event.slice_id))
@@ -259,6 +264,14 @@ def _end(facts: RunFacts) -> Iterator[NarrativeSentence]:
 
 def _sentence(where: str, words: SafeText) -> SafeText:
     return line(f"{where}{words[:1].upper()}{words[1:]}.")
+
+
+def _called(facts: RunFacts, slice_id: str | None, number: int) -> str | None:
+    """Return the saved model that a fallback of a slice called, by the fallback's number, from the receipt."""
+    parts = (facts.receipt.slices or ()) if facts.receipt is not None else ()
+    attempts = next((part.attempts for part in parts if part.slice_id == slice_id), None) or ()
+    called = [call.arm_id for call in attempts if call.phase == "candidate"]
+    return called[number] if number < len(called) else None
 
 
 def _selected(facts: RunFacts, slice_id: str | None) -> str | None:

@@ -141,8 +141,7 @@ class RunTrace:
 
 def _take(part: SliceTrace, event: RunEvent, at: datetime | None) -> None:
     part.seen_at = at or part.seen_at
-    named = event.raw.get("arm_id")
-    arm = named if isinstance(named, str) else None
+    arm = event.arm_id
     check, stated = event.verification_check, event.recorded_check
     if check is not None:
         _checked(part, check, at)
