@@ -253,6 +253,7 @@ def test_the_result_of_a_test_run_is_never_asked_for(runwatch: Here, service: Sc
     [
         ("length", "the output was cut at the limit of output tokens"),
         ("empty", "the output was empty"),
+        ("error", "the output was broken off by an error of the provider"),
         ("stop", ""),
     ],
 )

@@ -368,6 +368,30 @@ async def test_a_code_in_the_body_says_more_than_the_status(
         assert (await failure(providers, server, said({"error": error}, status))).kind == kind
 
 
+@pytest.mark.parametrize(
+    ("form", "body", "kind", "quoted"),
+    [
+        ("openai_chat", {"error": {"code": 502, "message": "gone"}}, "source_5xx", "error 502: gone"),
+        ("openai_chat", {"error": {"code": 429}}, "rate_limited", "error 429: finish_reason: error"),
+        (
+            "openai_chat", {"error": {"code": 429, "message": "slow"}, "message": {"content": "The"}},
+            "source_5xx", "error 429: slow",
+        ),
+        ("openai_chat", {"message": {"content": "The first"}}, "source_5xx", "finish_reason: error"),
+        ("anthropic_messages", {}, "source_5xx", "stop_reason: error"),
+    ],
+)  # fmt: skip
+async def test_an_output_that_the_provider_broke_off_is_a_failed_call(
+    providers: Providers, form: str, body: dict[str, Any], kind: str, quoted: str
+) -> None:
+    choice = {"finish_reason": "error", "message": {"content": ""}, **body}
+    content = [{"type": "text", "text": "The first"}]
+    async with ModelServer() as server:
+        answer = said({"choices": [choice], "content": content, "stop_reason": "error"})
+        error = await failure(providers, server, answer, form=form)
+    assert (error.kind, error.message, error.was_sent) == (kind, quoted, True)
+
+
 async def test_a_failed_response_of_the_responses_form_has_its_kind(providers: Providers) -> None:
     async with ModelServer() as server:
         body = {"status": "failed", "error": {"code": "rate_limit_exceeded"}, "output": []}

@@ -25,6 +25,7 @@ REFUSED: Final = "refusal"
 PAUSED: Final = "pause_turn"
 TOOLS: Final = "tool_calls"
 EMPTY: Final = "empty"
+BROKEN: Final = "error"
 
 INCOMPLETE: Final[Mapping[str, str]] = {
     CUT: "cut at the limit of output tokens",
@@ -33,6 +34,7 @@ INCOMPLETE: Final[Mapping[str, str]] = {
     PAUSED: "paused by the provider before the model had finished, and the service does not go on with it",
     TOOLS: "a call of tools, which the service does not carry out",
     EMPTY: "empty",
+    BROKEN: "broken off by an error of the provider",
 }
 """What became of an output that is not a whole answer, by its finish reason."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from runwatch.records.states import BROKEN
+from runwatch.service.models.providers.error_kinds import broken_output, build_error
 from runwatch.service.models.providers.http_client import WireFormat
 from runwatch.service.models.providers.json_reading import joined, objects, unusable
 
@@ -32,6 +34,12 @@ def _text(answer: Mapping[str, Any]) -> str:
     return joined(part.get("text") for part in objects(content) if part.get("type") == "text")
 
 
+def _error(answer: Mapping[str, Any]) -> Any:
+    if build_error(answer) or answer.get("stop_reason") != BROKEN:
+        return build_error(answer)
+    return broken_output("stop_reason", None, has_text=bool(answer.get("content")))
+
+
 PROTOCOL: Final = WireFormat(
     path="messages",
     headers=_headers,
@@ -40,6 +48,7 @@ PROTOCOL: Final = WireFormat(
     input_member="input_tokens",
     output_member="output_tokens",
     finish=lambda answer: answer.get("stop_reason"),
+    error=_error,
     list_query="?limit=1000",
     pages_by="after_id",
 )

@@ -91,6 +91,25 @@ def build_error(body: Any) -> Any:
     return body.get("error") if isinstance(body, Mapping) else None
 
 
+def broken_output(member: str, error: Any, *, has_text: bool) -> Any:
+    """Return the error object of an output that the provider broke off.
+
+    Args:
+        member: Member of the protocol that says ``error``.
+        error: The provider's own error object, if it has one.
+        has_text: Whether a part of the output came: then the request was not refused unread, whatever the code.
+    """
+    found = dict(error) if isinstance(error, Mapping) else {"message": error}
+    if not found.get("message"):
+        found["message"] = f"{member}: error"
+    kind = kind_from_code(found)
+    if kind is not None and not (has_text and kind in REFUSALS):
+        return found
+    code = found.get("code")
+    said = found["message"] if code is None else f"error {code}: {found['message']}"
+    return {"type": "server_error", "message": said}
+
+
 def provider_message(body: Any, content: bytes, key: str | None, *, names_code: bool = False) -> str | None:
     """Return the provider's sentence on a refused call, cleaned, cut and without secrets, or ``None``.
 

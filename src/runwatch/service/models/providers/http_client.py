@@ -81,6 +81,7 @@ class WireFormat:
         input_member: Member of ``usage`` that counts tokens read.
         output_member: Member of ``usage`` that counts tokens written.
         finish: Reads why the output ends, in the protocol's own word.
+        error: Reads the error object of a response, or ``None``.
         pages_by: Query parameter for the last id of a page, if lists have pages.
     """
 
@@ -91,6 +92,7 @@ class WireFormat:
     input_member: str
     output_member: str
     finish: Callable[[Mapping[str, Any]], object]
+    error: Callable[[Mapping[str, Any]], Any] = build_error
     list_query: str = ""
     pages_by: str = ""
 
@@ -205,9 +207,9 @@ class ProviderHttpClient:
         )
         if not isinstance(answer, Mapping):
             raise unusable()
-        if error := build_error(answer):
+        if error := protocol.error(answer):
             kind = kind_from_code(error) or "invalid_response"
-            said = provider_message(answer, b"", _key_of(address), names_code=True)
+            said = provider_message({**answer, "error": error}, b"", _key_of(address), names_code=True)
             raise ProviderError(kind, was_sent=True, spent=protocol.spent(answer), message=said)
         try:
             text = protocol.text(answer)

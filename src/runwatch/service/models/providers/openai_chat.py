@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.records.states import REFUSED, TOOLS
+from runwatch.records.states import BROKEN, REFUSED, TOOLS
+from runwatch.service.models.providers.error_kinds import broken_output, build_error
 from runwatch.service.models.providers.http_client import WireFormat, bearer
 from runwatch.service.models.providers.json_reading import joined, member, objects, unusable
 
@@ -43,6 +44,16 @@ def _finish(answer: Mapping[str, Any]) -> object:
     return REFUSED if joined([member(message, "refusal")]).strip() else reason
 
 
+def _error(answer: Mapping[str, Any]) -> Any:
+    """Return the error of a response; gateways put that of a model's provider into the choice."""
+    choice = next(iter(objects(answer.get("choices"))), None)
+    error = member(choice, "error")
+    if build_error(answer) or not (error or member(choice, "finish_reason") == BROKEN):
+        return build_error(answer)
+    content = member(member(choice, "message"), "content")
+    return broken_output("finish_reason", error, has_text=bool(content))
+
+
 PROTOCOL: Final = WireFormat(
     path="chat/completions",
     headers=bearer,
@@ -51,4 +62,5 @@ PROTOCOL: Final = WireFormat(
     input_member="prompt_tokens",
     output_member="completion_tokens",
     finish=_finish,
+    error=_error,
 )
