@@ -462,7 +462,7 @@ class _Connecting:
             return await self._give_tested_key(known, scheme or KEYLESS)
         if is_other:
             assert scheme is not None
-            await replace_key(session, known.id, order.source_id, scheme, _address_of(known, order), self._key)
+            await replace_key(session, known.id, order.source_id, scheme, known.handoff_endpoint, self._key)
             self._note(
                 "        it has the key of this call" if scheme != KEYLESS else "        it is called without a key"
             )
@@ -481,7 +481,7 @@ class _Connecting:
     async def _give_tested_key(self, known: SourceConnection, scheme: str) -> int:
         """Give a working connection the key of this invocation, unless the service's test with it fails."""
         session, source_id = self._session, self._order.source_id
-        handoff = await complete_handoff(session, source_id, scheme, _address_of(known, self._order), self._key)
+        handoff = await complete_handoff(session, source_id, scheme, known.handoff_endpoint, self._key)
         body = {
             "display_name": known.display_name,
             "source_id": source_id,
@@ -626,11 +626,6 @@ async def _listed(session: CommandSession, kind: type[R]) -> list[R]:
         if error.status not in NOT_OFFERED:
             raise
         return []
-
-
-def _address_of(known: SourceConnection, order: SourceRequest) -> dict[str, Any] | None:
-    """Return the endpoint of a connection for a handoff; ``None`` for a source with an address of its own."""
-    return None if order.base_url is None or known.endpoint is None else dict(known.endpoint)
 
 
 def _amounts(price: object) -> dict[str, Decimal] | None:

@@ -69,7 +69,7 @@ def rotate(call: Invocation) -> int:
         found = await read_one(session, READ, connection_id, SourceConnection)
         scheme = found.auth_scheme or "api_key"
         scheme = "api_key" if scheme == KEYLESS and key is not None else scheme
-        await replace_key(session, connection_id, found.source_id or "", scheme, found.endpoint, key)
+        await replace_key(session, connection_id, found.source_id or "", scheme, found.handoff_endpoint, key)
         call.output.note("the connection has the new key; it is tested now")
         return await _test(session, connection_id)
 

@@ -9,7 +9,7 @@ details of the test.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from runwatch.base.network.service_target import server_identity
 from runwatch.records.record import Record, Wire, anything, flag, integer, many, mapping, moment, one, text, texts
@@ -172,6 +172,16 @@ class SourceConnection(Record):
             and self.binding_revision is not None
             and self.binding_revision == self.tested_binding_revision
         )
+
+    @property
+    def handoff_endpoint(self) -> dict[str, Any] | None:
+        """The endpoint for a handoff of another key, without the models and prices, which the connection keeps.
+
+        ``None`` where the service shows no endpoint. A source with an address of its own takes no other one.
+        """
+        members = ("base_url", "protocol_profile") if self.source_id in ANY_ADDRESS else ("protocol_profile",)
+        kept = self.endpoint or {}
+        return {name: kept[name] for name in members if kept.get(name) is not None} or None
 
 
 def find_connected(

@@ -43,6 +43,21 @@ def test_a_connection_without_a_key_is_told_nothing_of_the_key_it_has(scheme: st
     assert all(each in told for each in words)
 
 
+@pytest.mark.parametrize(
+    ("source_id", "endpoint"),
+    [
+        ("openai_compatible", {"base_url": "http://[::1]:9/v1", "protocol_profile": "openai_chat"}),
+        ("openrouter", {"protocol_profile": "openai_chat"}),
+    ],
+)
+def test_a_rotation_sends_neither_models_nor_prices(source_id: str, endpoint: dict[str, Any]) -> None:
+    shown = {"base_url": "http://[::1]:9/v1", "protocol_profile": "openai_chat", "models": ["m"] * 25, "prices": {}}
+    connection = SourceConnection({"source_id": source_id, "auth_scheme": "api_key", "endpoint": shown})
+    assert ROTATE.mutation is not None
+    assert ROTATE.mutation.members is not None
+    assert ROTATE.mutation.members(connection)["endpoint"] == endpoint
+
+
 def test_what_a_disconnection_disables_is_named() -> None:
     assert DISCONNECT.mutation is not None
     told = DISCONNECT.mutation.summarize({"effects": {"arms": [], "model_deployments": ["mdep_1", "mdep_2"]}})

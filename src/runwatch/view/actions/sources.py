@@ -98,7 +98,8 @@ def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
     is_new = connection.auth_scheme == KEYLESS and connection.source_id in ANY_ADDRESS
     scheme = "api_key" if is_new else connection.auth_scheme
     body: dict[str, Any] = {"source_id": connection.source_id, "auth_scheme": scheme}
-    return {**body, "endpoint": dict(connection.endpoint)} if connection.endpoint is not None else body
+    endpoint = connection.handoff_endpoint
+    return body if endpoint is None else {**body, "endpoint": endpoint}
 
 
 def _test_effect(connection: SourceConnection) -> str:
