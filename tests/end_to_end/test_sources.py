@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from runwatch.settings import local_service
 from tests.support.cli import Cli
 from tests.support.model_server import ModelServer, running_model_server
 from tests.support.scripted import Said
@@ -148,6 +149,26 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
     assert listed["test_failure"] == "network"
     assert "network" in cli("sources", "list").text
     assert cli("sources", "disconnect", connection_id, "--yes").code == 0
+
+
+@pytest.mark.exhaustive
+def test_a_wrong_key_leaves_a_working_connection_of_the_local_service_as_it_was(tmp_path: Path) -> None:
+    local = Cli(tmp_path)
+    try:
+        with running_model_server(ModelServer(key=SECRET)) as running:
+            connect = ("sources", "connect", "--openai-compatible", running.base_url, "--local", "--json")
+            made = local(*connect, "--key-stdin", stdin=SECRET.encode())
+            assert made.code == 0, made.errors
+            connection_id = made.json["connection"]["connection_id"]
+            rotate = ("sources", "rotate", connection_id, "--local", "--key-stdin", "--json")
+            wrong = local(*rotate, stdin=b"sk-not-the-one-1")
+            assert (wrong.code, wrong.json["usable"]) == (1, True)
+            assert f"{connection_id} stays as it was" in wrong.errors
+            assert local("sources", "test", connection_id, "--local").code == 0
+            right = local(*rotate, stdin=SECRET.encode())
+            assert (right.code, right.json["binding_revision"]) == (0, made.json["connection"]["binding_revision"] + 1)
+    finally:
+        local_service.stop_running(tmp_path / "runwatch-data" / "local-service")
 
 
 def test_a_server_without_a_list_is_connected_by_the_name_of_a_model(cli: Cli) -> None:

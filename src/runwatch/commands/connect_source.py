@@ -243,6 +243,37 @@ async def replace_key(
     await send_write(session, ROTATE, f"another key for {connection_id}", record_id=connection_id, body=body)
 
 
+async def give_tested_key(
+    session: CommandSession, known: SourceConnection, scheme: str, key: Secret | None
+) -> SourceConnection | str:
+    """Give a working connection of the local service another key, which the service tests first.
+
+    Returns:
+        The connection with the key; or why the test failed, which leaves the connection as it was.
+
+    Raises:
+        RunwatchError: The handoff ended without a key.
+        ApiError: A step failed.
+    """
+    source_id = known.source_id or ""
+    handoff = await complete_handoff(session, source_id, scheme, known.handoff_endpoint, key)
+    body = {
+        "display_name": known.display_name,
+        "source_id": source_id,
+        "auth_scheme": scheme,
+        "handoff_intent_id": handoff.id,
+        "source_scope": handoff.raw.get("source_scope"),
+    }
+    try:
+        value = await send_write(session, CONNECT, f"another key for {known.id}", body=body)
+    except ApiProblem as error:
+        why = next((one.message for one in error.problem.errors or () if one.field == "handoff_intent_id"), None)
+        if why is None:
+            raise
+        return line(why)
+    return parse_record_of_kind(SourceConnection, value)
+
+
 async def test_connection(session: CommandSession, connection_id: str) -> SourceConnection:
     """Test a connection, and return its state after the test, even if the test failed.
 
@@ -480,24 +511,12 @@ class _Connecting:
 
     async def _give_tested_key(self, known: SourceConnection, scheme: str) -> int:
         """Give a working connection the key of this invocation, unless the service's test with it fails."""
-        session, source_id = self._session, self._order.source_id
-        handoff = await complete_handoff(session, source_id, scheme, known.handoff_endpoint, self._key)
-        body = {
-            "display_name": known.display_name,
-            "source_id": source_id,
-            "auth_scheme": scheme,
-            "handoff_intent_id": handoff.id,
-            "source_scope": handoff.raw.get("source_scope"),
-        }
-        try:
-            value = await send_write(session, CONNECT, f"another key for {known.id}", body=body)
-        except ApiProblem as error:
-            why = next((one.message for one in error.problem.errors or () if one.field == "handoff_intent_id"), None)
-            if why is None:
-                raise
-            self._note(f"3 of 5  {line(why)}")
+        announce_test(self._session, known)
+        given = await give_tested_key(self._session, known, scheme, self._key)
+        if isinstance(given, str):
+            self._note(f"3 of 5  {given}")
             return REFUSED
-        self._connection, self._is_tested = parse_record_of_kind(SourceConnection, value), True
+        self._connection, self._is_tested = given, True
         self._note("        it has the key of this call" if scheme != KEYLESS else "        it is called without a key")
         self._tell_pass()
         return SUCCESS

@@ -7,13 +7,24 @@ from __future__ import annotations
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.connect_source import READ, ROTATE, SYNC, TEST, replace_key, sync_models, test_connection
+from runwatch.commands.connect_source import (
+    READ,
+    ROTATE,
+    SYNC,
+    TEST,
+    announce_test,
+    give_tested_key,
+    replace_key,
+    sync_models,
+    test_connection,
+)
 from runwatch.commands.resources import print_record, read_named_list, read_one
+from runwatch.commands.shared.list_reader import read_all
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.secret_entry import read_secret
 from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.commands.shared.writes import require_write_access, writes
-from runwatch.records.source import KEYLESS, SourceConnection
+from runwatch.records.source import KEYLESS, SourceConnection, find_connected
 from runwatch.view.actions.sources import describe_missing_models
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.resources.models import DEPLOYMENTS
@@ -32,7 +43,10 @@ async def test(session: CommandSession) -> int:
 
 
 async def _test(session: CommandSession, connection_id: str) -> int:
-    connection = await test_connection(session, connection_id)
+    return _tell_test(session, await test_connection(session, connection_id))
+
+
+def _tell_test(session: CommandSession, connection: SourceConnection) -> int:
     print_record(session, SOURCES, connection)
     for one in connection.failed_models or ():
         session.call.output.warn(f"the model {one.model} cannot be used: {one.why}")
@@ -60,7 +74,11 @@ async def sync(session: CommandSession) -> int:
 
 
 def rotate(call: Invocation) -> int:
-    """``sources rotate``: enter another key, give it to the connection, and test it."""
+    """``sources rotate``: enter another key, give it to the connection, and test it.
+
+    The local service tests it first, and keeps the old key if the test fails. A service of another kind, and a
+    connection that cannot be used now, get the key before the test.
+    """
     connection_id = call.options.id
     choice = require_write_access(call, ROTATE)
     key = read_secret(call, f"connection {connection_id}")
@@ -69,8 +87,30 @@ def rotate(call: Invocation) -> int:
         found = await read_one(session, READ, connection_id, SourceConnection)
         scheme = found.auth_scheme or "api_key"
         scheme = "api_key" if scheme == KEYLESS and key is not None else scheme
+        announce_test(session, found)
+        if await _is_tested_first(session, found):
+            given = await give_tested_key(session, found, scheme, key)
+            if isinstance(given, str):
+                print_record(session, SOURCES, found)
+                call.output.warn(given)
+                return REFUSED
+            call.output.note("the new key passed the test, and the connection has it")
+            return _tell_test(session, given)
         await replace_key(session, connection_id, found.source_id or "", scheme, found.handoff_endpoint, key)
         call.output.note("the connection has the new key; it is tested now")
         return await _test(session, connection_id)
 
     return run_in_session(call, work, choice)
+
+
+async def _is_tested_first(session: CommandSession, connection: SourceConnection) -> bool:
+    """Whether the service would test another key of a connection before it replaces the old one.
+
+    The service finds the connection by its source, address and name, so no other one may have the same.
+    """
+    if session.client.target.socket is None or not connection.is_usable:
+        return False
+    endpoint = connection.handoff_endpoint or {}
+    known = await read_all(session, SourceConnection)
+    same = find_connected(known, connection.source_id or "", endpoint.get("base_url"), endpoint.get("protocol_profile"))
+    return [one.id for one in same if one.display_name == connection.display_name] == [connection.id]

@@ -227,6 +227,9 @@ RESOURCE_COMMANDS = (
     CommandSpec(
         ("sources", "rotate"), "give a connection another key, and test it", "commands.sources:rotate",
         (_id("connection"),), (*SECRET, *TARGET, *FORMAT),
+        notes="The local service tests the new key of a working connection first: if the test fails, the connection"
+        " keeps its old key and stays usable. Elsewhere, and for a connection that is not usable now, the new key"
+        " replaces the old one before the test, and nothing runs until a test has passed.",
     ),
     CommandSpec(
         ("webhooks", "deliveries"), "list deliveries to a webhook and their results",

@@ -245,8 +245,8 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
     "rotate_with", "Give it the entered key", "",
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdRotate",
-        sentence=lambda it: f"Gives connection {it.subject.id} the key that was entered, for all later calls. No model"
-        " of it can run until a test has passed with the new key.",
+        sentence=lambda it: f"Gives connection {it.subject.id} the key that was entered, in place of what it has and"
+        " before any test. None of its models can run until a test has passed with the new key.",
         confirm_label="Use the new key",
         members=lambda it: {"handoff_intent_id": it.state.get("handoff_intent_id")},
         request="source.RotateRequest",
