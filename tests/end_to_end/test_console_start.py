@@ -49,7 +49,7 @@ def test_with_nothing_configured_the_console_opens_and_runs_a_test_run_to_its_re
         terminal.wait_for("✓ completed")
         terminal.wait_for(re.compile(r"lifecycle +✓ completed"))
         terminal.press("enter")
-        terminal.type(">>>>")
+        terminal.type(">>>>>")
         terminal.wait_for("neither prompt nor output")
         terminal.press("esc")
         terminal.wait_for("┏━ Runs")

@@ -158,7 +158,8 @@ def check_receipt(receipt: dict[str, Any], answer: dict[str, Any], server: Stran
         "input_tokens": usage["prompt_tokens"],
         "output_tokens": usage["completion_tokens"],
         "calls": 1,
-        "pricing_basis": "source_reported",
+        "estimated_calls": 1,
+        "pricing_basis": "estimated",
     }
     assert part["route"]["selected"]["provider"] == urlsplit(server.base_url).netloc
     assert part["model_provenance"]["resolved"]["upstream_ref"] == answer["model"]

@@ -170,7 +170,9 @@ async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_i
         service.say(operation.method, path_of(operation), Said(200, answer_of(case)))
         await driven.press("r")
         has_page = mutation_of(case).private_page is not None
-        done = re.compile("done +new_0001 +ready" if mutation_of(case).then is None else "━ Test a connection new_0001")
+        then = mutation_of(case).then
+        # What took effect comes first in the notice.
+        done = re.compile("done +new_0001 +ready|is in use" if then is None else "━ Test a connection new_0001")
         await driven.shows("━ Private page ━" if has_page else done)
         heard = sent(service, case)
         assert len(heard) == lost + 1
