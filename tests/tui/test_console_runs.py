@@ -124,6 +124,19 @@ async def test_every_view_of_a_run(tmp_path: Path) -> None:
             check_golden(f"120x44/run-{tab}", driven.text)
 
 
+async def test_a_result_that_is_no_whole_answer_says_so_above_the_text(tmp_path: Path) -> None:
+    service = noon.service(results={noon.DONE: result(noon.DONE)})
+    done = next(run for run in service.runs if run["execution_id"] == noon.DONE)
+    done["slices"] = [{**part, "finish_reason": "length"} for part in done["slices"]]
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.DONE)
+        for _ in range(4):
+            await driven.press("greater_than_sign")
+        await driven.shows("final_text")
+        above, _, _ = driven.text.partition("final_text")
+        assert "The output was cut at the limit of output tokens." in above
+
+
 async def test_the_result_of_a_run_that_did_not_complete_is_not_asked_for(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.FALLBACK)

@@ -240,7 +240,12 @@ class RunDetail(Vertical):
             case "policy":
                 view.show([part for part in build_sections(RUNS, facts, context) if part.title in _POLICY])
             case "result":
-                view.show(self._read.get("result") or [text_section(line(self._no_result(facts)), role=Role.QUIET)])
+                found, said = self._read.get("result"), facts.run.incomplete_output
+                warning = f"{context.glyphs.warn} {said[:1].upper()}{said[1:]}." if found and said else ""
+                view.show(
+                    found or [text_section(line(self._no_result(facts)), role=Role.QUIET)],
+                    head=((line(warning), Role.WARN),) if warning else (),
+                )
             case "receipt":
                 if facts.receipt is None:
                     view.show(
