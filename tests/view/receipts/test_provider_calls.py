@@ -145,6 +145,20 @@ def test_every_failure_of_a_call_has_its_next_step(kind: str) -> None:
     assert CALL_ADVICE[kind].endswith((".", "`."))
 
 
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [(OTHER_REASON, "capacity"), ("fallback_exhausted", "capacity"), ("fallback_exhausted", None),
+     ("rejected_by_check", None)],
+)  # fmt: skip
+def test_a_run_with_a_required_model_is_not_told_to_fall_back(reason: str, kind: str | None) -> None:
+    part = failed(call(kind, "failed" if kind else "answered")).raw["slices"][0]
+    part = {**part, "route": {**part["route"], "ranking": "required_arm"}}
+    told = end_advice_text(reason, live_receipt(slices=[part], status="failed", reason=reason), (), SERVICE)
+    assert "without `--arm-id`, or with another one" in told
+    assert "fallback" not in told
+    assert "save a further model" not in told
+
+
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 408, 413, 429, 500, 503, 529])
 def test_without_a_receipt_the_status_of_the_answer_says_what_to_do(status: int) -> None:
     told = end_advice_text(OTHER_REASON, None, [CallError({"attempt": 1, "http_status": status})], CONTEXT)

@@ -252,6 +252,16 @@ CALL_ADVICE: Final[Mapping[str, str]] = {
 }
 """What to do after a failed provider call, by :data:`FAILURE_WORDS`; ``{connection}`` is the id of its connection."""
 
+_UNPINNED: Final = "The run could use one saved model only: submit it without `--arm-id`, or with another one."
+
+PINNED_ADVICE: Final[Mapping[str, str]] = {
+    "capacity": f"Wait a minute, then submit again. {_UNPINNED}",
+} | dict.fromkeys(
+    ("rejected_by_check", "fallback_exhausted"),
+    f"Read the verdict in the receipt: loosen the check, or improve the task. {_UNPINNED}",
+)
+"""What to do after a run with a required saved model, by failure or reason, where other advice names a fallback."""
+
 CALL_WORDS: Final[Mapping[str, str]] = {
     "interrupted": "the service stopped during the call",
     "cancelled_in_flight": "the run was cancelled during the call",

@@ -18,6 +18,7 @@ from runwatch.view.problems.explanation_texts import (
     CHECK_ADVICE,
     CHECK_WORDS,
     FAILURE_WORDS,
+    PINNED_ADVICE,
 )
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.text.format import RenderContext
@@ -116,14 +117,21 @@ def end_advice_text(
     check = _silent_check(receipt)
     if check is not None:
         return line(_check_advice(check, context), None)
-    calls = _calls(receipt)
+    calls, pinned = _calls(receipt), PINNED_ADVICE if _is_pinned(receipt) else {}
     if reason in _ADVISED:
-        step = CALL_ADVICE.get(_last_kind(calls, errors) or "")
+        kind = _last_kind(calls, errors) or ""
+        step = pinned.get(kind) or CALL_ADVICE.get(kind)
         if step is None and reason == "dispatch_internal_error" and calls and calls[-1].failure_kind and not errors:
             step = _WITHOUT_REFUSAL
         if step is not None:
             return line(_completed(step, context, connection=_connection_id(receipt) or "ID"), None)
-    return line(_completed(explain_reason(reason).next_step, context), None)
+    return line(_completed(pinned.get(reason) or explain_reason(reason).next_step, context), None)
+
+
+def _is_pinned(receipt: Receipt | None) -> bool:
+    """Whether the run could use only the saved model that it required."""
+    parts = (receipt.slices if receipt is not None else None) or ()
+    return any(part.route is not None and part.route.ranking == "required_arm" for part in parts)
 
 
 def _last_kind(calls: Sequence[ProviderCall], errors: Sequence[CallError]) -> str | None:
