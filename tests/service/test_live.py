@@ -407,7 +407,8 @@ async def test_a_check_that_takes_longer_than_the_run_may_expires_it(work: LiveW
     work.judge.script(asyncio.Event())
     run = await work.done(live_body(["gate"], verifier_id=await work.having(add_verifier)))
     assert (run["status"], run["reason"]) == ("expired", "runtime_exceeded")
-    assert only_slice(await work.receipt(run))["recorded_check"]["state"] == "pending_evaluation"
+    recorded = only_slice(await work.receipt(run))["recorded_check"]
+    assert (recorded["state"], bool(recorded["attempted_verifier_id"])) == ("pending_evaluation", True)
 
 
 async def test_an_answer_that_cannot_be_written_is_written_later_and_not_asked_for_again(

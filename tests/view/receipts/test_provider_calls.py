@@ -197,6 +197,20 @@ def test_a_check_without_a_verdict_is_named_with_its_answer_and_what_to_do(reaso
     assert why in " ".join(run_text(receipt).split())
 
 
+@pytest.mark.parametrize("outcome", ["answered", "expired_in_flight"])
+def test_a_check_that_had_not_answered_when_the_time_was_over_is_named(outcome: str) -> None:
+    pending = {"state": "pending_evaluation", "pending": True, "attempted_verifier_id": "vrf_7c1e"}
+    part = failed(call(None, outcome)).raw["slices"][0]
+    part = {**part, "recorded_check": pending, "verification_checks": []}
+    receipt = live_receipt(slices=[part], status="expired", reason="runtime_exceeded")
+    why = end_reason_text("runtime_exceeded", receipt)
+    step = end_advice_text("runtime_exceeded", receipt, (), SERVICE)
+    is_of_check = outcome == "answered"
+    assert ("before the output check vrf_7c1e answered" in why) is is_of_check
+    assert ("`runwatch verifiers test --local vrf_7c1e`" in step) is is_of_check
+    assert "runtime cap" in step
+
+
 def test_the_rewriting_of_a_skill_is_told_as_a_part_of_its_attempt() -> None:
     draft = {**call("source_5xx", number=3), "phase": "skill_draft"}
     assert "3 arm_01HX7, rewriting the skill: the provider failed" in receipt_text(failed(draft))

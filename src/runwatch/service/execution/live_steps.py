@@ -142,9 +142,9 @@ def record_response(transaction: Transaction, execution_id: str, number: int, ou
         part = replace(run.slices[0], finish_reason=generation.finish_reason)
         run = replace(run, slices=(part, *run.slices[1:]))
     run = runs.record_spend(transaction, run)
-    is_waiting = ended.state == ANSWERED and ended.phase != SKILL_DRAFT and live.verifier_id is not None
-    if is_waiting and run.slices[0].recorded_check is None:
-        pending = checks.pending(execution_id, transaction.now)
+    has_output = ended.state == ANSWERED and ended.phase != SKILL_DRAFT
+    if has_output and live.verifier_id is not None and run.slices[0].recorded_check is None:
+        pending = checks.pending(execution_id, live.verifier_id, transaction.now)
         return runs.record(transaction, state_machine.state_check(run, pending, transaction.now))
     return run
 

@@ -298,6 +298,12 @@ CHECK_ADVICE: Final[Mapping[str, str]] = {
 } | dict.fromkeys(("network", "response_too_large", "http_error", "invalid_response"), _MEND)
 """What to do after a check that could not run; ``{check}`` is its id."""
 
+UNANSWERED_ADVICE: Final = (
+    "Call the check, `runwatch verifiers test {check}`, and look into the log of its endpoint: it has to answer within"
+    " 10 s. Then submit again, with a higher runtime cap where the model took most of the time."
+)
+"""What to do after a run whose time was over before its check answered; ``{check}`` is the id of the check."""
+
 _PROBE_NEXT: Final = "Correct what `runwatch verifiers test ID` names."
 
 DETAIL_TEXTS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from runwatch.records.check import BASELINE_VERIFIER, VerificationCheck
+from runwatch.records.check import VerificationCheck
 from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import unknown_calls
 from runwatch.view.receipts.content_scan import find_content
-from runwatch.view.runs.check_results import describe_attempt, slice_finding
+from runwatch.view.runs.check_results import customer_check_id, describe_attempt, slice_finding
 from runwatch.view.runs.provider_calls import call_lines
 from runwatch.view.runs.provider_calls import end_reason_text as calls_why
 from runwatch.view.text import json_paths
@@ -59,17 +59,6 @@ def checked_by(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellTe
     """Return the check that judged the output, or failed to."""
     id = customer_check_id(part)
     return None if id is None else line(id)
-
-
-def customer_check_id(part: ReceiptSlice) -> str | None:
-    """Return the customer's check of a slice, with or without a verdict; ``None`` for the platform's own."""
-    recorded = part.recorded_check
-    told = (
-        recorded and (recorded.verifier_id or recorded.attempted_verifier_id),
-        part.verifier and part.verifier.verifier_id,
-        *(check.verifier_id for check in reversed(part.verification_checks or ())),
-    )
-    return next((id for id in told if id and id != BASELINE_VERIFIER), None)
 
 
 def anchors(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:

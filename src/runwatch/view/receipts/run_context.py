@@ -12,8 +12,8 @@ from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.run import Run
 from runwatch.records.verifier import Verifier
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.receipts.lines import customer_check_id
 from runwatch.view.receipts.totals import UsageReconciliation, find_receipt_day
+from runwatch.view.runs.check_results import customer_check_id
 from runwatch.view.text.format import RenderContext, ago, duration, money_exact, over_limit, spent_amount, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import time_cell

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from runwatch.records.check import RecordedCheck, VerificationCheck, is_baseline
+from runwatch.records.check import BASELINE_VERIFIER, RecordedCheck, VerificationCheck, is_baseline
 from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.view.problems.explanation_texts import CHECK_WORDS
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
@@ -108,6 +108,17 @@ def slice_finding(part: ReceiptSlice, mode: str | None, glyphs: Glyphs = UNICODE
         if check.activity == "customer" and check.outcome == "technical_failure":
             return describe_attempt(check, glyphs)
     return CheckFinding("unrecorded", line("none recorded"), line("no check recorded"), Role.PLAIN)
+
+
+def customer_check_id(part: ReceiptSlice) -> str | None:
+    """Return the customer's check of a slice, with or without a verdict; ``None`` for the platform's own."""
+    recorded = part.recorded_check
+    told = (
+        recorded and (recorded.verifier_id or recorded.attempted_verifier_id),
+        part.verifier and part.verifier.verifier_id,
+        *(check.verifier_id for check in reversed(part.verification_checks or ())),
+    )
+    return next((id for id in told if id and id != BASELINE_VERIFIER), None)
 
 
 def receipt_finding(receipt: Receipt, glyphs: Glyphs = UNICODE) -> CheckFinding | None:

@@ -19,8 +19,10 @@ from runwatch.view.problems.explanation_texts import (
     CHECK_WORDS,
     FAILURE_WORDS,
     PINNED_ADVICE,
+    UNANSWERED_ADVICE,
 )
 from runwatch.view.problems.explanations import explain_reason
+from runwatch.view.runs.check_results import customer_check_id
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.member_format import whole_model
 from runwatch.view.text.safe_text import SafeText, block, line
@@ -90,8 +92,27 @@ def _silent_check(receipt: Receipt | None) -> RecordedCheck | None:
     return next((one for one in found if one is not None and one.state == "customer_unavailable"), None)
 
 
+def _unanswered_check(receipt: Receipt | None) -> ReceiptSlice | None:
+    """Return the slice whose check had not answered when the run's time was over."""
+    if receipt is None or receipt.reason != "runtime_exceeded":
+        return None
+    for part in receipt.slices or ():
+        stated, last = part.recorded_check, part.attempts[-1] if part.attempts else None
+        is_asked = customer_check_id(part) is not None or (stated is not None and stated.state == "pending_evaluation")
+        checked = {check.attempt for check in part.verification_checks or ()}
+        has_output = last is not None and last.outcome == "answered" and last.phase != "skill_draft"
+        if is_asked and has_output and last is not None and last.attempt not in checked:
+            return part
+    return None
+
+
 def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
     """Explain the reason of an ended run, with the failure of the last call or of the check if the receipt has it."""
+    unanswered = _unanswered_check(receipt)
+    if unanswered is not None:
+        id = customer_check_id(unanswered)
+        of = f" {line(id)}" if id else ""
+        return line(f"The run's time was over before the output check{of} answered.", None)
     sentence, failure, check = explain_reason(reason).sentence, last_failure_text(receipt), _silent_check(receipt)
     if failure is None:
         return line(sentence)
@@ -117,6 +138,9 @@ def end_advice_text(
     check = _silent_check(receipt)
     if check is not None:
         return line(_check_advice(check, context), None)
+    unanswered = _unanswered_check(receipt)
+    if unanswered is not None:
+        return line(_completed(UNANSWERED_ADVICE, context, check=customer_check_id(unanswered) or "ID"), None)
     calls, pinned = _calls(receipt), PINNED_ADVICE if _is_pinned(receipt) else {}
     if reason in _ADVISED:
         kind = _last_kind(calls, errors) or ""

@@ -78,12 +78,14 @@ def verdict_statement(check: FinishedCheck) -> dict[str, Any]:
     return {**said, "recorded_at": check.at}
 
 
-def pending(execution_id: str, now: datetime) -> dict[str, Any]:
+def pending(execution_id: str, verifier_id: str, now: datetime) -> dict[str, Any]:
     """Build the RecordedCheck of an output that a customer's check is about to see."""
     return {
         "state": "pending_evaluation",
         "pending": True,
         "execution_id": execution_id,
+        # Not in the specification for this state.
+        "attempted_verifier_id": verifier_id,
         "recorded_at": format_iso(now),
     }
 
