@@ -235,6 +235,22 @@ async def test_a_call_that_fails_goes_on_with_the_next_option_where_the_policy_s
     assert (run["status"], run["reason"], len(work.providers.calls)) == ("failed", "fallback_exhausted", 5)
 
 
+async def test_a_model_that_did_not_answer_is_not_selected_beside_the_verdict_of_another(work: LiveWork) -> None:
+    first = await work.having(add_model, "ember")
+    await work.having(add_model, "atlas")
+    work.providers.script("atlas", failure("timeout"))
+    work.judge.script(REJECTED)
+    run = await work.done(live_body(["fallback"], verifier_id=await work.having(add_verifier)))
+    assert (run["reason"], run["selected"]["arm_id"]) == ("fallback_exhausted", first)
+    part = only_slice(await work.receipt(run))
+    assert part["route"]["selected"]["arm_id"] == part["verification_checks"][0]["arm_id"] == first
+    assert (
+        part["model_provenance"]["deployment"]["model_deployment_id"]
+        == (part["route"]["selected"]["model_deployment_id"])
+    )
+    assert len({attempt["connection_id"] for attempt in part["attempts"]}) == 2
+
+
 async def test_nothing_is_called_once_the_spend_has_reached_the_cap(work: LiveWork) -> None:
     for model in ("ember", "atlas"):
         await work.having(add_model, model)

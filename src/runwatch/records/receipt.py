@@ -93,6 +93,7 @@ class ProviderCall(Record):
     attempt = integer("attempt")
     arm_id = text("arm_id")
     model_key = text("model_key")
+    connection_id = text("connection_id")
     phase = text("phase")
     outcome = text("outcome")
     failure_kind = text("failure_kind")

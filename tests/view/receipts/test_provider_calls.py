@@ -140,6 +140,11 @@ def test_the_next_step_fits_the_failure_of_the_last_call(failure: str, advice: s
         assert end_advice_text("fallback_exhausted", receipt, (), SERVICE) == told
 
 
+def test_the_next_step_names_the_connection_of_the_call_that_failed() -> None:
+    receipt = failed(call(None, "answered"), {**call("authentication"), "connection_id": "conn_other"})
+    assert "conn_other`" in end_advice_text(OTHER_REASON, receipt, (), SERVICE)
+
+
 @pytest.mark.parametrize("kind", FAILURE_WORDS)
 def test_every_failure_of_a_call_has_its_next_step(kind: str) -> None:
     assert CALL_ADVICE[kind].endswith((".", "`."))

@@ -25,7 +25,7 @@ from runwatch.service.execution.live.next_move import (
     next_move,
 )
 from runwatch.service.execution.live.provider_call import CallOutcome, PreparedCall
-from runwatch.service.execution.live.receipt_facts import build_provenance
+from runwatch.service.execution.live.receipt_facts import build_provenance, work_of
 from runwatch.service.execution.live.state import (
     ANSWERED,
     CANDIDATE,
@@ -219,9 +219,8 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
     )
     attempt = replace(attempt, worst_usd=None if worst is None else to_json_value(worst))
     live_rows.add_attempt(transaction, run.execution_id, attempt)
-    selected = move.option.selected
-    work = {**pick(selected, "arm_id provider model_key"), "phase": move.phase}
-    run = runs.record_spend(transaction, replace(run, slices=(replace(run.slices[0], work=work),)))
+    part = replace(run.slices[0], work=work_of(live, attempt))
+    run = runs.record_spend(transaction, replace(run, slices=(part,)))
     return PendingCall(
         run,
         PreparedCall(

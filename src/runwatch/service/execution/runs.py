@@ -14,7 +14,7 @@ from runwatch.service.access.finder import finder
 from runwatch.service.execution import state_machine
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.live.checks import verdict_statement
-from runwatch.service.execution.live.receipt_facts import IN_FLIGHT_NOTE, spend_marks_json
+from runwatch.service.execution.live.receipt_facts import IN_FLIGHT_NOTE, spend_marks_json, work_of
 from runwatch.service.execution.live.state import to_json_value
 from runwatch.service.execution.receipts import build_receipt, find_fee, list_arms
 from runwatch.service.execution.state_machine import RunState, SliceState, Transition
@@ -90,8 +90,10 @@ def end(
     if run.mode == "live":
         is_under_way = live_rows.abandon(transaction, execution_id, f"{status}_in_flight")
         note = IN_FLIGHT_NOTE if is_under_way else None
-        finished = live_rows.load(transaction, run).checks
-        check = verdict_statement(finished[-1]) if finished else None
+        live = live_rows.load(transaction, run)
+        check = verdict_statement(live.checks[-1]) if live.checks else None
+        if live.decisive is not None:
+            run = replace(run, slices=(replace(run.slices[0], work=work_of(live, live.decisive)), *run.slices[1:]))
         run = _with_spend(transaction, run)
     change = state_machine.end(run, status, reason, transaction.now, acted_by=acted_by, check=check, note=note)
     return record(transaction, change)
@@ -133,7 +135,7 @@ def run_json(run: RunState) -> dict[str, Any]:
 
     ``current`` names the slice being worked on, and for live runs the saved model, provider, model and phase of its
     last call. It is ``null`` before the work starts and after it has ended. ``selected`` has the saved model, provider
-    and model of the last call of a run that has ended, as its receipt.
+    and model that the receipt of an ended run names as selected.
     """
     path = f"/v1/executions/{run.execution_id}"
     current = next((part for part in run.slices if part.status in {"running", "progress"}), None)

@@ -175,6 +175,10 @@ def _check_advice(check: RecordedCheck, context: RenderContext) -> str:
 
 
 def _connection_id(receipt: Receipt | None) -> str | None:
+    """Return the connection of the last call; a receipt whose calls do not tell it has that of the selected option."""
+    last = next(iter(reversed(_calls(receipt))), None)
+    if last is not None and last.connection_id:
+        return last.connection_id
     routes = [part.route for part in reversed((receipt.slices if receipt is not None else None) or ())]
     selected = (route.selected for route in routes if route is not None)
     return next((one.connection_id for one in selected if one is not None and one.connection_id), None)

@@ -28,6 +28,7 @@ from runwatch.service.execution.live.state import (
 from runwatch.service.execution.state_machine import RunState, SliceState
 from runwatch.service.models.arms import artifact_hash
 from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED
+from runwatch.service.transaction import pick
 
 IN_FLIGHT_NOTE: Final = "A provider call was in progress. It could not be reversed, and what it used is not known."
 """Note of events and receipts on a run that ended during a call (manual: interface, "What the service does")."""
@@ -47,7 +48,7 @@ def live_slice(part: SliceState, live: LiveRun, *, is_completed: bool) -> dict[s
     Args:
         is_completed: Whether the run completed with the output of its last attempt.
     """
-    last = live.attempts[-1] if live.attempts else None
+    chosen = live.decisive
     acted = live.acted_on_eval or reaction_to_rejections(live)
     checks = {
         **({"verifier": verifier_json(live.checks[-1])} if live.checks else {}),
@@ -58,12 +59,12 @@ def live_slice(part: SliceState, live: LiveRun, *, is_completed: bool) -> dict[s
     return {
         "slice_id": part.slice_id,
         "capability": part.capability,
-        "route": _route(live, last, is_completed=is_completed),
+        "route": _route(live, chosen, is_completed=is_completed),
         **({} if part.finish_reason is None else {"finish_reason": part.finish_reason}),
         **checks,
         "cost": _cost(live),
         "attempts": [_attempt_form(live, attempt) for attempt in live.attempts],
-        "model_provenance": None if last is None else build_provenance(live, last),
+        "model_provenance": None if chosen is None else build_provenance(live, chosen),
     }
 
 
@@ -72,25 +73,30 @@ def build_provenance(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
     return {**live.option_of(attempt.arm_id).provenance, "resolved": attempt.resolved}
 
 
-def _route(live: LiveRun, last: Attempt | None, *, is_completed: bool) -> dict[str, Any]:
+def work_of(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
+    """Build the ``work`` of a slice from one of its provider calls."""
+    return {**pick(live.option_of(attempt.arm_id).selected, "arm_id provider model_key"), "phase": attempt.phase}
+
+
+def _route(live: LiveRun, chosen: Attempt | None, *, is_completed: bool) -> dict[str, Any]:
     called = {attempt.arm_id for attempt in live.attempts}
     ranking: Any = [
         {
             "arm_id": option.arm_id,
             "rank": rank,
             "score": option.score,
-            "outcome": _outcome(live, option, last, is_completed=is_completed),
+            "outcome": _outcome(live, option, chosen, is_completed=is_completed),
         }
         for rank, option in enumerate(live.options, 1)
     ]
     return {
         "ranking": ranking if live.required_arm_id is None else "required_arm",
-        "selected": None if last is None else live.option_of(last.arm_id).selected,
+        "selected": None if chosen is None else live.option_of(chosen.arm_id).selected,
         "fallback_used": len(called) > 1,
     }
 
 
-def _outcome(live: LiveRun, option: RankedArm, last: Attempt | None, *, is_completed: bool) -> str:
+def _outcome(live: LiveRun, option: RankedArm, chosen: Attempt | None, *, is_completed: bool) -> str:
     """Return the outcome of an option: ``selected``, ``rejected_by_check``, ``answered``, ``not_tried``, or how its
     call ended.
 
@@ -100,7 +106,7 @@ def _outcome(live: LiveRun, option: RankedArm, last: Attempt | None, *, is_compl
     if not attempts:
         return "not_tried"
     latest = attempts[-1]
-    if is_completed and latest is last:
+    if is_completed and latest is chosen:
         return "selected"
     if latest.state != ANSWERED:
         return latest.reason if latest.state == FAILED and latest.reason else latest.state
@@ -143,11 +149,12 @@ def _artifact_of(live: LiveRun, attempt: Attempt) -> str | None:
 
 
 def _attempt_form(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
-    note = _NOTES.get(attempt.state)
+    note, selected = _NOTES.get(attempt.state), live.option_of(attempt.arm_id).selected
     return {
         "attempt": live.number_of(attempt),
         "arm_id": attempt.arm_id,
-        "model_key": live.option_of(attempt.arm_id).selected.get("model_key"),
+        "model_key": selected.get("model_key"),
+        "connection_id": selected.get("connection_id"),
         "skill_arm_id": attempt.skill_arm_id,
         "artifact_id": _artifact_of(live, attempt),
         "phase": attempt.phase,

@@ -216,6 +216,12 @@ class LiveRun:
         known = [Decimal(usd) for usd in worst if usd is not None]
         return amounts.sum_amounts(known) if len(known) == len(worst) else None
 
+    @property
+    def decisive(self) -> Attempt | None:
+        """Return the attempt whose output was taken or judged last; the last attempt if there is no output."""
+        answered = (attempt for attempt in reversed(self.attempts) if attempt.state == ANSWERED)
+        return next(answered, self.attempts[-1] if self.attempts else None)
+
     def check_of(self, attempt: Attempt) -> FinishedCheck | None:
         """Return the finished check of an attempt's output, if any."""
         return next((check for check in self.checks if check.attempt == attempt.number), None)
