@@ -129,6 +129,11 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
         assert bare.json["connection"]["auth_scheme"] == "api_key"
         assert bare.json["arms"][0]["arm_id"] == first.json["arms"][0]["arm_id"]
 
+        # Without a name, only what is not saved yet is suggested.
+        unnamed = connect()
+        assert "1 is saved already" in unnamed.errors
+        assert unnamed.errors.count("models save") == unnamed.errors.count("saves tiny-2") == 1
+
         # A model that was not named before is called once, and one that refuses the call is not saved.
         answer = {"model": "tiny-1", "choices": [{"message": {"role": "assistant", "content": "OK"}}]}
         server.say("POST", ".*", Said(200, answer), Said(400, {"error": {"message": "no"}}))

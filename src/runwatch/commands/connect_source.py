@@ -584,19 +584,28 @@ class _Connecting:
                 detail=f"it serves {', '.join(near)}" if near else None,
                 hint="'runwatch models list' shows all.",
             )
-        if not options.model and len(wanted) != 1:
-            note("5 of 5  no model saved, because --model did not say which")
+        is_chosen = bool(options.model) or len(wanted) == 1
+        self._is_saving = is_chosen
+        saved = [arm for arm in await _listed(self._session, Arm) if arm.status != "disabled"]
+        arms = {str(arm.model_deployment_id): arm for arm in reversed(saved)}
+        if not is_chosen:
+            unsaved = [one for one in wanted if one.id not in arms]
+            count = len(wanted) - len(unsaved)
+            if wanted and not unsaved:
+                note(f"5 of 5  all {count} models are saved already")
+                return SUCCESS
+            already = f"; {count} {'is' if count == 1 else 'are'} saved already" if count else ""
+            note(f"5 of 5  no model saved, because --model did not say which{already}")
+            wanted = unsaved
             for one in wanted[:NAMED]:
                 name = quote_word(one.upstream_ref or one.model_key or "it")
                 note(f"        {self._session.call.command('models save', one.id)}   saves {name}")
             if len(wanted) > NAMED:
                 note(f"        and {len(wanted) - NAMED} more; 'runwatch models list' shows all")
             return SUCCESS
-        self._is_saving = True
         entries = {entry.id: entry for entry in await read_all(self._session, CatalogEntry)}
-        saved = await _listed(self._session, Arm)
         for one in wanted:
-            arm = next((arm for arm in saved if arm.model_deployment_id == one.id and arm.status != "disabled"), None)
+            arm = arms.get(one.id)
             if arm is not None:
                 note(f"5 of 5  {one.upstream_ref or one.id} is already saved as {arm.id}")
                 self._arms.append(await self._granted(arm))
