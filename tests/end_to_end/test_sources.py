@@ -131,6 +131,7 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
 
         # Without a name, only what is not saved yet is suggested.
         unnamed = connect()
+        assert f"the test passed, at {running.base_url}" in unnamed.errors
         assert "1 is saved already" in unnamed.errors
         assert unnamed.errors.count("models save") == unnamed.errors.count("saves tiny-2") == 1
 

@@ -533,7 +533,10 @@ class _Connecting:
     def _tell_pass(self) -> None:
         assert self._connection is not None
         failed = self._connection.failed_models or ()
-        self._note("3 of 5  the test passed" + (f", but not for {len(failed)} of its models" if failed else ""))
+        address = (self._connection.endpoint or {}).get("base_url")
+        where = f", at {address}" if address else ""
+        but = f", but not for {len(failed)} of its models" if failed else ""
+        self._note(f"3 of 5  the test passed{but}{where}")
         for one in failed:
             self._note(f"        {one.model}: {line(one.why)}")
 
