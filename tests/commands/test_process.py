@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -327,6 +328,7 @@ def test_a_live_run_without_models_is_refused_with_its_reason(real: Cli) -> None
     outcome = real(*words, "--watch", "--exit-status")
     assert outcome.code == 1
     assert "data_class_not_available" in outcome.errors
+    assert re.search(r"runwatch sources connect .*--openai-compatible http://\S+ --model \w", outcome.errors)
 
 
 @pytest.mark.exhaustive

@@ -51,8 +51,9 @@ CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "data_class_not_available": (
         "No saved model of the organization is granted one of the requested data classes.",
-        "Where no model is saved, `runwatch sources connect` saves one. Else ask for fewer data classes, or have a"
-        " saved model granted the missing one.",
+        "Where no model is saved, connect a source and save one of its models. For a server on this machine: `runwatch"
+        " sources connect --openai-compatible http://127.0.0.1:11434 --model llama3.2`. Else ask for fewer data"
+        " classes, or have a saved model granted the missing one.",
     ),
     "quota_exceeded": (
         "The organization's quota of runs is used up for now.",
