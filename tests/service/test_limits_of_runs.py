@@ -111,10 +111,13 @@ async def test_a_check_needs_a_saved_model_that_is_ready_or_a_required_one(work:
 async def test_a_required_arm_has_to_be_a_saved_model_of_the_organization(work: LiveWork, mode: str) -> None:
     arm_id = await work.having(add_model, "ember")
     skill_id = await work.having(add_skill)
-    for wrong in ("arm_none", skill_id):
+    for wrong, told in (
+        ("arm_none", "There is no saved model arm_none."),
+        (skill_id, f"{skill_id} is a skill, not a saved model. `--on-eval repair_retry` uses"),
+    ):
         body = {**live_body(arm_id=wrong), "mode": mode}
         refuses(answer := await submit(work, body), "routing.required_arm_id")
-        assert f"There is no saved model {wrong}." in answer.text
+        assert told in answer.text
     near = await submit(work, {**live_body(arm_id=f"{arm_id}x"), "mode": mode})
     assert f"`runwatch arms list --kind model` shows them. Did you mean '{arm_id}'?" in near.text
     assert (await work.done({**live_body(arm_id=arm_id), "mode": mode}))["status"] == "completed"

@@ -26,6 +26,13 @@ from runwatch.service.transaction import Transaction
 ECHO_DATA_CLASSES: Final = frozenset({"public", "sandbox"})
 """Data classes that a test run may use without a registered arm."""
 
+_OTHER_KINDS: Final = {
+    "skill": "is a skill, not a saved model. `--on-eval repair_retry` uses the oldest ready skill that is granted all"
+    " data classes of the run; a run names none.",
+    "agent": "is a review agent, not a saved model. A review composer run names it in review_composer.agent_arm_id.",
+}
+"""What an arm is that no run can require, by its kind, and how a run uses it."""
+
 
 def submit(
     transaction: Transaction,
@@ -133,6 +140,9 @@ def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) ->
     if arm_id is None:
         return
     arm = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
+    if arm is not None and arm["kind"] in _OTHER_KINDS:
+        message = f"{arm_id} {_OTHER_KINDS[arm['kind']]} Leave it out, or give the id of a saved model."
+        raise make_validation_error(("routing.required_arm_id", message))
     if arm is None or arm["kind"] != "model":
         is_plain = re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", arm_id) and find_secret(arm_id) is None
         named = f"There is no saved model {arm_id}. " if is_plain else ""
