@@ -27,7 +27,7 @@ from runwatch.view.reports.usage import NameLookup, usage_sections
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
 from runwatch.view.table.rows import build_rows
 from runwatch.view.text.format import money_exact, spent_amount
 from runwatch.view.text.safe_text import line
@@ -66,6 +66,19 @@ def text_of(lines: Iterable[object]) -> str:
 )
 def test_a_spend_is_exact_at_least_its_known_part_or_unknown(known: str | None, calls: int | None, text: str) -> None:
     assert spent_amount(None if known is None else Decimal(known), calls, money_exact) == text
+
+
+@pytest.mark.parametrize(
+    ("unknown_calls", "advice"),
+    [(0, "Its calls cost 0.6 USD, and its cap is 0.25 USD. Submit again"), (1, "connect the source with prices")],
+)
+def test_a_reached_cap_is_named_with_the_spend_where_every_cost_is_known(unknown_calls: int, advice: str) -> None:
+    ended = builders.run(
+        status="failed", reason="cost_budget_exhausted", mode="live", known_spend_usd=0.6, unknown_calls=unknown_calls
+    )
+    request = SubmittedRequest({"policy": {"budget": {"max_cost_usd": 0.25}}})
+    shown = text_of(text_output.detail_lines(RUNS, RunFacts(ended, request), CONTEXT))
+    assert advice in " ".join(shown.split())
 
 
 def test_a_live_run_says_nothing_of_a_cost_before_any_is_known() -> None:

@@ -297,6 +297,10 @@ def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None
     reason, arm = facts.reason.value, facts.run.required_arm
     if reason == "arm_not_ready" and arm is not None and arm.arm_id:
         return required_arm_text(arm, context)
+    spent, cap = facts.known_cost_usd.value, facts.max_cost_usd.value
+    if reason == "cost_budget_exhausted" and None not in {spent, cap} and not facts.unknown_calls:
+        told = estimated(money_exact(spent), is_estimated=facts.is_estimated)
+        return line(f"Its calls cost {told}, and its cap is {money_exact(cap)}. Submit again with a higher cap.")
     return None if reason is None else end_advice_text(reason, facts.receipt, facts.provider_errors, context)
 
 
