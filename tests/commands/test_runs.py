@@ -74,6 +74,8 @@ def test_the_limit_counts_over_pages_and_says_that_it_cut(runwatch: Here, servic
     assert len(outcome.json) == 1000
     assert "the first 1000" in json.loads(outcome.errors)["notice"]
     assert len(runwatch("runs", "list", "--json", "--limit", "120").json) == 120
+    filtered = runwatch("runs", "list", "--json", "--limit", "5", "--filter", "has:run")
+    assert "only the first 5 records were filtered; use --limit 0" in filtered.errors
     everything = runwatch("runs", "list", "--json", "--limit", "0")
     assert (len(everything.json), everything.errors) == (1250, "")
 

@@ -80,7 +80,8 @@ async def read_list(session: CommandSession, operation: str | Operation, query: 
         values += page.values
         is_cut = len(values) == limit and not page.end_is_proven
     if is_cut:
-        session.call.output.note(f"showing the first {limit} records; use --limit 0 to read all")
+        told = f"only the first {limit} records were filtered" if session.call.options.filter else None
+        session.call.output.note(f"{told or f'showing the first {limit} records'}; use --limit 0 to read all")
     return values
 
 
