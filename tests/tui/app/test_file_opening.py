@@ -175,6 +175,10 @@ async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_th
 async def test_events_alone_are_a_list_of_their_own(tmp_path: Path) -> None:
     async with opened(tmp_path, lines(echo_events("ex_1"))) as driven:
         await driven.shows("Events   7")
+        await driven.press("m")
+        await driven.comes("REPLAY")
+        await driven.press("home")
+        await driven.shows("event 1 of 7")
 
 
 async def test_a_single_record_is_open_at_once(tmp_path: Path) -> None:
