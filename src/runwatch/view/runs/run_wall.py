@@ -27,7 +27,9 @@ SILENT_S: Final = 60
 STAYS_S: Final = 60
 """A run that has ended stays on the wall of live runs for so many seconds, so that one sees how it ended."""
 
-_WAITING: Final = frozenset({"accepted", "queued"})
+WAITING: Final = frozenset({"accepted", "queued"})
+"""States of a run before its work."""
+
 _ENOUGH: Final = 3
 """Columns, and rows, of which the largest tile takes two."""
 
@@ -109,7 +111,7 @@ def find_trouble(facts: RunFacts, events: Sequence[RunEvent], context: RenderCon
         return Trouble(1 if facts.is_final else 3, line(f"{context.glyphs.arrow} {retries} {word}"), Role.WARN)
     quiet_s = _quiet_s(facts, events, context.now)
     if quiet_s is not None and quiet_s >= SILENT_S:
-        waits = facts.status in _WAITING
+        waits = facts.status in WAITING
         what = "waits" if waits else "silent"
         return Trouble(2, line(f"{context.glyphs.warn} {what} {short_duration(quiet_s)}"), Role.WARN)
     return _NONE

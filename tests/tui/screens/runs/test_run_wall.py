@@ -120,6 +120,17 @@ async def test_esc_from_a_run_of_the_wall_shows_the_same_runs_again(tmp_path: Pa
         await driven.comes(re.compile(r"live runs\W+2 runs\b"))
 
 
+@pytest.mark.parametrize(("status", "words"), [("queued", "no event yet"), ("running", "reading its events…")])
+async def test_a_run_at_work_is_never_said_to_have_no_event(status: str, words: str, tmp_path: Path) -> None:
+    service = ScriptedService(runs=[run("ex_1", status, created_at=noon.at(5))], events={"ex_1": []})
+    async with console(service, tmp_path) as driven:
+        await driven.shows("ex_1")
+        await on_wall(driven)
+        await driven.until(lambda: driven.session.live.tails.news("ex_1").answered_at is not None, "an answer")
+        await driven.pass_time(2)
+        await driven.shows(words)
+
+
 async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await driven.shows("8f21")

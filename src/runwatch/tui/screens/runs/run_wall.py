@@ -25,7 +25,7 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.event_lines import render_event
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_wall import Trouble, WallGrid, find_trouble, fit_wall, has_left, wall_order
+from runwatch.view.runs.run_wall import WAITING, Trouble, WallGrid, find_trouble, fit_wall, has_left, wall_order
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
@@ -441,7 +441,8 @@ class RunWallScreen(ConsoleScreen):
         if not found:
             session = self.console.session
             news = None if session is None else session.live.tails.news(run_id)
-            is_read = news is not None and (news.answered_at is not None or news.is_complete)
+            # A run at work has events, even if its tail has not read one.
+            is_read = news is not None and self._has_all(run_id) and self._facts(run_id).status in WAITING
             reading = f"reading its events{self.console.glyphs.ellipsis}"
             failure = None if news is None else news.failure
             if failure is not None:
