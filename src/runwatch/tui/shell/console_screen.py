@@ -20,7 +20,7 @@ from runwatch.tui.core.widget_app import ASCII_CLASS
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console import Console, DialogWriter
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
-from runwatch.tui.widgets.bars.filter_bar import FILTER_HINTS, FilterBar
+from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
 from runwatch.tui.widgets.inputs.line_input import LineInput
@@ -238,9 +238,11 @@ class ConsoleScreen(Screen[None]):
 
     def show_hints(self) -> None:
         """Update the hints; the quit key means "back" if something is open or the history has an earlier view."""
-        if isinstance(self.focused, LineInput) and any(isinstance(node, FilterBar) for node in self.focused.ancestors):
-            self.query_one(StatusBar).show_hints(FILTER_HINTS, is_prompt=True)
-            return
+        if isinstance(self.focused, LineInput):
+            bar = next((node for node in self.focused.ancestors if isinstance(node, FilterBar)), None)
+            if bar is not None:
+                self.query_one(StatusBar).show_hints(bar.HINTS, is_prompt=True)
+                return
         hints = [hint for hint in self.hints() if not self.console.has_file or action_of(hint) not in SERVICE_ONLY]
         if self.is_at_root and not self.console.history.is_followed:
             # Here esc has nothing to go back to.

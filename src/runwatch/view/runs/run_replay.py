@@ -31,7 +31,8 @@ READABLE: Final = 0
 SPEEDS: Final = (1, 2, 10, 60, READABLE)
 """How many seconds of the run go by in one second."""
 
-_HINT: Final = "a time such as 14:05:10, or +30s, -1m, 50%"
+SEEK_HINT: Final = "14:05:10, +30s, -1m or 50%"
+"""What the user may type to move to a time."""
 
 _DAY: Final = timedelta(days=1)
 
@@ -145,12 +146,16 @@ class RunReplay:
         if text[:1] in {"+", "-"}:
             span = parse_value(text[1:])
             if not isinstance(span, Duration) or span.seconds > 10**9:
-                raise UsageError(f"'{text}' is not a duration", hint=_HINT)
+                raise UsageError(f"'{text}' is not a duration", hint=SEEK_HINT)
             self.move_to(self.at + timedelta(seconds=float(span.seconds)) * (1 if text[0] == "+" else -1))
             return
         if not text or ":" not in text:
-            raise UsageError(f"'{text}' is not a time", hint=_HINT)
-        found = build_time_query(text, self.last_at, zone="UTC" if context.time == "utc" else "local").moments[0]
+            raise UsageError(f"'{text}' is not a time", hint=SEEK_HINT)
+        zone = "UTC" if context.time == "utc" else "local"
+        try:
+            found = build_time_query(text, self.last_at, zone=zone).moments[0]
+        except UsageError as error:
+            raise UsageError(f"'{text}' is not a time", hint=SEEK_HINT) from error
         # A time of day is that of the last day; one after the end of the run would be that of the day before.
         is_later = found < self.first_at and found + _DAY - self.last_at < self.first_at - found
         self.move_to(found + _DAY if is_later else found)

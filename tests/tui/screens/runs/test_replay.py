@@ -66,11 +66,14 @@ async def test_a_replay_plays_at_its_speed_and_pauses(tmp_path: Path) -> None:
 async def test_a_time_is_found_and_what_is_none_stays_for_correction(typed: str, shown: str, tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, environment={"TZ": "UTC"}) as driven:
         await on_replay(driven)
-        await driven.press("t", "t")
         await driven.press("s")
+        await driven.shows("enter go  esc cancel")
+        await driven.press("escape", "t", "t")
+        await driven.press("s")
+        await driven.shows("go to ")
         await driven.type("soon")
         await driven.press("enter")
-        await driven.shows("'soon' is not a time")
+        await driven.shows("'soon' is not a time: 14:05:10, +30s, -1m or 50%")
         await driven.press(*["backspace"] * 4)
         await driven.type(typed)
         await driven.press("enter")

@@ -24,7 +24,7 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_replay import MAX_REPLAYED_EVENTS, READABLE, SPEEDS, run_as_of, spent_by_then
+from runwatch.view.runs.run_replay import MAX_REPLAYED_EVENTS, READABLE, SEEK_HINT, SPEEDS, run_as_of, spent_by_then
 from runwatch.view.runs.run_timeline import timeline_sections
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import (
@@ -76,6 +76,13 @@ class ReplayView(DetailView, inherit_bindings=False):
         max-height: 65%;
     }
     """
+
+
+class TimeBar(FilterBar):
+    """The input for the time to go to."""
+
+    MARK = "go to"
+    HINTS = (("enter", "go"), ("escape", "cancel"))
 
 
 class ReplayScreen(EventScreen):
@@ -132,7 +139,7 @@ class ReplayScreen(EventScreen):
         with Pane(id="replay-pane"), Vertical():
             yield ReplayView(about="replay", id="then")
             yield EventLog(id="events")
-            yield FilterBar(id="replay-time")
+            yield TimeBar(id="replay-time")
 
     def breadcrumbs(self) -> Sequence[str]:
         return ("Runs", short_id(self._run_id, self.console.glyphs), "Replay") if self._run_id else ("Replay",)
@@ -386,9 +393,9 @@ class ReplayScreen(EventScreen):
         """Ask for a time."""
         self._pause()
         self.add_class("-seeking")
-        bar = self.query_one(FilterBar)
+        bar = self.query_one(TimeBar)
         bar.edit("")
-        bar.show_count(line("14:05:10, +30s, -1m or 50%"))
+        bar.show_count(line(SEEK_HINT))
         self.show_tail()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
@@ -402,9 +409,7 @@ class ReplayScreen(EventScreen):
             try:
                 self._source.replay.seek(message.text, self.console.render_context())
             except UsageError as error:
-                self.query_one(FilterBar).show_error(
-                    line(f"{error.title}: {error.hint}" if error.hint else error.title)
-                )
+                self.query_one(TimeBar).show_error(line(f"{error.title}: {error.hint}" if error.hint else error.title))
                 return
         self._leave_time()
 

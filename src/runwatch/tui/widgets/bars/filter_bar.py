@@ -42,6 +42,10 @@ class FilterBar(Horizontal):
     ]
     INPUT: ClassVar[type[LineInput]] = LineInput
     """Class of the input."""
+    MARK: ClassVar[str] = "/"
+    """What stands before the input."""
+    HINTS: ClassVar[Sequence[tuple[str, str]]] = FILTER_HINTS
+    """Hints of the status bar while the user types."""
 
     DEFAULT_CSS = """
     FilterBar {
@@ -49,7 +53,8 @@ class FilterBar(Horizontal):
         background: $surface;
         padding: 0 1;
         & > #filter-mark {
-            width: 2;
+            width: auto;
+            padding: 0 1 0 0;
         }
         & > LineInput {
             width: 1fr;
@@ -143,7 +148,7 @@ class FilterBar(Horizontal):
         if not self._is_made and self.is_attached:
             self._is_made = True
             self.mount(
-                Static(to_content((label_span("/", ACCENT),)), id="filter-mark"),
+                Static(to_content((label_span(self.MARK, ACCENT),)), id="filter-mark"),
                 self.INPUT(suggester=self._suggester, id="filter-text"),
                 Static(id="filter-state"),
             )
