@@ -55,7 +55,7 @@ async def test_a_replay_plays_at_its_speed_and_pauses(tmp_path: Path) -> None:
         await driven.press("up", "up", "space")
         await driven.shows("plays each event")
         await driven.pass_time(2)
-        await driven.shows("END  each event")
+        await driven.shows("LIVE  each event")
         assert not [worker for worker in driven.app.workers if worker.group == "play" and worker.is_running]
 
 
@@ -101,6 +101,21 @@ async def test_events_that_come_meanwhile_are_added_and_the_position_stays(tmp_p
         growing.add(9)
         await driven.comes("event 2 of 9")
         assert isinstance(driven.app.screen, ReplayScreen)
+
+
+async def test_a_replay_that_has_caught_up_goes_on_with_the_run(tmp_path: Path) -> None:
+    growing = Growing(noon.live_events())
+    async with console(noon.service(events=growing), tmp_path) as driven:
+        await on_replay(driven)
+        await driven.press("end")
+        await driven.shows("PAUSED")
+        await driven.press("space")
+        await driven.shows("LIVE  1×")
+        growing.add(9)
+        await driven.comes("event 9 of 9", within_s=60)
+        await driven.shows("LIVE  1×")
+        growing.add(10, "completed")
+        await driven.comes("END  1×", within_s=60)
 
 
 async def test_without_a_run_the_screen_says_how_to_choose_one(tmp_path: Path) -> None:

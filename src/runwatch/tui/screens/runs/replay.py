@@ -190,16 +190,21 @@ class ReplayScreen(EventScreen):
             return
 
         async def read() -> None:
-            was_empty = not source.replay.events
-            if await source.grow() and was_empty:
-                source.replay.move_to_event(1)
+            replay = source.replay
+            was_empty, was_at_end = not replay.events, replay.is_at_end
+            if await source.grow() and was_at_end:
+                if was_empty:
+                    replay.move_to_event(1)
+                elif self._is_playing and SPEEDS[self._speed] != READABLE:
+                    # Caught up with the run, so its pace is that of its events as they come.
+                    replay.move_to_event(len(replay.events))
                 self._play()
             self._draw()
 
         start_worker(self, read(), "reading events", group="replay read")
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Add new events; the position stays."""
+        """Add new events; the position stays, unless the replay has caught up with the run and plays on."""
         if self._source is not None and news.run_id == self._run_id and news.count > len(self._source.replay.events):
             self._grow()
 
@@ -232,7 +237,7 @@ class ReplayScreen(EventScreen):
             ),
             state=self._speed_words(),
             age=(label_span(f"event {replay.count:,} of {whole}"),),
-            counters=(label_span("as it was, not as it is"),),
+            counters=(label_span("caught up with the run" if self._is_live else "as it was, not as it is"),),
         )  # fmt: skip
 
     def _speed_words(self) -> StyledSpans:
@@ -241,11 +246,22 @@ class ReplayScreen(EventScreen):
         words = "each event" if speed == READABLE else f"{speed}×"
         if self.console.is_ascii:
             words = words.replace("×", "x")
-        if replay is not None and replay.is_at_end:
+        if self._is_live and self._is_playing:
+            return (label_span(f"LIVE  {words}", Role.LIVE),)
+        if replay is not None and replay.is_at_end and not self._is_live:
             return (label_span(f"END  {words}", Role.WARN),)
         return (
             label_span(f"plays {words}", Role.LIVE) if self._is_playing else label_span(f"PAUSED  {words}", Role.WARN),
         )
+
+    @property
+    def _is_live(self) -> bool:
+        """Whether every event so far is shown of a run that goes on."""
+        source = self._source
+        if source is None or self.console.session is None or source.is_cut or not source.replay.is_at_end:
+            return False
+        facts = source.facts
+        return facts is not None and not facts.is_final and not source.replay.trace.is_over
 
     def _draw(self) -> None:
         if not self.is_mounted:
@@ -332,7 +348,7 @@ class ReplayScreen(EventScreen):
             start_worker(self, self._go_on(source), "playing", group="play", exclusive=True)
 
     async def _go_on(self, source: ReplaySource) -> None:
-        """Let time go by until the end; nothing runs while the replay is paused."""
+        """Let time go by until the last event; new ones of a live run start this again. Nothing runs while paused."""
         replay, clock = source.replay, self.console.clock
         while self._is_playing and not replay.is_at_end:
             speed = SPEEDS[self._speed]
@@ -345,7 +361,7 @@ class ReplayScreen(EventScreen):
                 await clock.sleep(min(FRAME_S, max(0.0, due / speed)))
                 replay.advance((clock.monotonic() - began) * speed)
             self._draw()
-        self._is_playing = False
+        self._is_playing = self._is_live
         self.show_tail()
 
     def _move(self, count: int) -> None:
@@ -362,13 +378,14 @@ class ReplayScreen(EventScreen):
     # Key actions.
 
     def action_play(self) -> None:
-        """Play or pause; at the end, play again from the beginning."""
+        """Play or pause; at the end, play again from the beginning; a live run that is caught up with goes on."""
         if self._source is None:
             return
-        if self._is_playing:
+        has_ended = self._source.replay.is_at_end and not self._is_live
+        if self._is_playing and not has_ended:
             self._pause()
         else:
-            if self._source.replay.is_at_end and self._source.replay.events:
+            if has_ended and self._source.replay.events:
                 self._source.replay.move_to_event(1)
             self._is_playing = True
             self._play()
