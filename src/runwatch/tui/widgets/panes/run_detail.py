@@ -213,6 +213,9 @@ class RunDetail(Vertical):
 
     def focus_inside(self) -> None:
         """Focus the active view, which may have been chosen just now."""
+        if not self.query(ContentSwitcher):
+            # Called after a refresh; the screen may have been left before it.
+            return
         self._make_view(self.tab)
         self.query_one(ContentSwitcher).current = self.tab
         self.query_one(f"#{self.tab}").focus()
