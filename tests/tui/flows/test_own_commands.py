@@ -150,6 +150,6 @@ async def test_a_key_of_an_action_is_refused_with_its_name(tmp_path: Path) -> No
 
 
 async def test_the_console_without_own_commands_says_how_to_add_one(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+    async with console(noon.service(), tmp_path, size=(80, 24)) as driven:
         await driven.press("exclamation_mark")
-        await driven.shows("No own commands for runs: see runwatch help settings.")
+        await driven.shows("No own commands here: see runwatch help settings.")

@@ -27,8 +27,9 @@ def open_command_menu(screen: RowScreen) -> None:
     console = screen.console
     found = [command for command in console.settings.commands.values() if command.is_for(screen.spec.name)]
     if not found:
-        way = "the demo has settings of its own" if console.launch.demo else "see runwatch help settings"
-        screen.notify_user(f"No own commands for {screen.spec.name}: {way}.")
+        # Short enough for 80 columns.
+        place = "in the demo: it has settings of its own" if console.launch.demo else "here: see runwatch help settings"
+        screen.notify_user(f"No own commands {place}.")
         return
     rows = _usable_rows(screen)
     if not rows:
