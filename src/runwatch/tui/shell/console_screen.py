@@ -260,6 +260,11 @@ class ConsoleScreen(Screen[None]):
         for status in self.query(StatusBar):
             status.say(((line(notice), role),))
 
+    def clear_notice(self) -> None:
+        """Remove a notice, for another view of this screen."""
+        for status in self.query(StatusBar):
+            status.clear_notice()
+
     def nothing_to_copy(self) -> None:
         """Say that a key for copying has nothing here."""
         self.notify_user("Nothing to copy.", Role.WARN)

@@ -142,3 +142,7 @@ async def test_where_only_one_pane_has_room_the_keys_of_the_split_say_so(tmp_pat
         await driven.shows("The detail needs 100 columns or 28 rows.")
         await driven.press("right_curly_bracket")
         await driven.shows("There is no second pane in sight.")
+        await driven.press("p")
+        await driven.shows("The detail needs 100 columns or 28 rows.")
+        await driven.press("enter")
+        await driven.hides("The detail needs")

@@ -52,6 +52,8 @@ STACKED_FROM_ROWS: Final = 28
 CAN_BE_BESIDE_FROM_CELLS: Final = 100
 """Width from which the user may put the detail beside the list."""
 
+_NO_ROOM_FOR_BOTH: Final = f"The detail needs {CAN_BE_BESIDE_FROM_CELLS} columns or {STACKED_FROM_ROWS} rows."
+
 SPLIT_STEP: Final = 0.05
 """The part of the room that a key moves the border between list and detail by."""
 
@@ -261,7 +263,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         place, possible = self._place(), self._possible_places()
         others = [other for other in possible if other != place]
         if not others and not self._split.place:
-            self.notify_user(f"The detail needs {CAN_BE_BESIDE_FROM_CELLS} columns or {STACKED_FROM_ROWS} rows.")
+            self.notify_user(_NO_ROOM_FOR_BOTH)
             return
         self.console.splits[self.spec.name] = replace(self._split, place=others[0] if others else "")
         self.remove_class("-no-preview", "-full-list", "-full-detail")
@@ -445,6 +447,7 @@ class ResourceScreen(ListScreen, RecordScreen):
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Open the detail without that delay."""
         message.stop()
+        self.clear_notice()
         self.open_detail()
 
     def on_detail_view_width_changed(self) -> None:
@@ -561,7 +564,10 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.show_crumbs(self._filter_words())
 
     def action_preview(self) -> None:
-        """Show or hide the detail beside the list."""
+        """Show or hide the detail beside the list, where a window has room for both."""
+        if self._place() is None:
+            self.notify_user(_NO_ROOM_FOR_BOTH)
+            return
         self.toggle_class("-no-preview")
         self._fit_panes()
         self.table.focus()
@@ -569,6 +575,7 @@ class ResourceScreen(ListScreen, RecordScreen):
     def action_back(self) -> None:
         """Go back one level: leave the detail, cancel a comparison, clear the filter, then the marks, or go back."""
         if self.has_class("-opened") or self.has_class("-full-detail"):
+            self.clear_notice()
             self.remove_class("-opened", "-full-detail")
             self._fit_panes()
             self.table.focus()
