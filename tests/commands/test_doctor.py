@@ -32,6 +32,15 @@ def test_nothing_configured_fails_with_what_to_set(runwatch: Here) -> None:
     assert set(states(found).values()) == {"ok", "fail"}
 
 
+def test_a_mistake_in_an_own_command_is_its_own_line_and_not_why_a_service_is_missing(runwatch: Here) -> None:
+    runwatch.settings_file.write_text('[commands.ticket]\nrun = ["x"]\ntimeout_s = 0\n')
+    runwatch.settings_file.chmod(0o600)
+    code, found = findings(runwatch)
+    assert code == 2
+    assert "'commands.ticket.timeout_s' must be" in found["settings"]["found"]
+    assert "commands" not in found["service"]["found"]
+
+
 def test_all_is_well(runwatch: Here, service: ScriptedService) -> None:
     clock = runwatch.clock.now().strftime("%a, %d %b %Y %H:%M:%S GMT")
     service.say("GET", "/v1/account", Said(200, account(), headers=(("Date", clock),)))

@@ -55,7 +55,7 @@ def test_a_command_with_a_mistake_is_named_and_not_used(wrong: str, told: str, t
     run = "" if "run = " in wrong or not wrong else 'run = ["x"]\n'
     commands, problems = read(tmp_path, f"[commands.ticket]\n{run}{wrong}\n")
     assert commands == {}
-    assert any(problem.startswith(told) for _, problem in problems), problems
+    assert [problem.startswith(told) for _, problem in problems] == [True], problems
     assert SECRET not in str(problems)
 
 

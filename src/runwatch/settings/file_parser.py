@@ -181,7 +181,10 @@ class SettingsParser:
                 if OwnCommand.run.key not in members:
                     self._note(place, "has no run, so it does nothing")
                 elif len(self.problems) > before:
-                    self._note(place, "is not used until that is corrected")
+                    # A warning too costs the command.
+                    self.problems[before:] = [
+                        (names, problem._replace(is_warning=False)) for names, problem in self.problems[before:]
+                    ]
                 else:
                     yield name, OwnCommand(name, chosen)
 

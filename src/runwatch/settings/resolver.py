@@ -253,8 +253,10 @@ class SettingsResolver:
         return None
 
     def _file_problem(self) -> str | None:
-        """Return the first error in the file, which may be why something is missing."""
-        return next((str(problem) for problem in self._loaded.problems if not problem.is_warning), None)
+        """Return the first error of the whole file or its profiles, which may be why a service is missing."""
+        tables = {"", PROFILES, Settings.default_profile.key}
+        problems = (problem for problem in self._loaded.problems if not problem.is_warning)
+        return next((str(problem) for problem in problems if problem.key.partition(".")[0] in tables), None)
 
     def _unknown_profile(self, name: str, where: str) -> SettingsError:
         known = sorted(self._loaded.settings.profiles)

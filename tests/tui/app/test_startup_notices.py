@@ -166,6 +166,13 @@ async def test_esc_leaves_what_stands_in_front_before_it_hides_what_is_wrong(
         await driven.hides("'retrys' is not a setting")
 
 
+async def test_own_commands_with_mistakes_are_one_line(service: ScriptedService, tmp_path: Path) -> None:
+    settings = '[commands.a]\nrun = "echo"\nkey = "f 6"\n[commands.b]\nrun = ["x"]\ntimeout_s = 0\n'
+    async with console(service, tmp_path, size=(80, 24), settings=settings) as driven:
+        await driven.shows("2 own commands are not used; 'runwatch config validate' says why")
+        assert "commands.a" not in driven.text
+
+
 async def test_many_warnings_are_counted(service: ScriptedService, tmp_path: Path) -> None:
     settings = "".join(f"unknown_{number} = 1\n" for number in range(9))
     async with console(service, tmp_path, settings=settings) as driven:

@@ -32,7 +32,7 @@ from runwatch.tui.app.header_info import build_header_info
 from runwatch.tui.app.left_runs import find_left_runs
 from runwatch.tui.app.navigation import NavigatingApp
 from runwatch.tui.app.notifications import RunNotifier
-from runwatch.tui.app.startup_notices import StartupNotices, demo_text, welcome_text
+from runwatch.tui.app.startup_notices import StartupNotices, demo_text, settings_warnings, welcome_text
 from runwatch.tui.core.command_keys import CommandKeys
 from runwatch.tui.core.key_bindings import KeyMap, make_bindings
 from runwatch.tui.core.themes import DEFAULT_THEME, load_theme, theme_directories
@@ -108,7 +108,7 @@ class ConsoleApp(NavigatingApp):
         self.loaded = loaded
         self.resolver = SettingsResolver(opening.options, opening.environment, loaded, opening.paths)
         self.settings = self.resolver.settings()
-        self.warnings = [str(problem) for problem in loaded.problems]
+        self.warnings = settings_warnings(loaded)
         keys = KeyMap(self.settings.keys)
         self.command_keys = CommandKeys(keys, self.settings.commands)
         self.warnings.extend((*keys.problems, *self.command_keys.problems))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from textual.widgets import Input
 
+from runwatch.settings.declarations import COMMANDS
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.panes.notice import Notice
@@ -14,6 +15,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
+    from runwatch.settings.settings_file import LoadedSettings
     from runwatch.tui.app.navigation import NavigatingApp
 
 WELCOME_S: Final = 10.0
@@ -103,6 +105,23 @@ def demo_text(start: str) -> tuple[StyledSpans, ...]:
         (label_span("This is the demo: a sample organization with simulated runs that cost nothing.", Role.PLAIN),),
         line(f"Its service and data are deleted when you quit. {start} starts a run of your own."),
     )
+
+
+def settings_warnings(loaded: LoadedSettings) -> list[str]:
+    """Return the problems of the settings file, those of own commands that are not used as one sentence."""
+    warnings: list[str] = []
+    unused: set[str] = set()
+    for problem in loaded.problems:
+        table, _, rest = problem.key.partition(".")
+        name = rest.partition(".")[0]
+        if table == COMMANDS and name and name not in loaded.settings.commands:
+            unused.add(name)
+        else:
+            warnings.append(str(problem))
+    if unused:
+        told = "1 own command is" if len(unused) == 1 else f"{len(unused)} own commands are"
+        warnings.append(f"{told} not used; 'runwatch config validate' says why")
+    return warnings
 
 
 def warnings_text(warnings: Sequence[str], glyph: str) -> tuple[StyledSpans, ...]:
