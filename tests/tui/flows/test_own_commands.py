@@ -149,6 +149,14 @@ async def test_a_key_of_an_action_is_refused_with_its_name(tmp_path: Path) -> No
         await driven.shows("the command three: f6 belongs to the command two")
 
 
+async def test_a_key_of_a_command_for_other_lists_says_which(tmp_path: Path) -> None:
+    other = '[commands.ticket]\nrun = ["true"]\nkey = "f6"\nkinds = ["problems", "arms"]\n'
+    async with console(noon.service(), tmp_path, size=SIZE, settings=other) as driven:
+        await driven.select(noon.LIVE)
+        await driven.press("f6")
+        await driven.shows("the command ticket is for problems, arms")
+
+
 async def test_the_console_without_own_commands_says_how_to_add_one(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(80, 24)) as driven:
         await driven.press("exclamation_mark")

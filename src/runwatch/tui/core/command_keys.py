@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from runwatch.tui.core.key_bindings import KeyMap
@@ -46,6 +46,10 @@ class CommandKeys:
     def find(self, key: str, list_name: str) -> OwnCommand | None:
         """Return the command that a key starts on a list."""
         return next((command for command in self._commands.get(key, ()) if command.is_for(list_name)), None)
+
+    def find_all(self, key: str) -> Sequence[OwnCommand]:
+        """Return the commands that a key starts on any list."""
+        return self._commands.get(key, ())
 
 
 def _meet(one: OwnCommand, other: OwnCommand) -> bool:

@@ -287,7 +287,7 @@ class ListScreen(RowScreen):
         self.show_rows()
 
     def on_key(self, event: events.Key) -> None:
-        """Start the user's own command that has this key; no action has it."""
+        """Start the user's own command that has this key, or say what lists it is for; no action has the key."""
         if self.has_class("-filtering") or self.has_overlay:
             return
         command = self.console.command_keys.find(event.key, self.spec.name)
@@ -296,6 +296,10 @@ class ListScreen(RowScreen):
 
             event.stop()
             start_command_at_cursor(self, command)
+        elif others := self.console.command_keys.find_all(event.key):
+            event.stop()
+            told = "; ".join(f"the command {other.name} is for {', '.join(other.kinds)}" for other in others)
+            self.notify_user(told)
 
     def action_show_commands(self) -> None:
         """Open the menu of the user's own commands."""
