@@ -89,6 +89,15 @@ def test_what_cannot_be_read_says_why(text: str) -> None:
         parse_event_filter(text)
 
 
+def test_a_state_is_offered_with_the_field_that_has_it() -> None:
+    with pytest.raises(QueryError) as caught:
+        parse_event_filter("is:failed")
+    assert caught.value.nearest == "state:failed"
+    found = parse_event_filter(caught.value.nearest)
+    assert found is not None
+    assert found.keeps(UTC)(EVENTS["failed"])
+
+
 def test_a_filter_kept_under_a_name_works_for_events_too() -> None:
     found = parse_event_filter(":bad", named={"bad": "is:problem"})
     assert found is not None

@@ -231,8 +231,10 @@ class _Parser:
             return HasFlag(flag)
         known = list(self.spec.flags)
         near = closest_words(flag, known, len(known))
-        if flag in (*FINAL_STATES, *LIVE_STATES) and self.spec.field("status") is not None:
-            nearest = f"status:{flag}"
+        # Events of a run have the field "state".
+        states = [name for name in ("status", "state") if self.spec.field(name) is not None]
+        if flag in (*FINAL_STATES, *LIVE_STATES) and states:
+            nearest = f"{states[0]}:{flag}"
         else:
             nearest = f"is:{near[0]}" if near else ""
         known.sort(key=lambda word: near.index(word) if word in near else len(near))
