@@ -106,15 +106,20 @@ async def test_every_screen_comes_back(service: ScriptedService, tmp_path: Path)
         assert isinstance(seen[-1], SettingsScreen)
 
 
-@pytest.mark.exhaustive
-async def test_the_key_that_quits_says_so_only_where_it_does(service: ScriptedService, tmp_path: Path) -> None:
+async def test_the_key_that_quits_goes_back_from_a_followed_view_and_quits_a_named_one(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path, open_at="requests") as driven:
-        await driven.shows("q quit")
         await driven.press("8", "H")
-        await driven.shows("q back")
-        await driven.press("q", "q")
         await driven.shows("q quit")
-        assert driven.app.is_running
+        await driven.app.go_to("runs")
+        await driven.hides("q quit")
+        await driven.press("q")
+        await driven.until(lambda: isinstance(driven.app.screen, RequestsScreen), "the requests")
+        await driven.press("q")
+        await driven.shows("q again quits")
+        await driven.press("q")
+        await driven.until(lambda: not driven.app.is_running, "the console to end")
 
 
 @pytest.mark.exhaustive

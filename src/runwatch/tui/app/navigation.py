@@ -150,11 +150,11 @@ class NavigatingApp(Console):
         self.call_later(self._swap)
 
     def action_back_or_quit(self) -> None:
-        """Go back one level; at the root, ask once and quit."""
+        """Go back one level as ``esc`` does; at a root, ask once and quit."""
         screen = self.screen
         if isinstance(screen, ConsoleScreen) and not screen.is_at_root:
             screen.action_back()
-        elif self.history.has_earlier:
+        elif self.history.is_followed:
             self.go_back()
         elif self.clock.monotonic() < self._quits_until:
             self.exit()

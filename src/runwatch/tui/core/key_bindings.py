@@ -75,7 +75,13 @@ _SCREENS: Final = (
 KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("app.command", ": ctrl+p", "command", "Open the command line."),
     _action("app.help", "?", "help", "Show the keys of the focused pane, then all others."),
-    _action("app.quit", "q", "quit", "Go back one level; on the first level, ask once and quit.", "back_or_quit"),
+    _action(
+        "app.quit",
+        "q",
+        "quit",
+        "Go back one level; on a view that was named by its key or command, ask once and quit.",
+        "back_or_quit",
+    ),
     _action("app.suspend", "ctrl+z", "suspend", "Suspend runwatch; the shell's fg brings it back.", "suspend_process"),
     *(_action(f"app.{name}", key, title, f"Go to {title}.", f"go('{name}')") for key, name, title in _SCREENS),
     _action("app.around", "at", "around", "Show what happened around the time of this row, or any other time."),

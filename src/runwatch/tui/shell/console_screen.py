@@ -237,7 +237,7 @@ class ConsoleScreen(Screen[None]):
         self.show_hints()
 
     def show_hints(self) -> None:
-        """Update the hints; the quit key means "back" if something is open or the history has an earlier view."""
+        """Update the hints; the quit key means "back" if something is open or the view was followed."""
         if isinstance(self.focused, LineInput):
             bar = next((node for node in self.focused.ancestors if isinstance(node, FilterBar)), None)
             if bar is not None:
@@ -247,7 +247,7 @@ class ConsoleScreen(Screen[None]):
         if self.is_at_root and not self.console.history.is_followed:
             # Here esc has nothing to go back to.
             hints = [hint for hint in hints if hint != "screen.back"]
-        if _QUIT in hints and (self.console.history.has_earlier or not self.is_at_root):
+        elif _QUIT in hints:
             place = hints.index(_QUIT)
             hints[place : place + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
         self.query_one(StatusBar).show_hints(hints)
