@@ -172,7 +172,7 @@ async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_i
         has_page = mutation_of(case).private_page is not None
         then = mutation_of(case).then
         # What took effect comes first in the notice.
-        done = re.compile("done +new_0001 +ready|is in use" if then is None else "━ Test a connection new_0001")
+        done = re.compile("done +new_0001 +ready|is in use|shown only once" if then is None else "━ Test a connection new_0001")
         await driven.shows("━ Private page ━" if has_page else done)
         heard = sent(service, case)
         assert len(heard) == lost + 1
