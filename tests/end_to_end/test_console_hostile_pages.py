@@ -141,6 +141,7 @@ def test_every_page_is_only_text(tmp_path: Path, service: ScriptedService) -> No
         terminal.press("pagedown", "right", "m")
         terminal.wait_until(lambda: "Replay" in terminal.screen.lines[1], "the replay above")
         terminal.press("G", "left", "tab", "G", "enter", "G", "q")
+        terminal.wait_until(lambda: "Replay" not in terminal.screen.lines[1], "the wall again")
         # The names of filters and of actions, completed.
         terminal.type(":filter")
         terminal.wait_for("filter: ")

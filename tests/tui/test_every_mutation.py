@@ -114,7 +114,9 @@ def mutation_of(case: Case) -> Mutation[Any]:
 
 def answer_of(case: Case) -> dict[str, Any]:
     """A good answer that names the record."""
-    wire = case[0].record.WIRE
+    mutation = mutation_of(case)
+    answered = OPERATIONS[mutation.operation].record if mutation.then is not None else None
+    wire = (answered or case[0].record).WIRE
     assert wire is not None
     return {"intent_id" if wire.id == "tenant_id" else wire.id: "new_0001", "status": "ready"}
 
@@ -172,7 +174,9 @@ async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_i
         has_page = mutation_of(case).private_page is not None
         then = mutation_of(case).then
         # What took effect comes first in the notice.
-        done = re.compile("done +new_0001 +ready|is in use|shown only once" if then is None else "━ Test a connection new_0001")
+        done = re.compile(
+            "done +new_0001 +ready|is in use|shown only once" if then is None else "━ Test a connection new_0001"
+        )
         await driven.shows("━ Private page ━" if has_page else done)
         heard = sent(service, case)
         assert len(heard) == lost + 1
