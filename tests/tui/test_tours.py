@@ -129,7 +129,7 @@ async def test_the_tour_for_reviewers(tmp_path: Path, minutes: float, monkeypatc
         await tour.reaches(re.compile("▸ ✗ blocked +byok-open-model"), "6")
         await tour.reaches(re.compile(r"▸ next action +test_source_connection"), "enter")
         await tour.reaches("[ Do not call it ]", "enter")
-        await tour.reaches(re.compile(r"▸ next action +(?!test_source_connection)"), "tab", "enter")
+        await tour.reaches(re.compile(r"▸ next action +(?! |test_source_connection)"), "tab", "enter")
         await tour.reaches("models", "enter")
         await tour.reaches(re.compile(r"verdict +Eligible"), "tab", "enter")
 

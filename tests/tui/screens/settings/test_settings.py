@@ -322,5 +322,5 @@ async def test_esc_goes_back_one_level_at_a_time(service: ScriptedService, tmp_p
         assert isinstance(driven.app.screen, SettingsScreen)
         await driven.press("escape")
         await driven.shows("Nothing is left to close here; [ goes to the view before.")
-        await driven.press("q")
+        await driven.press("left_square_bracket")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")

@@ -39,6 +39,7 @@ async def test_letters_lead_to_a_row_a_tab_and_a_pane(tmp_path: Path) -> None:
         await driven.type(await labels_over(driven, "Policy"))
         await driven.shows("max_runtime_s")
         assert driven.focused is driven.table
+        await driven.shows(" 41e0…c2d4")
         await driven.type(await labels_over(driven, " 41e0…c2d4"))
         assert driven.focused is driven.app.screen.query_one("#policy")
 
