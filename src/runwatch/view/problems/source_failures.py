@@ -33,7 +33,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     DROPPED: "Look into the log of the server, or check whether the address wants https, then {again}.",
     "egress_rejected": "Use an address that the service may reach, or https.",
     "request_refused": "Check the name of the model, the protocol and the log of the server.",
-    "input_too_long": "Check the protocol and the address: the test is a message of a few words.",
+    "input_too_long": "Check the protocol and the address: only a message of a few words was sent.",
     "response_too_large": "Check the address.",
     "response_incomplete": "Look into the log of the server, or of a proxy in between.",
     "invalid_response": "Check the address and the protocol.",
