@@ -292,7 +292,7 @@ def test_every_view_of_a_record_and_all_that_opens_over_it_is_only_text(
         terminal.type("account\r")
         terminal.wait_for("Account and usage")
         driven.press("G", "v", "G")
-        terminal.type("q")
+        terminal.type("[")
         terminal.wait_for("Runs · executions")
         terminal.type(",")
         terminal.wait_for("Settings")

@@ -333,7 +333,7 @@ async def test_a_refusal_is_the_output_that_stands_in_its_place(providers: Provi
         (402, "provider_insufficient_funds"),
         (403, "permission"),
         (404, "model_not_found"),
-        (408, "timeout"),
+        (408, "source_timeout"),
         (422, "request_refused"),
         (429, "rate_limited"),
         (500, "source_5xx"),

@@ -20,7 +20,7 @@ from tests.view.strategies import NOW
     [
         ("length", "cut at the limit of output tokens, length"),
         ("content_filter", "stopped by the provider's content filter, content_filter"),
-        ("tool_calls", "ended by a call of tools, which no run has, tool_calls"),
+        ("tool_calls", "a call of tools, which the service does not carry out, tool_calls"),
         ("empty", "empty"),
     ],
 )

@@ -74,7 +74,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     columns=(
         column("model|model_key=model.model_key", min_cells=23, max_cells=44),
         column("name=arm_registration_template.display_name", hide_order=3, min_cells=10),
-        column("connection|connection_name=connection.display_name", hide_order=7, min_cells=10, hide_if_empty=True),
+        column("connection|connection_name=connection.display_name", hide_order=8, min_cells=10, hide_if_empty=True),
         column("source|source_id=source.source_id", hide_order=6, min_cells=11),
         column("lane|access_lane=connection.access_lane", hide_order=7, min_cells=8),
         column(
@@ -82,7 +82,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
             min_cells=12,
         ),
         column("cost|cost_class=arm_registration_template.cost_class", hide_order=4, min_cells=8),
-        status_column("standing=deployment.status", hide_order=8, min_cells=8),
+        status_column("standing=deployment.status", hide_order=9, min_cells=8),
         time_column("tested|tested_at=offering.tested_at", hide_order=1),
         id_column("deployment|id|model_deployment_id=id", hide_order=2),
     ),

@@ -181,12 +181,12 @@ async def test_a_double_click_on_a_number_opens_its_list(tmp_path: Path) -> None
 
 
 @pytest.mark.exhaustive
-async def test_q_leads_back_to_the_first_view_and_esc_no_further(tmp_path: Path) -> None:
+async def test_the_history_leads_back_to_the_first_view_and_esc_no_further(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path) as driven:
         await driven.shows("8f21")
         await driven.press("2")
         await driven.shows("Receipts")
-        await driven.press("q")
+        await driven.press("left_square_bracket")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs to be back")
         await driven.press("escape")
         await driven.shows("This is the first view; q quits.")
