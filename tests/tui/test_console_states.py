@@ -16,6 +16,7 @@ import pytest
 from runwatch.records.run import Run
 from runwatch.store.state.freshness import LoadState
 from runwatch.tui.screens.registry import PAGE_CLASSES, has_screen, is_page
+from runwatch.tui.widgets.panes.run_tile import RunTile
 from runwatch.view.resources.registry import RESOURCES
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
@@ -43,6 +44,10 @@ def _nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 async def drawn(driven: Driven) -> str:
     """The screen, when everything that was changed is drawn; paths of the test's own folder are left out."""
     await settle_drawn(driven)
+    tiles = [tile for tile in driven.app.screen.query(RunTile) if tile.display]
+    # Tiles are filled before they have their size.
+    await driven.until(lambda: all(tile._border_title is not None for tile in tiles), "the frames of the tiles")
+    await driven.pilot.pause()
     return _FOLDER.sub("━ …", driven.text)
 
 
