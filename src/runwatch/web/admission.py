@@ -5,26 +5,20 @@ security, "The console in a browser").
 from __future__ import annotations
 
 import hashlib
-import ipaddress
-import re
 import secrets
 from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
-from runwatch.base.network.service_target import is_loopback_host
+from runwatch.base.network.host_header import names_this_machine
 
 COOKIE: Final = "runwatch_web"
 
 MAX_SESSIONS: Final = 64
 """Browsers that hold a session at once; one more ends the oldest."""
 
-EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
-"""Hosts that mean every address of the machine."""
-
 _TOKEN_BYTES: Final = 32
 _ENTRY_BYTES: Final = 12
-_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 
 
 class Admission:
@@ -70,25 +64,8 @@ class Admission:
         return named if named in self._sessions else None
 
     def names_this_server(self, hosts: Sequence[str]) -> bool:
-        """Return whether the ``Host`` headers of a request name this machine.
-
-        A page of another host can reach this server under a name of its own that resolves here. Its port may be any:
-        a tunnel has its own.
-        """
-        match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
-        if match is None:
-            return False
-        host = match[1].strip("[]").lower()
-        if is_loopback_host(host) or host in self._names:
-            return True
-        if self._host not in EVERYWHERE:
-            return False
-        try:
-            # A numeric address is not a name that someone else could point here.
-            ipaddress.ip_address(host)
-        except ValueError:
-            return False
-        return True
+        """Return whether the ``Host`` headers of a request name this machine. A tunnel has a port of its own."""
+        return names_this_machine(hosts, self._host, self._names)
 
     def is_same_origin(self, hosts: Sequence[str], origins: Sequence[str]) -> bool:
         """Return whether a request with this ``Origin`` comes from a page of this server."""

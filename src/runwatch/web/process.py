@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 from aiohttp import web
 
 from runwatch.base.errors import UsageError
+from runwatch.base.network.host_header import EVERYWHERE
 from runwatch.base.network.service_target import is_loopback_host
-from runwatch.web.admission import EVERYWHERE, Admission
+from runwatch.web.admission import Admission
 from runwatch.web.server import ConsoleCommand, ConsoleServer
 
 INTERRUPTED: Final = 130

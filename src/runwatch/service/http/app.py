@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import re
 from collections.abc import AsyncGenerator, Sequence
@@ -19,7 +18,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runwatch.base.errors import DataError
 from runwatch.base.json import DuplicateMemberError, loads_strict
-from runwatch.base.network.service_target import is_loopback_address, is_loopback_host
+from runwatch.base.network.host_header import names_this_machine
+from runwatch.base.network.service_target import is_loopback_address
 from runwatch.base.secrets.secret_patterns import remove_known_keys
 from runwatch.service.access import browser_sessions
 from runwatch.service.access.authentication import ANONYMOUS, Principal
@@ -34,8 +34,6 @@ from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, 
 from runwatch.service.http.responses import JSON_TYPE, ServiceResponse
 
 _ABSOLUTE_TARGET: Final = re.compile(rb"http://([^/]*)(/.*)?", re.IGNORECASE)
-_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
-_EVERYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104
 _METHOD_CHARACTERS: Final = 20
 _PATH_CHARACTERS: Final = 300
 _FAILED: Final = 400
@@ -306,8 +304,7 @@ class ServiceApp:
         ``Host``) or across origins (detected by ``Origin``).
         """
         hosts = request.headers.getlist("host")
-        match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
-        if match is None or not self._is_own(match[1].strip("[]").lower()):
+        if not names_this_machine(hosts, self._host):
             raise make_validation_error(("Host", "Must name the machine that the service listens on."))
         origins = request.headers.getlist("origin")
         if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
@@ -318,18 +315,6 @@ class ServiceApp:
         try:
             self._check_origin(request)
         except RefusalError:
-            return False
-        return True
-
-    def _is_own(self, host: str) -> bool:
-        if is_loopback_host(host) or host == self._host.lower():
-            return True
-        if self._host not in _EVERYWHERE:
-            return False
-        try:
-            # A numeric address is not a name that someone else could point here.
-            ipaddress.ip_address(host)
-        except ValueError:
             return False
         return True
 

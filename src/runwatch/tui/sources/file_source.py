@@ -55,7 +55,7 @@ class FileSource(StoreSource):
 
 
 class FileSequence:
-    """The events of one run in a file, in the file's order.
+    """Events of one run that are all in memory, in their order, such as those of a file.
 
     Args:
         events: The events.
@@ -71,11 +71,11 @@ class FileSequence:
 
     @property
     def gaps(self) -> Sequence[EventGap]:
-        """Gaps; always empty for a file."""
+        """Always empty: a gap belongs to the reading, not to the run."""
         return ()
 
     async def grow(self) -> Sequence[int]:
-        """Do nothing: a file does not grow."""
+        """Do nothing: nothing is read."""
         return ()
 
     async def window(self, start: int, count: int) -> list[RunEvent]:

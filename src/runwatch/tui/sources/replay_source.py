@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
+from runwatch.tui.sources.file_source import FileSequence
 from runwatch.tui.sources.row_sources import FILE_PROFILE
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
 from runwatch.view.runs.run_replay import MAX_REPLAYED_EVENTS, RunReplay
 
 if TYPE_CHECKING:
     from runwatch.records.event import RunEvent
-    from runwatch.store.repositories.event_sequence import EventPredicate, EventSequence
-    from runwatch.store.repositories.event_store import EventGap
+    from runwatch.store.repositories.event_sequence import EventSequence
     from runwatch.tui.shell.console import Console
 
 _BATCH_EVENTS: Final = 500
@@ -99,35 +98,17 @@ class ReplaySource:
         return RunSequence(session.events, session.scope, self.run_id)
 
 
-class ReplayedEvents:
-    """The events of a replay up to its position, as a list of events shows them."""
+class ReplayedEvents(FileSequence):
+    """The events of a replay up to its position, as a list of events shows them.
+
+    Events after the position, which will be shown soon, can be read too.
+    """
 
     def __init__(self, replay: RunReplay) -> None:
+        super().__init__(replay.events)
         self._replay = replay
 
     @property
     def length(self) -> int:
         """Number of events up to the position."""
         return self._replay.count
-
-    @property
-    def gaps(self) -> Sequence[EventGap]:
-        """Always empty: a gap belongs to the reading, not to the run."""
-        return ()
-
-    async def grow(self) -> Sequence[int]:
-        """Do nothing: the replay moves by itself."""
-        return ()
-
-    async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Return up to ``count`` events from ``start`` on, also those after the position, which will be shown soon."""
-        return self._replay.events[start : start + count]
-
-    async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
-        """Return the numbers from ``start`` to before ``stop`` whose events a filter keeps."""
-        events = self._replay.events
-        return [number for number in range(start, min(stop, self.length)) if keep(events[number])]
-
-    async def holding(self, text: str, start: int, stop: int) -> list[int]:
-        """Return nothing: a scan is as fast."""
-        return []
