@@ -136,8 +136,10 @@ def _action_and_body(
         needed = [ask for ask in mutation.option_fields if ask.is_needed]
         missing = [ask.option.name for ask in needed if ask.option and get_member(body, ask.path) is None]
         if missing:
+            command = runwatch_command(" ".join(call.words))
             raise UsageError(
-                f"This needs {', '.join(missing)}", hint="--from takes the whole request from a JSON file."
+                f"This needs {', '.join(missing)}",
+                hint=f"{command} --help lists the options; --from takes the whole request from a JSON file.",
             )
     return action, body
 
