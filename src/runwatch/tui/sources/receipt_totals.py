@@ -83,7 +83,7 @@ class UsageReconciler:
         self._reports: ReportPoller = ReportPoller(
             session.client, session.scope, session.store, session.live.scheduler, session.clock
         )
-        self._made_of: tuple[object, ...] = ()
+        self._made_of: tuple[ReceiptTotals, Usage, tuple[str, str]] | None = None
         self._made: UsageReconciliation | SafeText = line("")
 
     def compare(self, sums: ReceiptTotals | None, *, is_whole: bool) -> UsageReconciliation | SafeText:
@@ -108,8 +108,9 @@ class UsageReconciler:
         if usage is None:
             failure = collection.failure
             return line("not compared yet: reading usage" if failure is None else f"not compared: {failure.title}")
-        if self._made_of != (id(sums), id(usage), *days):
-            self._made_of = (id(sums), id(usage), *days)
+        made_of = self._made_of
+        if made_of is None or made_of[0] is not sums or made_of[1] is not usage or made_of[2] != days:
+            self._made_of = (sums, usage, days)
             self._made = reconcile_with_usage(sums.days, usage, *days)
         return self._made
 

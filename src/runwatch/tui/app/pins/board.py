@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.errors import RunwatchError
@@ -232,8 +233,9 @@ class PinBoard:
         records = tuple(one.record for one in known if one is not None)
         if len(records) == len(known):
             self._gone.discard(target)
-            if self._made_of.get(target) != (made_of := tuple(map(id, records))):
-                self._made_of[target] = made_of
+            made_of = self._made_of.get(target)
+            if not isinstance(made_of, tuple) or not all(map(is_, made_of, records)):
+                self._made_of[target] = records
                 self._present[target] = _digest(text for one in records for text in _texts(spec, one, self._app))
         elif collection.read_at is not None and collection.end_is_proven:
             self._gone.add(target)
