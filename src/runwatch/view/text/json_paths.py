@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from runwatch.records.record import Record
@@ -38,6 +39,7 @@ def format_path(path: JsonPath) -> str:
     return text
 
 
+@lru_cache(1024)  # specifications have a few hundred; each detail that is drawn asks for its own again
 def parse_path(path: str) -> JsonPath:
     """Split a formatted path into its parts; the inverse of :func:`format_path`."""
     if not _SPECIAL.search(path):
