@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
+from math import isfinite
 from typing import Any, Final
 
 
@@ -140,16 +141,13 @@ def dumps(value: Any, *, indent: int | None = None, readable: bool = False) -> s
         TypeError: A part of the value has no JSON form.
         ValueError: A plain float is infinite or not a number, or the value is nested too deeply.
     """
-    parts: list[str] = []
     try:
-        _write(value, parts, encode_basestring if readable else _quote_ascii, indent, 0)
+        if readable:
+            return _encode(value, encode_basestring, indent, 0)
+        # A delete character can be in strings only, and none of their escapes begins with it.
+        return _encode(value, encode_basestring_ascii, indent, 0).replace("\x7f", "\\u007f")
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    return "".join(parts)
-
-
-def _quote_ascii(text: str) -> str:
-    return encode_basestring_ascii(text).replace("\x7f", "\\u007f")
 
 
 def encode_body(value: Any) -> bytes:
@@ -161,42 +159,37 @@ def encode_body(value: Any) -> bytes:
     return dumps(value, readable=True).encode("utf-8")
 
 
-def _write(value: Any, parts: list[str], quote: Callable[[str], str], indent: int | None, depth: int) -> None:
+def _encode(value: Any, quote: Callable[[str], str], indent: int | None, depth: int) -> str:
     if isinstance(value, str):
-        parts.append(quote(value))
-    elif value is None:
-        parts.append("null")
-    elif isinstance(value, bool):
-        parts.append("true" if value else "false")
-    elif isinstance(value, ExactNumber):
-        parts.append(value.literal)
-    elif isinstance(value, (int, float)):
-        parts.append(json.dumps(value, allow_nan=False))
-    elif isinstance(value, dict):
-        _write_items([(quote(str(name)), item) for name, item in value.items()], "{}", parts, quote, indent, depth)
-    elif isinstance(value, (list, tuple)):
-        _write_items([(None, item) for item in value], "[]", parts, quote, indent, depth)
-    else:
-        raise TypeError(f"{type(value).__name__} has no JSON form")
+        return quote(value)
+    if isinstance(value, dict):
+        colon = ":" if indent is None else ": "
+        members = [
+            # Most members are texts: a call less for each.
+            f"{quote(str(name))}{colon}{quote(item) if type(item) is str else _encode(item, quote, indent, depth + 1)}"
+            for name, item in value.items()
+        ]
+        return _enclose("{", members, "}", indent, depth)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, ExactNumber):
+        return value.literal
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise ValueError(f"{value} is not JSON")
+        return float.__repr__(value)
+    if isinstance(value, (list, tuple)):
+        return _enclose("[", [_encode(item, quote, indent, depth + 1) for item in value], "]", indent, depth)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def _write_items(
-    items: list[tuple[str | None, Any]],
-    brackets: str,
-    parts: list[str],
-    quote: Callable[[str], str],
-    indent: int | None,
-    depth: int,
-) -> None:
-    parts.append(brackets[0])
-    line = "" if indent is None else "\n" + " " * (indent * (depth + 1))
-    for position, (name, item) in enumerate(items):
-        if position:
-            parts.append(",")
-        parts.append(line)
-        if name is not None:
-            parts.append(f"{name}:" if indent is None else f"{name}: ")
-        _write(item, parts, quote, indent, depth + 1)
-    if items and indent is not None:
-        parts.append("\n" + " " * (indent * depth))
-    parts.append(brackets[1])
+def _enclose(opening: str, items: list[str], closing: str, indent: int | None, depth: int) -> str:
+    if indent is None or not items:
+        return f"{opening}{','.join(items)}{closing}"
+    line = "\n" + " " * (indent * depth)
+    inner = line + " " * indent
+    return f"{opening}{inner}{f',{inner}'.join(items)}{line}{closing}"
