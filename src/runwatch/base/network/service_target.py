@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -89,6 +90,7 @@ def may_be_loopback(host: str) -> bool:
     return is_loopback_host(name) or name.endswith(".localhost")
 
 
+@lru_cache(256)  # asked of the caller and of the Host header of every request
 def is_loopback_address(address: str) -> bool:
     """Return whether an IP address, with or without a scope, is a loopback address; False for a name."""
     found = parse_address(address)
