@@ -752,6 +752,16 @@ async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> 
     async with console(service, tmp_path, size=SIZE, settings="read_only = true\n") as driven:
         await driven.shows("READ-ONLY")
         await on_run(driven, noon.LIVE)
+        assert "y copy id" in driven.lines[-1]
+        assert not {"+", "X", "A"} & set(driven.lines[-1].split())
+        await driven.press("full_stop")
+        await driven.until(lambda: len(driven.app.screen.query("#action-menu")) == 1, "the menu")
+        await driven.until(lambda: driven.text.count("off: this profile is read-only") == 2, "to cancel, to run again")
+        assert "New run" not in driven.text
+        await driven.press("escape")
+        await driven.type(":again")
+        await driven.shows("nothing matches again")
+        await driven.press("escape")
         await driven.press("X")
         await driven.shows("This profile is read-only; nothing can be sent.")
         await driven.press("plus")

@@ -301,6 +301,8 @@ def _actions(console: NavigatingApp) -> Iterator[PaletteCommand]:
         action = BY_ID.get(binding.id or "")
         if action is None or not is_enabled or action.id in seen | _SAID_OTHERWISE or action.handler.startswith(_MOVES):
             continue
+        if not console.console_screen.offers(action.id):
+            continue
         seen.add(action.id)
         name = f"{SCOPE_LABELS.get(action.scope, action.scope)}: {action.label}"
         yield PaletteCommand(name, action.help, _act(console, action.id), console.keys.shown(action.id))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runwatch.api.operations import OPERATIONS
-from runwatch.tui.core.key_bindings import BY_ID, RECORD_KEYS, SERVICE_ONLY
+from runwatch.tui.core.key_bindings import BY_ID, RECORD_KEYS
 from runwatch.tui.core.messages import CopyRequested
 from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.shell.refusals import action_refusal
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.problems.copy_options import CopyOption, list_copy_options
 from runwatch.view.spec.action import ResourceAction
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from runwatch.tui.shell.console_screen import RecordScreen
-
-_READ_ONLY = line("this profile is read-only")
-_FROM_A_FILE = line("this is a file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +152,7 @@ def _key_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
     }
     labels = dict(hint for hint in screen.hints() if isinstance(hint, tuple))
     for id in RECORD_KEYS:
-        if id in active and id not in shown and not (screen.console.has_file and id in SERVICE_ONLY):
+        if id in active and id not in shown and screen.offers(id):
             label = labels.get(id, BY_ID[id].label)
             note = line(f"{screen.console.keys.shown(id)}   {BY_ID[id].help}")
             yield MenuItem(line(label[:1].upper() + label[1:]), (row.key, active[id]), note)
@@ -171,14 +168,8 @@ def _rest_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]
 
 def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row: RecordRow[Any] | None) -> MenuItem:
     """Return an action's menu item with its key and command, or why it is off."""
-    session = screen.console.session
-    off: SafeText | None = None
-    if not action.enabled_when(None if row is None else row.subject):
-        off = line(action.off_because)
-    elif screen.console.has_file and not _is_read(action):
-        off = _FROM_A_FILE
-    elif session is not None and session.client.read_only and is_write(action):
-        off = _READ_ONLY
+    is_enabled = action.enabled_when(None if row is None else row.subject)
+    off = action_refusal(screen.console, action) if is_enabled else line(action.off_because)
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
     verb = line(screen.console.command(action.command, *([] if row is None else [row.id])) if action.command else "")
     return MenuItem(line(action.label), target, line("   ".join(part for part in (here, verb) if part)), off)
@@ -191,16 +182,6 @@ def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[An
     if row is None:
         return "screen.new" if len(screen.spec.create_actions) == 1 else ""
     return "screen.destroy" if action.is_destructive else ""
-
-
-def _is_read(action: ResourceAction[Any]) -> bool:
-    """Return whether an action only shows data of the service or file."""
-    return action.mutation is None and action.calls in OPERATIONS and OPERATIONS[action.calls].method == "GET"
-
-
-def is_write(action: ResourceAction[Any]) -> bool:
-    """Return whether an action changes data of the service."""
-    return action.calls in OPERATIONS and OPERATIONS[action.calls].mutates
 
 
 def _title(screen: RecordScreen, row: RecordRow[Any], what: str) -> StyledSpans:

@@ -13,12 +13,13 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from runwatch.settings.view_state import ViewState
-from runwatch.tui.core.key_bindings import BY_ID, SERVICE_ONLY, make_bindings
+from runwatch.tui.core.key_bindings import BY_ID, make_bindings
 from runwatch.tui.core.messages import CopyRequested, WorkerFailed
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.widget_app import ASCII_CLASS
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console import Console, DialogWriter
+from runwatch.tui.shell.refusals import is_read_only, key_refusal
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
@@ -176,6 +177,10 @@ class ConsoleScreen(Screen[None]):
         """Return the hints of the status bar."""
         return self.HINTS
 
+    def offers(self, id: str) -> bool:
+        """Return whether hints, menus and the palette offer a key action; what is refused here is not offered."""
+        return key_refusal(self.console, id) is None
+
     def view_state(self, name: str) -> ViewState:
         """Return the current view state, to restore it later."""
         return ViewState(name)
@@ -243,7 +248,7 @@ class ConsoleScreen(Screen[None]):
             if bar is not None:
                 self.query_one(StatusBar).show_hints(bar.HINTS, is_prompt=True)
                 return
-        hints = [hint for hint in self.hints() if not self.console.has_file or action_of(hint) not in SERVICE_ONLY]
+        hints = [hint for hint in self.hints() if self.offers(action_of(hint))]
         if self.is_at_root and not self.console.history.is_followed:
             # Here esc has nothing to go back to.
             hints = [hint for hint in hints if hint != "screen.back"]
@@ -279,7 +284,7 @@ class ConsoleScreen(Screen[None]):
     def writing_session(self) -> ServiceSession | None:
         """Return the session if it may change something; otherwise show the reason."""
         session = self.connected_session()
-        if session is not None and session.client.read_only:
+        if session is not None and is_read_only(self.console):
             self.notify_user(READ_ONLY, Role.WARN)
             return None
         return session

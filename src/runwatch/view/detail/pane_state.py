@@ -93,9 +93,13 @@ def freshness_text(age_s: float | None) -> str:
 
 
 def empty_state_lines(
-    spec: ResourceSpec[Any], state: PaneState, context: RenderContext, key_of: KeyLookup
+    spec: ResourceSpec[Any], state: PaneState, context: RenderContext, key_of: KeyLookup, *, can_create: bool = True
 ) -> tuple[SafeText, ...]:
-    """Return the text of a pane without rows: why there are none and what to do next, with the current keys."""
+    """Return the text of a pane without rows: why there are none and what to do next, with the current keys.
+
+    Args:
+        can_create: Whether a record can be created here.
+    """
     refresh = key_of("screen.refresh")
     failure = state.failure
     match state.load:
@@ -129,7 +133,7 @@ def empty_state_lines(
                 line(f"The service limits requests (429); reads again in {elapsed_clock(state.held_s)}."),
                 line(f"{refresh} asks anyway. If the service refuses again, the wait starts again."),
             )
-    if not spec.create_actions:
+    if not (spec.create_actions and can_create):
         return (line(spec.empty),)
     made = ", ".join(action.label for action in spec.create_actions)
     return (line(spec.empty), line(f"{key_of('screen.new')}  {made}"))

@@ -410,7 +410,8 @@ class ListScreen(RowScreen):
             return self.failure_lines()
         if self.console.session is None and self._source.state().age_s is None:
             return (line(self.console.startup_status),)
-        return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
+        context, can_create = self.console.render_context(), self.offers("screen.new")
+        return empty_state_lines(self.spec, state, context, self.console.keys.shown, can_create=can_create)
 
     def _nearest_value(self) -> str:
         """Return what a condition of the filter probably meant, by the values that the first rows have."""

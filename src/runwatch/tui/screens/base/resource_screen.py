@@ -16,6 +16,7 @@ from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S, NOTES_REFRESH_S, RecordScreen, action_of
+from runwatch.tui.shell.refusals import action_refusal
 from runwatch.tui.sources.row_sources import NotedSource, RowSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.record_table import RecordTable
@@ -173,14 +174,19 @@ class ResourceScreen(ListScreen, RecordScreen):
         """Return the hints common to all lists and those of this resource's actions, without those that are off."""
         return [hint for hint in self.HINTS or self._usual_hints() if self._is_offered(action_of(hint))]
 
+    def offers(self, id: str) -> bool:
+        """Return whether the console offers what a key stands for in this resource."""
+        name = id.removeprefix("screen.")
+        if name in _ON_RECORDS and (found := self._actions_named(name)):
+            return any(action_refusal(self.console, action) is None for action in found)
+        return super().offers(id)
+
     def _is_offered(self, key_action: str) -> bool:
         """Return whether a key would do anything with the marked rows, or the one at the cursor."""
         name = key_action.removeprefix("screen.")
         if name not in _ON_RECORDS:
             return True
-        found = [
-            action for action in self.spec.actions if action.id == name or (action.is_destructive and name == "destroy")
-        ]
+        found = self._actions_named(name)
         rows = self.selected_rows() if self.table.marks else [row for row in (self.row,) if row is not None]
         return any(action.enabled_when(row.subject) for row in rows for action in found)
 
@@ -539,7 +545,14 @@ class ResourceScreen(ListScreen, RecordScreen):
         """Return whether the resource has an action."""
         if name == "new":
             return bool(self.spec.create_actions)
-        return any(action.is_destructive if name == "destroy" else action.id == name for action in self.spec.actions)
+        return bool(self._actions_named(name))
+
+    def _actions_named(self, name: str) -> list[ResourceAction[Any]]:
+        return [
+            action
+            for action in self.spec.actions
+            if (action.is_destructive if name == "destroy" else action.id == name)
+        ]
 
     def action_raw(self) -> None:
         """Switch between fields and JSON; a detail that is hidden is shown first, as it is or as JSON."""

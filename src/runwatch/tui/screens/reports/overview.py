@@ -306,8 +306,8 @@ class OverviewScreen(ConsoleScreen):
             return [line(console.startup_status if console.session is None else state)]
         good = (label_span(console.glyphs.good, Role.GOOD), label_span(" Nothing stands out.", Role.PLAIN))
         if not self._runs.items():
-            start = console.keys.shown("screen.new")
-            return [(label_span(f"No runs yet. {start} starts a test run.", Role.PLAIN),)]
+            start = f" {console.keys.shown('screen.new')} starts a test run." if self.offers("screen.new") else ""
+            return [(label_span(f"No runs yet.{start}", Role.PLAIN),)]
         looked = "Of the runs that ended in the last hour, nothing fails more than the rest."
         lines: list[StyledSpans] = [good, line(looked if has_ended else "No run has ended in the last hour.")]
         if missing_list_text(states["receipts"]):

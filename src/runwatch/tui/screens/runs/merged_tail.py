@@ -339,8 +339,9 @@ class MergedTailScreen(EventScreen):
         keys, state = self.console.keys, self._list_state()
         if state.age_s is None:
             return line(" ".join(empty_state_lines(RUNS, state, self.console.render_context(), keys.shown)), None)
+        start = f"{keys.shown('screen.new')} starts one; on" if self.offers("screen.new") else "On"
         return line(
-            f"No run is live. {keys.shown('screen.new')} starts one; on Runs, {keys.shown('list.mark')} marks runs and"
+            f"No run is live. {start} Runs, {keys.shown('list.mark')} marks runs and"
             f" {keys.shown('screen.tail_all')} follows the marked ones."
         )
 

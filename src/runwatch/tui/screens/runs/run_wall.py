@@ -493,7 +493,8 @@ class RunWallScreen(ConsoleScreen):
         if self._order:
             return line("")
         keys = self.console.keys
+        start = f"{keys.shown('screen.new')} starts one; on" if self.offers("screen.new") else "On"
         return line(
-            f"No run is live. {keys.shown('screen.new')} starts one; on Runs, {keys.shown('list.mark')} marks runs and"
+            f"No run is live. {start} Runs, {keys.shown('list.mark')} marks runs and"
             f" {keys.shown('screen.wall')} shows the marked ones."
         )

@@ -119,10 +119,8 @@ class RunsScreen(ResourceScreen, EventScreen):
         if state.load is not LoadState.EMPTY or self.is_filtered:
             return super()._note(state)
         keys = self.console.keys
-        return (
-            line("No runs yet."),
-            line(f"{keys.shown('screen.new')} starts a test run, {keys.shown('screen.add')} adds one by its id."),
-        )
+        start = f"{keys.shown('screen.new')} starts a test run, " if self.offers("screen.new") else ""
+        return line("No runs yet."), line(f"{start}{keys.shown('screen.add')} adds one by its id.")
 
     def focus_detail(self) -> None:
         detail = self.run_detail

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from typing import Final
 
 from textual.widget import Widget
 
@@ -42,6 +43,9 @@ from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
+
+_CHANGING: Final = frozenset({"list.open", "screen.destroy"})
+"""Keys that change settings."""
 
 
 class SettingsScreen(ConsoleScreen):
@@ -110,6 +114,10 @@ class SettingsScreen(ConsoleScreen):
     def is_at_root(self) -> bool:
         return not (self.has_class("-editing") or self.has_class("-problem") or self._is_in_about or self._words)
 
+    def offers(self, id: str) -> bool:
+        """Return whether a key action works here: a browser changes no settings, a read-only profile may."""
+        return not self.console.is_web if id in _CHANGING else super().offers(id)
+
     def on_mount(self) -> None:
         """Show the values, and look up the sources of keys."""
         self.themes = dict.fromkeys(theme_names(self.console.theme_directories), "")
@@ -164,7 +172,7 @@ class SettingsScreen(ConsoleScreen):
         """Edit the value, or test the connection of a profile."""
         message.stop()
         row = self.row
-        if row is None:
+        if row is None or ((row.choices or row.edits) and not self._may_change()):
             return
         if row.choices:
             self._before = self.console.palette
@@ -214,6 +222,8 @@ class SettingsScreen(ConsoleScreen):
     def action_destroy(self) -> None:
         """Remove the row's key from the file after confirmation; its default then applies."""
         row = self.row
+        if not self._may_change():
+            return
         if row is None or not row.removes:
             self.notify_user("The file sets nothing here that could be removed.", Role.WARN)
             return
@@ -302,13 +312,16 @@ class SettingsScreen(ConsoleScreen):
         self.key_sources = await key_sources_text(console)
         self.show_rows()
 
-    async def _write(self, key: str, value: str | None) -> None:
-        path = self.console.launch.paths.settings_file
+    def _may_change(self) -> bool:
+        """Return whether settings can be changed here; otherwise say why not."""
         if self.console.is_web:
             # The file names programs that this machine runs, and other users' addresses.
-            self._put_back()
-            self._close_editor()
             self.notify_user("A browser changes no settings; do it where 'runwatch web' runs.", Role.WARN)
+        return not self.console.is_web
+
+    async def _write(self, key: str, value: str | None) -> None:
+        path = self.console.launch.paths.settings_file
+        if not self._may_change():
             return
         try:
             if value is None:

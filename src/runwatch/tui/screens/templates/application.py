@@ -19,6 +19,7 @@ from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.next_actions import follow_next_action
 from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
+from runwatch.tui.shell.refusals import action_refusal
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
@@ -155,7 +156,7 @@ class ApplicationScreen(CoveringScreen):
         items = [
             MenuItem(
                 line(action.label), action, line(self.console.command(action.command, record.id)),
-                None if action.enabled_when(record) else line(action.off_because),
+                action_refusal(self.console, action) if action.enabled_when(record) else line(action.off_because),
             )
             for action in self._spec.actions
         ]  # fmt: skip
