@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -521,6 +525,41 @@ async def test_what_the_provider_said_is_in_the_message_alone_and_without_the_ke
             shown = f"{error!r} {error} {error.detail} {error.hint} {error.__cause__!r} {vars(error)}"
             assert KEY not in shown
             assert "hello" not in shown
+
+
+def in_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+KEY_FORMS: dict[str, Callable[[str], str]] = {
+    "as sent": str,
+    "in capitals": str.upper,
+    "in a URL": lambda key: quote(key, safe=""),
+    "in a query": lambda key: quote_plus(f"key={key}"),
+    "in JSON": lambda key: json.dumps({"api_key": key}),
+    "in JSON in JSON": lambda key: json.dumps(json.dumps(key)),
+    "in hexadecimal digits": lambda key: key.encode().hex(),
+    **{
+        f"in base64 behind {before!r}": partial(lambda before, key: in_base64(f"{before}{key}!"), before)
+        for before in ("", "u", "u:", "Bearer ")
+    },
+}
+
+
+@pytest.mark.parametrize("key", ["sk-secret123", 'p@ss/w+rd \\"x'])
+@pytest.mark.parametrize("form", KEY_FORMS)
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain"])
+async def test_the_key_of_the_call_is_not_quoted_in_any_form(
+    providers: Providers, key: str, form: str, content_type: str
+) -> None:
+    words = f"Refused: {KEY_FORMS[form](key)} is unknown"
+    async with ModelServer(key=key) as server:
+        met = said({"error": {"message": words}}, 400) if "json" in content_type else Said(400, words.encode())
+        server.say("POST", ".*", met)
+        with pytest.raises(ProviderError) as caught:
+            await generate(providers, address(server, key=key))
+    assert caught.value.message is not None
+    assert re.fullmatch(r"Refused: .{0,20}\[removed\].{0,10} is unknown", caught.value.message)
 
 
 async def test_output_and_key_are_in_no_representation(providers: Providers) -> None:

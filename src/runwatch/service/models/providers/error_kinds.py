@@ -8,6 +8,7 @@ from typing import Any, Final
 from runwatch.base.secrets.secret_patterns import REMOVED, find_secret
 from runwatch.base.text import clean_line, truncate
 from runwatch.records.failed_calls import kind_from_http_status
+from runwatch.service.models.providers.key_forms import remove_key
 from runwatch.service.outbound import OutboundError
 
 MESSAGE_CHARACTERS: Final = 200
@@ -129,7 +130,7 @@ def provider_message(body: Any, content: bytes, key: str | None, *, names_code: 
     if text is None or not text.strip() or text.lstrip().startswith("<"):
         return None
     if key:
-        text = text.replace(key, REMOVED)
+        text = remove_key(text, key)
     words = [REMOVED if _is_secret(word, key) else word for word in text[:_READ_CHARACTERS].split()]
     plain = truncate(clean_line(" ".join(words)), MESSAGE_CHARACTERS)
     return None if find_secret(plain.replace(REMOVED, "")) else plain
