@@ -90,6 +90,22 @@ async def test_status_and_words_are_told_as_far_as_the_provider_gave_them(
     assert (error["retention_expires_at"] is None) is (told[1] is None)
 
 
+async def test_attempt_and_error_say_how_long_the_provider_asked_to_wait(serving: Serving, server: ModelServer) -> None:
+    busy = Said(429, b"{}", headers=(("Retry-After", "20"),))
+    async with serving() as service:
+        await save_all(service, server)
+        server.say("POST", CHAT, busy)
+        run, receipt = await final(service, live_body([]))
+        server.say("POST", CHAT, Said(200, b"<html>", content_type="text/html"))
+        _, other = await final(service, live_body([]))
+    (error,), (attempt,) = run["provider_errors"], only_slice(receipt)["attempts"]
+    assert (error["retry_after_s"], attempt["retry_after_s"]) == (20, 20)
+    assert not Run(run).flaws()
+    (attempt,) = only_slice(other)["attempts"]
+    assert (attempt["body_kind"], attempt["content_type"]) == ("html", "text/html")
+    assert len(server.bodies) == 2
+
+
 async def test_a_run_that_fell_back_quotes_the_first_provider(serving: Serving, server: ModelServer) -> None:
     async with serving() as service:
         await save_all(service, server)

@@ -7,7 +7,9 @@ import base64
 import json
 import re
 from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 from decimal import Decimal
+from email.utils import format_datetime
 from functools import partial
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -15,6 +17,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from runwatch.base.json import ExactNumber, loads
+from runwatch.base.network.retry_after import MAX_WAIT_S
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
 from runwatch.service.models.providers import (
@@ -28,7 +31,7 @@ from runwatch.service.models.providers import (
     http_client,
 )
 from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
-from tests.support.clock import FakeClock
+from tests.support.clock import START, FakeClock
 from tests.support.model_server import CUT, DROP, HANG, Fault, ModelServer
 from tests.support.scripted import Said
 
@@ -430,6 +433,57 @@ async def test_an_answer_of_another_shape_is_invalid(providers: Providers, form:
     async with ModelServer() as server:
         error = await failure(providers, server, Said(200, body, content_type="application/json"), form=form)
         assert (error.kind, error.was_sent) == ("invalid_response", True)
+
+
+HTML = b"<!DOCTYPE html>\n<html><title>Welcome</title></html>"
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "told"),
+    [
+        (HTML, "text/html; charset=utf-8", ("html", "text/html")),
+        (b" ", None, ("empty", None)),
+        (b"null", "application/json", ("null", "application/json")),
+        (b'data: {"choices": []}\n\n', "text/event-stream", ("stream", "text/event-stream")),
+        (b'{"message": 1}\n{"done": true}\n', "application/x-ndjson", ("stream", "application/x-ndjson")),
+        (b'{"choices": [{"mess', "application/json", ("broken_json", "application/json")),
+        (b'{"choices": []}', "application/json", ("other_json", "application/json")),
+        (b"ok", "what? <b>", ("other", None)),
+        (b"ok", f"text/{KEY}", ("other", None)),
+    ],
+)
+@pytest.mark.parametrize("is_list", [False, True])
+async def test_an_invalid_answer_says_what_came(
+    providers: Providers, body: bytes, content_type: str | None, told: tuple[str, str | None], is_list: bool
+) -> None:
+    async with ModelServer(key=KEY) as server:
+        server.say("GET" if is_list else "POST", ".*", Said(200, body, content_type=content_type))
+        with pytest.raises(ProviderError) as caught:
+            await (providers.find_models(address(server)) if is_list else generate(providers, address(server)))
+    error = caught.value
+    assert (error.kind, error.body_kind, error.content_type) == ("invalid_response", *told)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("20", 20),
+        (format_datetime(START + timedelta(seconds=90), usegmt=True), 90),
+        ("9" * 5000, MAX_WAIT_S),
+        ("-5", None),
+        ("soon", None),
+        (None, None),
+    ],
+)
+@pytest.mark.parametrize(("status", "kind"), [(429, "rate_limited"), (503, "capacity")])
+async def test_a_refusal_says_how_long_to_wait_and_is_not_repeated(
+    providers: Providers, header: str | None, seconds: int | None, status: int, kind: str
+) -> None:
+    headers = () if header is None else (("Retry-After", header),)
+    async with ModelServer() as server:
+        error = await failure(providers, server, Said(status, b"{}", headers=headers))
+        assert (error.kind, error.retry_after_s) == (kind, seconds)
+        assert len(server.heard) == 1
 
 
 async def test_an_answer_above_8_mib_is_too_large(providers: Providers) -> None:

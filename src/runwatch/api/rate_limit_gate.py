@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from runwatch.api.errors import RateLimitedError
 from runwatch.base.clock import Clock
+from runwatch.base.network.retry_after import MAX_WAIT_S, parse_retry_after
 from runwatch.records.problem import Problem
 
 DEFAULT_HOLD_S: Final = 60.0
 """Length of a hold after a 429 without a wait of its own."""
 
-LONGEST_HOLD_S: Final = 366 * 24 * 3600.0
+LONGEST_HOLD_S: Final = float(MAX_WAIT_S)
 """Upper bound of ``retry_after_s``, so that it stays a number of seconds a clock can add."""
 
 
@@ -115,20 +116,5 @@ def parse_retry_after_s(problem: Problem, retry_after: str | None, now: datetime
     """
     seconds = problem.retry_after_s
     if seconds is None or seconds < 0:
-        seconds = _from_header(retry_after, now)
+        seconds = parse_retry_after(retry_after, now)
     return DEFAULT_HOLD_S if seconds is None else float(min(seconds, int(LONGEST_HOLD_S)))
-
-
-def _from_header(value: str | None, now: datetime) -> int | None:
-    text = (value or "").strip()
-    if text.isascii() and text.isdigit():
-        return int(text[:12])
-    from email.utils import parsedate_to_datetime
-
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0, -int((now - moment).total_seconds() // 1))

@@ -98,6 +98,9 @@ class ProviderCall(Record):
     outcome = text("outcome")
     failure_kind = text("failure_kind")
     http_status = integer("http_status")
+    retry_after_s = integer("retry_after_s")
+    body_kind = text("body_kind")
+    content_type = text("content_type")
     usage = text("usage")
     usd = amount("usd")
 

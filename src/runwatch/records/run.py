@@ -45,13 +45,14 @@ class CallError(Record):
     """How a provider refused one call of a run; not in the specification.
 
     ``message`` is what the provider said, cleaned by the service. It can repeat a part of the prompt, and is ``null``
-    where nothing was said, and after ``retention_expires_at``.
+    where nothing was said, and after ``retention_expires_at``. ``retry_after_s`` is how long it asked to wait.
     """
 
     attempt = integer("attempt")
     arm_id = text("arm_id")
     at = moment("at")
     http_status = integer("http_status")
+    retry_after_s = integer("retry_after_s")
     message = text("message")
     retention_expires_at = moment("retention_expires_at")
 

@@ -57,16 +57,25 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
 
 
 def describe_test_failure(
-    kind: str, http_status: int | None, message: str | None, *, was_sent: bool, auth_scheme: str | None
+    kind: str,
+    http_status: int | None,
+    message: str | None,
+    *,
+    was_sent: bool,
+    auth_scheme: str | None,
+    came: str | None = None,
 ) -> str:
     """Describe why a test failed, with the exact status and the source's message if it responded.
 
     Args:
+        came: What came in place of an answer, from :func:`.failed_calls.describe_body`.
         was_sent: Whether the source accepted the call.
         auth_scheme: How the call was authorised.
     """
     words = FAILURE_WORDS.get(find_failure_kind(kind, was_sent=was_sent, auth_scheme=auth_scheme), kind)
     status = "" if http_status is None else f" (HTTP {http_status})"
+    if came is not None:
+        status = f"{status}: it was {came}"
     return f"{words}{status}" + ("" if message is None else f': "{message}"')
 
 
@@ -148,6 +157,9 @@ class SourceConnection(Record):
     test_failure = text("test_failure")
     test_http_status = integer("test_http_status")
     test_message = text("test_message")
+    test_retry_after_s = integer("test_retry_after_s")
+    test_body_kind = text("test_body_kind")
+    test_content_type = text("test_content_type")
     test_models = texts("test_models")
     failed_models = many(FailedModel, "failed_models")
     removed_models = texts("removed_models")

@@ -68,10 +68,17 @@ class OutboundError(RunwatchError):
 
 @dataclass(frozen=True, slots=True)
 class OutboundResponse:
-    """A complete response of any status."""
+    """A complete response of any status.
+
+    Attributes:
+        content_type: The header as sent; ``None`` without one.
+        retry_after: The header as sent; ``None`` without one.
+    """
 
     status: int
     content: bytes
+    content_type: str | None = None
+    retry_after: str | None = None
 
 
 class OutboundClient:
@@ -177,7 +184,8 @@ class OutboundClient:
                 content += chunk
                 if len(content) > limit_bytes:
                     raise OutboundError("response_too_large", was_sent=True)
-            return OutboundResponse(response.status_code, bytes(content))
+            told = (response.headers.get(name) for name in ("content-type", "retry-after"))
+            return OutboundResponse(response.status_code, bytes(content), *told)
         except (httpx.HTTPError, ssl.SSLError, OSError):
             raise OutboundError("network", was_sent=True, received="a part") from None
         finally:

@@ -49,3 +49,12 @@ def test_a_server_that_asks_for_a_key_is_told_how_to_get_one() -> None:
         "Give it one: runwatch sources rotate --key-stdin conn_1",
     )
     assert "--key-stdin" in explain_failure(failed, is_kept=False).advice
+
+
+def test_the_wait_and_the_form_of_an_answer_decide_the_advice() -> None:
+    busy = SourceConnection({"test_failure": "rate_limited", "test_retry_after_s": 90})
+    assert explain_failure(busy).advice == "Test again in 1 min 30 s, as the source asks."
+    page = {"test_failure": "invalid_response", "test_body_kind": "html", "test_content_type": "text/html"}
+    why, advice = explain_failure(SourceConnection({**page, "endpoint": {"protocol_profile": "openai_chat"}}))
+    assert why.endswith("of the protocol openai_chat: it was an HTML page (text/html)")
+    assert "usually ends in /v1" in advice

@@ -8,18 +8,25 @@ from typing import Any
 import pytest
 
 from runwatch.records.error_codes import REASONS
-from runwatch.records.failed_calls import kind_from_http_status
+from runwatch.records.failed_calls import BODY_WORDS, kind_from_http_status
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import CallError
 from runwatch.service.execution.live.provider_call import OTHER_REASON
 from runwatch.service.execution.live.provider_call import REASONS as OWN_REASONS
 from runwatch.service.models.providers import KINDS
+from runwatch.service.models.providers.types import BODY_KINDS
 from runwatch.view.export import text_output
-from runwatch.view.problems.explanation_texts import CALL_ADVICE, CHECK_WORDS, FAILURE_WORDS
+from runwatch.view.problems.explanation_texts import BODY_ADVICE, CALL_ADVICE, CHECK_WORDS, FAILURE_WORDS
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.runs.provider_calls import UNREACHED, end_advice_text, end_reason_text, last_failure_text
+from runwatch.view.runs.provider_calls import (
+    UNREACHED,
+    end_advice_text,
+    end_reason_text,
+    last_failure_text,
+    provider_error_text,
+)
 from runwatch.view.runs.run_facts import RunFacts
 from tests.support import builders
 from tests.support.hostile import ALL_AT_ONCE
@@ -234,6 +241,26 @@ def test_an_estimated_cost_does_not_look_measured() -> None:
     assert receipt_text(guess).count("(estimated)") == 2
     assert "USD (estimated)  (receipt)" in run_text(guess)
     assert "(estimated)" not in receipt_text(measured) + run_text(measured)
+
+
+def test_the_wait_that_the_provider_asks_for_is_told_and_advised() -> None:
+    receipt = failed({**call("rate_limited"), "http_status": 429, "retry_after_s": 90})
+    told = "the provider's rate limit was reached (HTTP 429); it asked to wait 1 min 30 s"
+    assert last_failure_text(receipt) == told
+    advice = end_advice_text(OTHER_REASON, receipt, (), SERVICE)
+    assert advice.startswith("Wait 1 min 30 s, as the provider asked, then submit again.")
+    error = CallError({"attempt": 1, "http_status": 503, "retry_after_s": 20})
+    assert end_advice_text(OTHER_REASON, None, [error], SERVICE).startswith("Wait 20 s, as the provider asked")
+    assert provider_error_text(error) == "the provider answered 503; it asked to wait 20 s"
+
+
+@pytest.mark.parametrize("kind", BODY_KINDS)
+def test_what_came_in_place_of_an_answer_is_told_and_what_to_do(kind: str) -> None:
+    receipt = failed({**call("invalid_response"), "body_kind": kind, "content_type": "text/html"})
+    assert last_failure_text(receipt) == f"the provider's answer was not usable: it was {BODY_WORDS[kind]} (text/html)"
+    advice = end_advice_text(OTHER_REASON, receipt, (), SERVICE)
+    assert advice.startswith(BODY_ADVICE[kind])
+    assert "`runwatch sources test --local conn_01HXZ`" in advice
 
 
 def test_a_refused_call_is_told_with_its_exact_status() -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from runwatch.base.clock import format_iso
 from runwatch.base.network.service_target import server_identity
 from runwatch.base.secrets.secret import Secret
+from runwatch.records.failed_calls import describe_body
 from runwatch.records.source import ANY_ADDRESS, NO_LIST, SourceConnection, describe_test_failure, find_connected
 from runwatch.service.access.finder import finder
 from runwatch.service.access.vault import Vault
@@ -44,6 +45,9 @@ CALLED: Final = "called"
 
 _ANSWER: Final = "test_answer"
 """Member of the ``endpoint`` column with the source's response to a failed test."""
+
+_PERHAPS_ANSWERED: Final = ("retry_after_s", "body_kind", "content_type")
+"""Members of a source's response to a failed test that most responses lack."""
 
 _PUBLISHERS: Final = {"anthropic_direct": "anthropic"}
 """Publishers of sources whose lists of models name none."""
@@ -277,7 +281,10 @@ def describe_failure(connection: Row | Mapping[str, Any], error: ProviderError) 
         error.message,
         was_sent=error.was_sent,
         auth_scheme=connection["auth_scheme"],
+        came=describe_body(error.body_kind, error.content_type),
     )
+    if error.retry_after_s is not None:
+        words = f"{words}. It asks to wait {error.retry_after_s} s"
     near = f". It serves {', '.join(error.suggestions)}" if error.suggestions else ""
     return f"{words}{near}"
 
@@ -312,6 +319,9 @@ def record_failure(transaction: Transaction, tested: Row, error: ProviderError) 
                 "message": error.message,
                 "models": list(error.models),
                 "was_sent": error.was_sent,
+                "retry_after_s": error.retry_after_s,
+                "body_kind": error.body_kind,
+                "content_type": error.content_type,
             },
         },
         test_state="failed",
@@ -415,7 +425,8 @@ def connection_json(row: Row) -> dict[str, Any]:
     why), ``removed_models`` (those that a user took off), ``test_failure`` (the kind of call failure, also where
     ``test_error`` has no value for it), and from the source's response to a failed test ``test_http_status``,
     ``test_message``, ``test_models`` (the models whose calls failed), ``test_suggestions`` (names of models it serves
-    instead) and ``test_was_sent`` (whether it received the request).
+    instead), ``test_was_sent`` (whether it received the request), and where there are any ``test_retry_after_s`` (how
+    long it asked to wait), ``test_body_kind`` and ``test_content_type`` (what came in place of an answer).
     """
     endpoint = row["endpoint"]
     answer = endpoint.get(_ANSWER, {})
@@ -429,6 +440,7 @@ def connection_json(row: Row) -> dict[str, Any]:
         "test_models": answer.get("models", []),
         "test_suggestions": answer.get("suggestions", []),
         "test_was_sent": answer.get("was_sent"),
+        **{f"test_{name}": answer[name] for name in _PERHAPS_ANSWERED if answer.get(name) is not None},
         "access_lane": lane,
         "credential_owner": owner,
         "commercial_owner": owner,

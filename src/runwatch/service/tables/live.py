@@ -40,6 +40,13 @@ attempt_bounds: Final = table("attempt_bounds", "execution_id>runs* number:int* 
 attempt_statuses: Final = table("attempt_statuses", "execution_id>runs* number:int* http_status:int")
 """HTTP status with which a provider refused a call, written with the attempt's outcome."""
 
+attempt_answers: Final = table(
+    "attempt_answers", "execution_id>runs* number:int* retry_after_s:int? body_kind? content_type?"
+)
+"""What else is known of the response to a failed call, written with the attempt's outcome: how long the provider asked
+to wait, and what came in place of an answer.
+"""
+
 provider_messages: Final = table("provider_messages", "execution_id>runs* number:int* message retention_expires_at^")
 """What a provider said when it refused a call, as JSON text. It can repeat the prompt, so it is in no other table, and
 kept as long as a result.

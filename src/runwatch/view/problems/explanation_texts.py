@@ -253,6 +253,22 @@ CALL_ADVICE: Final[Mapping[str, str]] = {
 }
 """What to do after a failed provider call, by :data:`FAILURE_WORDS`; ``{connection}`` is the id of its connection."""
 
+WAITS: Final = frozenset({"rate_limited", "capacity", "source_5xx"})
+"""Failures whose advice begins with a sentence about a wait, which the one that a provider asks for replaces."""
+
+BODY_ADVICE: Final[Mapping[str, str]] = {
+    "empty": "Check the connection's address, whose path usually ends in /v1, and look into the log of the provider's"
+    " server, or of a proxy in between",
+    "html": "A web page or a proxy answered. Check the connection's address: its path usually ends in /v1",
+    "stream": "Turn streaming off in the provider's server, or in a proxy in between: the service reads whole answers",
+    "broken_json": "Look into the log of the provider's server, or of a proxy in between: one of them cut the answer",
+} | dict.fromkeys(
+    ("null", "other_json", "other"),
+    "Check that the connection has the server's protocol and that its address, whose path usually ends in /v1, is the"
+    " one of the model server",
+)
+"""What to do about a provider that answered something else, by ``body_kind``."""
+
 _UNPINNED: Final = "The run could use one saved model only: submit it without `--arm-id`, or with another one."
 
 PINNED_ADVICE: Final[Mapping[str, str]] = {

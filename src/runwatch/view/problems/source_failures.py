@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from runwatch.base.shell_words import runwatch_command
+from runwatch.records.failed_calls import describe_body
 from runwatch.records.source import DROPPED, FAILURE_WORDS, NO_KEY, NO_LIST, SourceConnection, find_failure_kind
+from runwatch.view.problems.explanation_texts import BODY_ADVICE, WAITS
+from runwatch.view.text.format import duration
 from runwatch.view.text.safe_text import line
 
 
@@ -75,9 +78,13 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
     advice = advice.format(again=again, Again=again.capitalize(), Key=key)
     if is_key and is_kept:
         advice = advice.removesuffix(".")
+    if connection.test_retry_after_s is not None and kind in WAITS:
+        advice = f"{again.capitalize()} in {duration(connection.test_retry_after_s)}, as the source asks."
     protocol = (connection.endpoint or {}).get("protocol_profile")
     if kind == "invalid_response" and isinstance(protocol, str):
         why = f"{why} {protocol}"
+        found = BODY_ADVICE.get(connection.test_body_kind or "")
+        advice = advice if found is None else f"{found}."
         if is_unnamed:
             advice = f"{advice} {_NAME_ONE}"
     if connection.test_models and len((connection.endpoint or {}).get("models") or ()) > 1:
@@ -85,6 +92,9 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
         why = f"{why}, when {' and '.join(connection.test_models)} {verb} called"
     if connection.test_http_status is not None:
         why = f"{why} (HTTP {connection.test_http_status})"
+    came = describe_body(connection.test_body_kind, connection.test_content_type)
+    if came is not None:
+        why = f"{why}: it was {line(came)}"
     if connection.test_message:
         why = f'{why}: "{line(connection.test_message)}"'
     if connection.test_suggestions:

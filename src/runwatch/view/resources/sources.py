@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from runwatch.records.failed_calls import describe_body
 from runwatch.records.source import SourceConnection, SourceProfile
 from runwatch.view.actions.sources import ACTIONS, MAKES, PROFILE_ACTIONS
+from runwatch.view.problems.source_failures import explain_failure
+from runwatch.view.runs.provider_calls import complete_advice
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import ComputedLine, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.format import RenderContext
+from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.status_format import joined_cell
@@ -35,7 +38,7 @@ def _is_on(connection: SourceConnection) -> bool:
     return connection.revoked_at is None
 
 
-def _means(connection: SourceConnection, _: object, __: RenderContext) -> CellText | None:
+def _means(connection: SourceConnection, _: object, context: RenderContext) -> CellText | None:
     if connection.is_usable:
         failed = [f"{one.model} ({one.why})" for one in connection.failed_models or ()]
         removed = connection.removed_models or ()
@@ -45,7 +48,19 @@ def _means(connection: SourceConnection, _: object, __: RenderContext) -> CellTe
         return StyledText(line(f"Its models can be run.{off}"), Role.GOOD)
     if not _is_on(connection):
         return StyledText(line("It is permanently disconnected."), Role.OFF)
-    return StyledText(line("No model of it can run until a test passes with its current key."), Role.WARN)
+    told = "No model of it can run until a test passes with its current key."
+    if connection.test_state == "failed":
+        why, advice = explain_failure(connection)
+        told = f"{told} The last test failed: {why}. {complete_advice(advice, context)}"
+    return StyledText(line(told, None), Role.WARN)
+
+
+def _answer(connection: SourceConnection, _: object, __: RenderContext) -> CellText | None:
+    """Say how long the source asked to wait, and what came in place of its answer, where it did."""
+    wait = connection.test_retry_after_s
+    told = describe_body(connection.test_body_kind, connection.test_content_type)
+    asked = None if wait is None else f"it asked to wait {duration(wait)}"
+    return line("; ".join(filter(None, (told, asked)))) if told or asked else None
 
 
 def _ids(profile: SourceProfile, member: str) -> tuple[str, ...] | None:
@@ -80,9 +95,12 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
                 ),
             ),
         ),
-        SectionSpec("Test", member_lines(
-            "test_state:status test_error test_failure test_models test_http_status test_message test_was_sent "
-            "test_suggestions last_tested_at:time tested_binding_revision"
+        SectionSpec("Test", (
+            *member_lines(
+                "test_state:status test_error test_failure test_models test_http_status test_message test_was_sent"
+            ),
+            ComputedLine("answered with", _answer),
+            *member_lines("test_suggestions last_tested_at:time tested_binding_revision"),
         )),
         SectionSpec("Key", member_lines(
             "auth_binding_ref binding_revision rotated_at:time revoked_at:time created_at:time updated_at:time"

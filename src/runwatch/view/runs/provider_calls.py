@@ -8,11 +8,12 @@ from typing import Final
 
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.records.check import RecordedCheck
-from runwatch.records.failed_calls import kind_from_http_status
+from runwatch.records.failed_calls import describe_body, kind_from_http_status
 from runwatch.records.receipt import ProviderCall, Receipt, ReceiptSlice
 from runwatch.records.run import CallError, RequiredArm
 from runwatch.records.source import DROPPED
 from runwatch.view.problems.explanation_texts import (
+    BODY_ADVICE,
     CALL_ADVICE,
     CALL_WORDS,
     CHECK_ADVICE,
@@ -20,10 +21,11 @@ from runwatch.view.problems.explanation_texts import (
     FAILURE_WORDS,
     PINNED_ADVICE,
     UNANSWERED_ADVICE,
+    WAITS,
 )
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.runs.check_results import customer_check_id
-from runwatch.view.text.format import RenderContext
+from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.member_format import whole_model
 from runwatch.view.text.safe_text import SafeText, block, line
 
@@ -57,9 +59,20 @@ def provider_failure_text(call: ProviderCall) -> SafeText | None:
     if kind is not None:
         status = "" if call.http_status is None else f" (HTTP {call.http_status})"
         words = UNREACHED if call.is_unreached else FAILURE_WORDS.get(kind, kind)
-        return line(f"{words}{status}")
+        return line(f"{words}{status}{_answer_text(call)}", None)
     ended = CALL_WORDS.get(call.outcome or "")
     return None if ended is None else line(ended)
+
+
+def _answer_text(call: ProviderCall) -> str:
+    """Say how long the provider asked to wait, or what came in place of its answer; empty if neither is known."""
+    came = describe_body(call.body_kind, call.content_type)
+    wait = call.retry_after_s
+    return f": it was {came}" if came is not None else "" if wait is None else f"; {_wait_text(wait)}"
+
+
+def _wait_text(seconds: int) -> str:
+    return f"it asked to wait {duration(seconds)}"
 
 
 def last_failure_text(receipt: Receipt | None) -> SafeText | None:
@@ -140,7 +153,7 @@ def end_advice_text(
         return line(_check_advice(check, context), None)
     unanswered = _unanswered_check(receipt)
     if unanswered is not None:
-        return line(_completed(UNANSWERED_ADVICE, context, check=customer_check_id(unanswered) or "ID"), None)
+        return line(complete_advice(UNANSWERED_ADVICE, context, check=customer_check_id(unanswered) or "ID"), None)
     calls, pinned = _calls(receipt), PINNED_ADVICE if _is_pinned(receipt) else {}
     if reason in _ADVISED:
         kind = _last_kind(calls, errors) or ""
@@ -148,8 +161,24 @@ def end_advice_text(
         if step is None and reason == "dispatch_internal_error" and calls and calls[-1].failure_kind and not errors:
             step = _WITHOUT_REFUSAL
         if step is not None:
-            return line(_completed(step, context, connection=_connection_id(receipt) or "ID"), None)
-    return line(_completed(pinned.get(reason) or explain_reason(reason).next_step, context), None)
+            step = _fit_to_answer(step, kind, calls, errors)
+            return line(complete_advice(step, context, connection=_connection_id(receipt) or "ID"), None)
+    return line(complete_advice(pinned.get(reason) or explain_reason(reason).next_step, context), None)
+
+
+def _fit_to_answer(step: str, kind: str, calls: Sequence[ProviderCall], errors: Sequence[CallError]) -> str:
+    """Return advice with the wait that the provider asked for, or for what it answered."""
+    last: ProviderCall | CallError | None = calls[-1] if calls else errors[-1] if errors else None
+    if last is not None and last.retry_after_s is not None and kind in WAITS:
+        _, _, others = step.partition(". ")
+        return f"Wait {duration(last.retry_after_s)}, as the provider asked, then submit again. {others}".rstrip()
+    body_kind = last.body_kind if isinstance(last, ProviderCall) and kind == "invalid_response" else None
+    told = BODY_ADVICE.get(body_kind or "")
+    return (
+        step
+        if told is None
+        else f"{told}. Test the connection, `runwatch sources test {{connection}}`, then submit again."
+    )
 
 
 def _is_pinned(receipt: Receipt | None) -> bool:
@@ -170,7 +199,7 @@ def _last_kind(calls: Sequence[ProviderCall], errors: Sequence[CallError]) -> st
 
 def _check_advice(check: RecordedCheck, context: RenderContext) -> str:
     step = CHECK_ADVICE.get(check.failure_class or "") or explain_reason("check_unavailable").next_step
-    told = _completed(step, context, check=check.attempted_verifier_id or "ID")
+    told = complete_advice(step, context, check=check.attempted_verifier_id or "ID")
     return told if "--on-eval" in told else f"{told} Without `--on-eval` a run completes without a verdict too."
 
 
@@ -184,7 +213,7 @@ def _connection_id(receipt: Receipt | None) -> str | None:
     return next((one.connection_id for one in selected if one is not None and one.connection_id), None)
 
 
-def _completed(step: str, context: RenderContext, **ids: str) -> str:
+def complete_advice(step: str, context: RenderContext, **ids: str) -> str:
     """Return advice whose commands call the service that the record is from, with ids quoted for a shell."""
     service = "".join(f" {word}" for word in context.service_words)
     for name, id in ids.items():
@@ -197,7 +226,7 @@ def required_arm_text(arm: RequiredArm, context: RenderContext) -> SafeText:
     name = f"{line(arm.display_name or '')} ({line(arm.arm_id)})".strip()
     if arm.status == "ready":
         return line(f"{name} is ready now: submit again.", None)
-    show = _completed(runwatch_command("arms show", arm.arm_id or ""), context)
+    show = complete_advice(runwatch_command("arms show", arm.arm_id or ""), context)
     return line(f"{name} is {line(arm.status)}: {line(arm.status_reason or show, None)}", None)
 
 
@@ -205,7 +234,8 @@ def provider_error_text(error: CallError) -> SafeText:
     """Quote how a provider refused a call: ``the provider answered 400: "…"``."""
     status = "" if error.http_status is None else f" {error.http_status}"
     said = f': "{line(error.message)}"' if error.message else ""
-    return line(f"the provider answered{status}{said}", None)
+    wait = "" if error.retry_after_s is None else f"; {_wait_text(error.retry_after_s)}"
+    return line(f"the provider answered{status}{said}{wait}", None)
 
 
 def call_lines(part: ReceiptSlice, context: RenderContext) -> SafeText | None:

@@ -16,6 +16,7 @@ from runwatch.service import amounts
 from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.tables.live import (
+    attempt_answers,
     attempt_bounds,
     attempt_statuses,
     attempts,
@@ -24,14 +25,17 @@ from runwatch.service.tables.live import (
     results,
     tasks,
 )
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Row, Transaction, pick
 
 RETENTION: Final = timedelta(days=7)
 """How long a result, and what a provider said on a failed call, can be read. The specification says only that the time
 is bounded.
 """
 
-_ELSEWHERE: Final = frozenset({"worst_usd", "http_status"})
+_ANSWER_FIELDS: Final = "retry_after_s body_kind content_type"
+"""Fields of an attempt in ``attempt_answers``."""
+
+_ELSEWHERE: Final = frozenset({"worst_usd", "http_status", *_ANSWER_FIELDS.split()})
 """Fields of an attempt that have tables of their own."""
 
 _ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(Attempt) if field.name not in _ELSEWHERE)
@@ -64,6 +68,7 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
     policy = loads(run.policy)
     where = {"execution_id": run.execution_id}
     statuses = {one["number"]: one["http_status"] for one in transaction.list_all(attempt_statuses, where)}
+    answers = {one["number"]: pick(one, _ANSWER_FIELDS) for one in transaction.list_all(attempt_answers, where)}
     bounds = {bound["number"]: bound["worst_usd"] for bound in transaction.list_all(attempt_bounds, where)}
     return LiveRun(
         verifier_id=row["verifier_id"],
@@ -73,7 +78,12 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
         options=tuple(RankedArm(**option) for option in row["options"] or ()),
         skill=None if row["skill"] is None else Skill(**row["skill"]),
         attempts=tuple(
-            _attempt_of(attempt, bounds.get(attempt["number"]), statuses.get(attempt["number"]))
+            _attempt_of(
+                attempt,
+                worst_usd=bounds.get(attempt["number"]),
+                http_status=statuses.get(attempt["number"]),
+                **answers.get(attempt["number"], {}),
+            )
             for attempt in transaction.oldest(attempts, where)
         ),
         checks=tuple(FinishedCheck(**check) for check in row["checks"]),
@@ -127,6 +137,9 @@ def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) 
     transaction.change(attempts, where, **_attempt_columns(attempt))
     if attempt.http_status is not None:
         transaction.add(attempt_statuses, **where, http_status=attempt.http_status)
+    answer = {name: getattr(attempt, name) for name in _ANSWER_FIELDS.split()}
+    if any(value is not None for value in answer.values()):
+        transaction.add(attempt_answers, **where, **answer)
 
 
 def abandon(transaction: Transaction, execution_id: str, state: str) -> bool:
@@ -201,6 +214,7 @@ def provider_errors_json(transaction: Transaction, run: RunState) -> list[dict[s
             "arm_id": attempt.arm_id,
             "at": attempt.ended_at,
             "http_status": attempt.http_status,
+            **({} if attempt.retry_after_s is None else {"retry_after_s": attempt.retry_after_s}),
             "message": None if message is None else loads(message["message"]),
             "retention_expires_at": None if message is None else message["retention_expires_at"],
         }
@@ -220,10 +234,10 @@ def result_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _attempt_of(row: Row, worst_usd: str | None, http_status: int | None) -> Attempt:
+def _attempt_of(row: Row, **elsewhere: Any) -> Attempt:
     columns = {name: row[name] for name in _ATTEMPT_FIELDS}
     candidate = None if row["candidate"] is None else loads(row["candidate"])
-    return Attempt(**columns | {"candidate": candidate, "worst_usd": worst_usd, "http_status": http_status})
+    return Attempt(**columns | {"candidate": candidate} | elsewhere)
 
 
 def _attempt_columns(attempt: Attempt) -> dict[str, Any]:

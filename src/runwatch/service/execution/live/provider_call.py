@@ -82,6 +82,9 @@ class CallOutcome:
         failure_kind: The exact failure.
         http_status: Status with which the provider refused the call.
         message: The provider's own words on that.
+        retry_after_s: Seconds that the provider asked to wait.
+        body_kind: What came in place of an answer; see :data:`.types.BODY_KINDS`.
+        content_type: Its media type.
         was_sent: Whether the call may have reached the provider.
         ran_out: Whether the run's time was over before the response came.
         generation: What the provider reported, if it answered.
@@ -95,6 +98,9 @@ class CallOutcome:
     failure_kind: str | None = None
     http_status: int | None = None
     message: str | None = field(default=None, repr=False)
+    retry_after_s: int | None = None
+    body_kind: str | None = None
+    content_type: str | None = None
     was_sent: bool = True
     ran_out: bool = False
     generation: Generation | None = field(default=None, repr=False)
@@ -146,6 +152,9 @@ def _refused(error: ProviderError, order: PreparedCall, *, is_keyless: bool, ran
         _failed(error.kind, was_sent=error.was_sent, ran_out=ran_out),
         http_status=error.http_status,
         message=error.message,
+        retry_after_s=error.retry_after_s,
+        body_kind=error.body_kind,
+        content_type=error.content_type,
     )
     spent = error.spent
     if not error.was_sent:

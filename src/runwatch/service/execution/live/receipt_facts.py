@@ -30,6 +30,9 @@ from runwatch.service.models.arms import artifact_hash
 from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED
 from runwatch.service.transaction import pick
 
+_ANSWERED: Final = ("http_status", "retry_after_s", "body_kind", "content_type")
+"""Members of a failed call that say what the provider answered, where it did."""
+
 IN_FLIGHT_NOTE: Final = "A provider call was in progress. It could not be reversed, and what it used is not known."
 """Note of events and receipts on a run that ended during a call (manual: interface, "What the service does")."""
 
@@ -161,7 +164,7 @@ def _attempt_form(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
         "outcome": attempt.state,
         "reason": attempt.reason,
         "failure_kind": attempt.failure_kind,
-        **({} if attempt.http_status is None else {"http_status": attempt.http_status}),
+        **{name: value for name in _ANSWERED if (value := getattr(attempt, name)) is not None},
         "started_at": attempt.started_at,
         "ended_at": attempt.ended_at,
         "usage": "known" if attempt.is_usage_known else "unknown",

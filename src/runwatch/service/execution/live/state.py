@@ -79,6 +79,9 @@ class Attempt:
         reason: Reason of the run if it ends with this failure (manual: interface, "Reasons").
         failure_kind: One of :data:`runwatch.service.models.providers.KINDS`.
         http_status: Status with which the provider refused the call.
+        retry_after_s: Seconds that the provider asked to wait.
+        body_kind: What came in place of an answer; see :data:`.types.BODY_KINDS`.
+        content_type: Its media type.
         was_sent: Whether the call may have reached the provider.
         input_tokens: Tokens read; ``None`` when unknown.
         output_tokens: Tokens written; ``None`` when unknown.
@@ -108,6 +111,9 @@ class Attempt:
     candidate: str | None = None
     worst_usd: str | None = None
     http_status: int | None = None
+    retry_after_s: int | None = None
+    body_kind: str | None = None
+    content_type: str | None = None
 
     @property
     def is_cost_known(self) -> bool:

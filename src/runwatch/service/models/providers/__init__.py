@@ -53,7 +53,7 @@ class Providers:
     """
 
     def __init__(self, outbound: OutboundClient, clock: Clock, reach_of: Callable[[str], AddressPolicy]) -> None:
-        self._wire: Final = ProviderHttpClient(outbound, reach_of)
+        self._wire: Final = ProviderHttpClient(outbound, clock, reach_of)
         self._fixture: Final = SampleProvider(clock)
 
     async def find_models(self, address: ProviderAddress, named: Sequence[str] = ()) -> ServedModels:

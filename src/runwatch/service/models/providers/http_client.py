@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 from runwatch import __version__
+from runwatch.base.clock import Clock
 from runwatch.base.json import encode_body, loads
+from runwatch.base.network.retry_after import parse_retry_after
 from runwatch.service.address_policy import AddressPolicy
+from runwatch.service.models.providers.answer_body import clean_media_type, find_body_kind
 from runwatch.service.models.providers.error_kinds import (
     build_error,
     kind_from_code,
@@ -122,8 +125,9 @@ class ProviderHttpClient:
         reach_of: Addresses allowed for the model servers of an organization, by its id.
     """
 
-    def __init__(self, outbound: OutboundClient, reach_of: Callable[[str], AddressPolicy]) -> None:
+    def __init__(self, outbound: OutboundClient, clock: Clock, reach_of: Callable[[str], AddressPolicy]) -> None:
         self._outbound: Final = outbound
+        self._clock: Final = clock
         self._reach_of: Final = reach_of
 
     async def models(self, protocol: WireFormat, address: ProviderAddress) -> ServedModels:
@@ -197,7 +201,7 @@ class ProviderHttpClient:
     async def generate(self, protocol: WireFormat, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`."""
         message = find_message(prompt.objective, prompt.inputs)
-        answer = await self._send(
+        response = await self._send(
             protocol,
             address,
             "POST",
@@ -205,6 +209,15 @@ class ProviderHttpClient:
             timeout_s=prompt.timeout_s,
             body=encode_body(protocol.body(prompt.model, message, prompt.max_output_tokens)),
         )
+        with _described(response, address):
+            return self._read(protocol, address, _decoded(response), message)
+
+    def _read(self, protocol: WireFormat, address: ProviderAddress, answer: Any, message: str) -> Generation:
+        """Return the output of a decoded response.
+
+        Raises:
+            ProviderError: it has none.
+        """
         if not isinstance(answer, Mapping):
             raise unusable()
         if error := protocol.error(answer):
@@ -224,8 +237,10 @@ class ProviderHttpClient:
         left_out: list[str] = []
         query = protocol.list_query
         for _ in range(LIST_PAGES):
-            answer = await self._send(protocol, address, "GET", f"models{query}", timeout_s=LIST_TIMEOUT_S)
-            models, others = served_models(answer, address.publisher)
+            response = await self._send(protocol, address, "GET", f"models{query}", timeout_s=LIST_TIMEOUT_S)
+            with _described(response, address):
+                answer = _decoded(response)
+                models, others = served_models(answer, address.publisher)
             for model in models:
                 found.setdefault(model.upstream_ref, model)
             left_out += others
@@ -245,7 +260,12 @@ class ProviderHttpClient:
         *,
         timeout_s: float,
         body: bytes | None = None,
-    ) -> Any:
+    ) -> OutboundResponse:
+        """Send a request and return a response with a success status.
+
+        Raises:
+            ProviderError: there is none.
+        """
         headers = {"Accept": "application/json", "User-Agent": f"runwatch/{__version__}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -263,15 +283,17 @@ class ProviderHttpClient:
         except OutboundError as error:
             kind = kind_from_outbound(error)
             raise ProviderError(kind, was_sent=error.was_sent, is_deadline=kind == "timeout") from None
+        if 200 <= answer.status < 300:
+            return answer
         decoded = _decoded(answer)
-        if not 200 <= answer.status < 300:
-            kind = kind_from_status(answer.status, decoded)
-            spent = protocol.spent(decoded) if isinstance(decoded, Mapping) else None
-            said = provider_message(decoded, answer.content, _key_of(address))
-            raise ProviderError(kind, was_sent=True, http_status=answer.status, spent=spent, message=said)
-        if decoded is None:
-            raise unusable()
-        return decoded
+        raise ProviderError(
+            kind_from_status(answer.status, decoded),
+            was_sent=True,
+            http_status=answer.status,
+            spent=protocol.spent(decoded) if isinstance(decoded, Mapping) else None,
+            message=provider_message(decoded, answer.content, _key_of(address)),
+            retry_after_s=parse_retry_after(answer.retry_after, self._clock.now()),
+        )
 
 
 async def _found_below(address: ProviderAddress, ask: Callable[[ProviderAddress], Awaitable[_T]]) -> tuple[str, _T]:
@@ -327,6 +349,18 @@ def _key_of(address: ProviderAddress) -> str | None:
     if not key or not key.isascii() or not key.isprintable():
         raise ProviderError("authentication", was_sent=False)
     return key
+
+
+@contextlib.contextmanager
+def _described(response: OutboundResponse, address: ProviderAddress) -> Iterator[None]:
+    """Add what came to the failure of a response that does not have its protocol's shape."""
+    try:
+        yield
+    except ProviderError as failure:
+        if failure.kind == "invalid_response":
+            failure.content_type = clean_media_type(response.content_type, _key_of(address))
+            failure.body_kind = find_body_kind(response.content, failure.content_type)
+        raise
 
 
 def _decoded(answer: OutboundResponse) -> Any:

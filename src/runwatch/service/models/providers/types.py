@@ -37,6 +37,9 @@ behind it took too long, ``dns`` and ``tls`` for a name that does not resolve an
 ended in the middle of a response.
 """
 
+BODY_KINDS: Final = ("empty", "html", "stream", "null", "broken_json", "other_json", "other")
+"""Kinds of what came in place of an answer, of calls that failed with ``invalid_response``."""
+
 DEFAULT_DATA_CLASSES: Final = ("public",)
 """Data classes of a model without any statement about them."""
 
@@ -52,6 +55,9 @@ class ProviderError(RunwatchError):
         spent: Usage reported by a response without usable output.
         suggestions: Listed model names similar to the requested one.
         models: The models whose calls failed in this way, when a test called several.
+        retry_after_s: Seconds that the provider asked to wait.
+        body_kind: One of :data:`BODY_KINDS`.
+        content_type: Media type of the response, if it is a valid one.
         message: The provider's own words, from :func:`.error_kinds.provider_message`. They can repeat the prompt of a
             run, and are kept as its result is (manual: decisions, "Truth").
     """
@@ -67,6 +73,9 @@ class ProviderError(RunwatchError):
         suggestions: tuple[str, ...] = (),
         message: str | None = None,
         models: tuple[str, ...] = (),
+        retry_after_s: int | None = None,
+        body_kind: str | None = None,
+        content_type: str | None = None,
     ) -> None:
         super().__init__("A model provider gave no usable answer", detail=kind)
         self.kind = kind
@@ -77,6 +86,9 @@ class ProviderError(RunwatchError):
         self.suggestions = suggestions
         self.message = message
         self.models = models
+        self.retry_after_s = retry_after_s
+        self.body_kind = body_kind
+        self.content_type = content_type
 
 
 @dataclass(frozen=True, slots=True)
