@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from runwatch.base.json import loads
-from runwatch.service.models.providers.key_forms import remove_key
+from runwatch.base.secrets.key_forms import remove_key
 
 _MEDIA_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,40}/[a-z0-9][a-z0-9!#$&^_.+-]{0,60}")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from runwatch.base.secrets.key_forms import remove_key
 from runwatch.base.secrets.secret_patterns import REMOVED, find_secret
 from runwatch.base.text import clean_line, truncate
 from runwatch.records.failed_calls import kind_from_http_status
-from runwatch.service.models.providers.key_forms import remove_key
 from runwatch.service.outbound import OutboundError
 
 MESSAGE_CHARACTERS: Final = 200
