@@ -235,7 +235,7 @@ def serve(call: Invocation) -> int:
     from pathlib import Path
 
     options = call.options
-    database = _find_database(call)
+    database = _find_database(call, call.options.database)
     usual = call.paths.local_service_dir if database is None else call.paths.team_service_dir
     data_dir = Path(options.data_dir).expanduser() if options.data_dir else usual
     if options.stop:
@@ -280,8 +280,49 @@ def serve(call: Invocation) -> int:
     )
 
 
-def _find_database(call: Invocation) -> Secret | None:
+def copy_data(call: Invocation) -> int:
+    """Run ``admin copy``: copy an embedded service's data into a PostgreSQL database.
+
+    Raises:
+        RunwatchError: Nothing was copied; see :func:`runwatch.service.data_copy.copy_data`.
+    """
+    from functools import partial
+    from pathlib import Path
+
+    from runwatch.service import process as service
+    from runwatch.settings.master_key import find_master_keys
+
+    options = call.options
+    source_dir = Path(getattr(options, "from") or call.paths.local_service_dir).expanduser()
+    target = service.ServeOptions(
+        data_dir=Path(options.data_dir or call.paths.team_service_dir).expanduser(),
+        master_keys=partial(find_master_keys, call.paths.settings_file),
+        json=False,
+        database=_find_database(call, options.to),
+    )
+    copied = service.copy_data(source_dir, target)
+    if options.json:
+        tables = [{"table": one.name, "rows": one.rows, "digest": one.digest} for one in copied.tables]
+        counts = {"secrets": copied.secrets, "unfinished_runs": copied.unfinished}
+        call.output.json({"tables": tables, **counts}, indent=None)
+        return 0
+    for one in copied.tables:
+        if one.rows:
+            call.output.line(f"{one.rows:>10,}  {one.digest[:16]}  {one.name}")
+    rows = sum(one.rows for one in copied.tables)
+    call.output.note(f"{rows:,} rows and {copied.secrets:,} secrets were copied; both databases have the same rows")
+    if copied.unfinished:
+        call.output.warn(
+            f"Start only one of the two services: runs that are not final ({copied.unfinished:,}) would run twice"
+        )
+    return 0
+
+
+def _find_database(call: Invocation, given: str | None) -> Secret | None:
     """Return the address of the PostgreSQL database for the service, or ``None`` for its own file.
+
+    Args:
+        given: The address from the command line, if there is one.
 
     Raises:
         UsageError: The option has a password; every user of the machine can read arguments.
@@ -290,11 +331,11 @@ def _find_database(call: Invocation) -> Secret | None:
 
     from runwatch.base.secrets.secret import Secret
 
-    if not call.options.database:
+    if not given:
         address = call.environment.get("RUNWATCH_DATABASE", "").strip()
         return Secret(address) if address else None
     try:
-        parts = urlsplit(call.options.database)
+        parts = urlsplit(given)
         has_password = bool(parts.password or {"password", "sslpassword"} & parse_qs(parts.query).keys())
     except ValueError:
         # What cannot be read may be a password.
@@ -304,7 +345,7 @@ def _find_database(call: Invocation) -> Secret | None:
             "A password does not belong in an argument, which every user of this machine can read",
             hint="Set RUNWATCH_DATABASE to the whole address, or PGPASSWORD, or use PostgreSQL's password file.",
         )
-    return Secret(call.options.database)
+    return Secret(given)
 
 
 def _rotate_master_key(call: Invocation, options: ServeOptions) -> int:

@@ -209,9 +209,9 @@ def test_a_password_is_in_no_message_and_no_log(tmp_path: Path, address: str, er
 
 @pytest.mark.parametrize("address", ["postgresql://u:secret@h/d", "postgresql://h/d?password=secret", "postgresql://["])
 def test_a_password_in_an_argument_is_refused(address: str) -> None:
-    call: Any = SimpleNamespace(options=SimpleNamespace(database=address), environment={})
+    call: Any = SimpleNamespace(environment={})
     with pytest.raises(UsageError, match="does not belong in an argument"):
-        cli._find_database(call)
+        cli._find_database(call, address)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +225,8 @@ def test_a_password_in_an_argument_is_refused(address: str) -> None:
 def test_the_address_comes_from_the_option_or_the_environment(
     option: str | None, variable: str, found: str | None
 ) -> None:
-    call: Any = SimpleNamespace(options=SimpleNamespace(database=option), environment={"RUNWATCH_DATABASE": variable})
-    address = cli._find_database(call)
+    call: Any = SimpleNamespace(environment={"RUNWATCH_DATABASE": variable})
+    address = cli._find_database(call, option)
     assert (address and address.reveal()) == found
 
 

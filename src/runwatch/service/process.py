@@ -22,9 +22,12 @@ from runwatch.base.text import clean_block
 from runwatch.service.options import SAMPLE_RUNS, ServeOptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runwatch.service.data_copy import DataCopy
     from runwatch.service.server import RunningServer
 
-__all__ = ["SAMPLE_RUNS", "ServeOptions", "reseal_secrets", "serve"]
+__all__ = ["SAMPLE_RUNS", "ServeOptions", "copy_data", "reseal_secrets", "serve"]
 
 REFUSED: Final = 2
 """Exit code of a service that could not be started."""
@@ -68,6 +71,18 @@ def reseal_secrets(options: ServeOptions) -> int:
     from runwatch.service import server
 
     return asyncio.run(server.reseal_data_dir(replace(options, data_dir=options.data_dir.absolute()), SystemClock()))
+
+
+def copy_data(source_dir: Path, options: ServeOptions) -> DataCopy:
+    """Copy an embedded service's data into the PostgreSQL database of these options.
+
+    Raises:
+        RunwatchError: see :func:`runwatch.service.data_copy.copy_data`.
+    """
+    from runwatch.service import data_copy
+
+    options = replace(options, data_dir=options.data_dir.absolute())
+    return asyncio.run(data_copy.copy_data(source_dir.absolute(), options, SystemClock()))
 
 
 async def _serve(options: ServeOptions, clock: Clock) -> int:

@@ -19,12 +19,11 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from runwatch.base.clock import Clock
-from runwatch.base.errors import DataError, LocalServiceError, RunwatchError, UsageError
-from runwatch.base.files import FileLock, UnsafePlaceError, check_data_dir, private_directory
+from runwatch.base.errors import LocalServiceError, RunwatchError, UsageError
+from runwatch.base.files import UnsafePlaceError
 from runwatch.base.log import MaxLevelFilter, keep_secret, start_log
 from runwatch.base.network.service_file import (
     ServiceFile,
-    lock_path,
     open_owner_key,
     read_service_file,
     write_service_file,
@@ -34,6 +33,7 @@ from runwatch.base.network.service_target import is_loopback_address, may_be_loo
 from runwatch.base.secrets.sealing import MasterKeys, UnsealError
 from runwatch.service.access.authentication import new_key
 from runwatch.service.access.vault import Vault
+from runwatch.service.backends.data_directory import take_data_dir, unusable
 from runwatch.service.http.app import ServiceApp
 from runwatch.service.http.connections import Bounds, Connections, raise_descriptor_limit
 from runwatch.service.http.context import RequestContext
@@ -55,8 +55,6 @@ _BELOW: Final = ("uvicorn", "asyncio")
 _NEW_KEY: Final = "the key of the owner: a new one takes its place, and the one before is revoked"
 _LAST_PORT: Final = 65_535
 _BACKLOG: Final = 1024
-_LOCK_TRIES: Final = 20
-_LOCK_PAUSE_S: Final = 0.025
 
 _log: Final = logging.getLogger("runwatch.service")
 
@@ -136,7 +134,7 @@ async def run_server(
     if not 0 <= options.port <= _LAST_PORT:
         raise UsageError("There is no port of that number", detail=str(options.port), hint=f"Use 1 to {_LAST_PORT}.")
     async with contextlib.AsyncExitStack() as stack:
-        lock = await _take(options.data_dir, clock)
+        lock = await take_data_dir(options.data_dir, clock)
         stack.callback(lock.release)
         # A command that prints the keys may be slow; the lock is already held, so it runs only once.
         keys = await asyncio.to_thread(options.master_keys)
@@ -188,7 +186,7 @@ async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
         LocalServiceError: a service holds the data directory.
         DataError: the data directory is unusable.
     """
-    lock = await _take(options.data_dir, clock)
+    lock = await take_data_dir(options.data_dir, clock)
     try:
         keys = await asyncio.to_thread(options.master_keys)
         closed = await Vault(options.data_dir, keys).take_over()
@@ -265,40 +263,7 @@ def _write_down(file: ServiceFile, keys: MasterKeys) -> None:
     try:
         write_service_file(file, keys)
     except OSError as error:
-        raise _unusable(file.data_dir, error) from error
-
-
-def _unusable(data_dir: Path, error: OSError) -> DataError:
-    return DataError(
-        "The service's data directory is not usable",
-        detail=f"{data_dir}: {error.strerror}",
-        hint="Make it writable, see that its disk has space left, or name another one with --data-dir.",
-    )
-
-
-async def _take(data_dir: Path, clock: Clock) -> FileLock:
-    """Lock the data directory.
-
-    A check for a running service also takes the lock briefly, so a single failure proves nothing.
-    """
-    lock = lock_path(data_dir)
-    try:
-        check_data_dir(data_dir)
-        private_directory(data_dir)
-        for _ in range(_LOCK_TRIES):
-            if lock.acquire(wait=False):
-                return lock
-            await clock.sleep(_LOCK_PAUSE_S)
-    except OSError as error:
-        raise _unusable(data_dir, error) from error
-    other = None
-    with contextlib.suppress(UnsafePlaceError):
-        other = read_service_file(data_dir)
-    raise LocalServiceError(
-        "A service already runs on this data directory",
-        detail=f"It listens on {other.base_url} (process {other.pid})." if other else f"{data_dir} is held.",
-        hint="Use that one, end it with --stop, or name another data directory with --data-dir.",
-    )
+        raise unusable(file.data_dir, error) from error
 
 
 def _listen(options: ServeOptions, before: ServiceFile | None) -> socket.socket:

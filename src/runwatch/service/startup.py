@@ -65,7 +65,7 @@ async def open_service_context(
     """
     timers = timers or asyncio.get_running_loop()
     sources = await asyncio.to_thread(configured_sources, options.provider_config, sample=options.sample)
-    place = _find_place(options)
+    place = find_backend(options)
     is_new = options.sample and options.sample_runs is not None and await asyncio.to_thread(place.is_new)
     if is_new and options.sample_runs is not None:
         from runwatch.service.sample import history
@@ -121,7 +121,7 @@ async def open_service_context(
     return context, key
 
 
-def _find_place(options: ServeOptions) -> Backend:
+def find_backend(options: ServeOptions) -> Backend:
     """Return the database of these options, not yet open.
 
     Raises:

@@ -25,7 +25,7 @@ from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.spec.resource import ResourceSpec
 
 DESIGN_VERBS = """
-demo | serve | web | account | doctor | schema | completion | help
+demo | serve | admin copy | web | account | doctor | schema | completion | help
 runs submit | runs list | runs show | runs events | runs watch | runs cancel | runs result | runs add
 receipts list | receipts show | receipts compare | receipts export
 models list | models show | models save | models deployments | models definitions

@@ -18,6 +18,8 @@ from runwatch.base.files import FileLock, read_private, write_atomic
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 
+SERVICE_FILE: Final = "service.json"
+
 SAMPLE_KEYS: Final = "sample-keys.json"
 """File in the data directory with the keys of the sample organizations, for trying out roles and organizations."""
 
@@ -75,7 +77,7 @@ def read_service_file(data_dir: Path) -> ServiceFile | None:
         UnsafePlaceError: It is not a regular file of this user alone.
     """
     try:
-        return parse_service_line(read_private(data_dir / "service.json", max_bytes=_MAX_BYTES), data_dir)
+        return parse_service_line(read_private(data_dir / SERVICE_FILE, max_bytes=_MAX_BYTES), data_dir)
     except (OSError, ValueError):
         return None
 
@@ -87,7 +89,7 @@ def read_process_id(data_dir: Path) -> int | None:
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
-        with os.fdopen(os.open(data_dir / "service.json", flags), "rb") as file:
+        with os.fdopen(os.open(data_dir / SERVICE_FILE, flags), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
                 return None
@@ -118,7 +120,7 @@ def write_service_file(content: ServiceFile, keys: MasterKeys) -> None:
     line = json.loads(service_line(content))
     sealed = keys.seal(line.pop("api_key").encode("utf-8", "surrogatepass"), _HANDLE)
     line["sealed_key"] = base64.b64encode(sealed).decode("ascii")
-    write_atomic(content.data_dir / "service.json", json.dumps(line).encode(), follows_links=False)
+    write_atomic(content.data_dir / SERVICE_FILE, json.dumps(line).encode(), follows_links=False)
 
 
 def parse_service_line(line: bytes, data_dir: Path) -> ServiceFile:

@@ -88,6 +88,21 @@ _DECLARED = (
         ),
     ),
     CommandSpec(
+        ("admin", "copy"),
+        "copy the data of an embedded service into an empty PostgreSQL database",
+        "cli:copy_data",
+        flags=(
+            OptionSpec("--from", "the embedded service's data directory (default: the local service's)", "DIR", "text"),
+            OptionSpec("--to", "the database, at an address without password (RUNWATCH_DATABASE)", "URL", "text"),
+            OptionSpec("--data-dir", "the data directory that goes with the database", "DIR", "text"),
+            OptionSpec("--json", "print one JSON object with rows and digest of each table"),
+        ),
+        notes=(
+            "Both services must be stopped. The source stays as it is. Every row is read back and compared before the"
+            " copy is committed: the database then has all rows, or none."
+        ),
+    ),
+    CommandSpec(
         ("web",),
         "the console in a browser, for users without a terminal",
         "cli:web",
@@ -329,6 +344,7 @@ _DECLARED = (
 """Commands that are not derived from a specification."""
 
 _GROUPS = {
+    "admin": "moving the data of a service",
     "compliance": "receipts, usage and decisions for audits",
     "config": "the settings file and the API keys of its profiles",
     "config key": "the API keys of profiles",

@@ -71,6 +71,7 @@ _PLAIN_COLUMNS: Final = """
     WHERE table_schema = pg_catalog.current_schema() AND table_name <> 'runwatch_database'
         AND (data_type = 'text' AND collation_name IS DISTINCT FROM 'C' OR data_type = 'integer')
 """
+_CONTINUE: Final = "SELECT pg_catalog.setval(pg_catalog.pg_get_serial_sequence(%s, 'sequence'), %s)"
 _OUTCOME: Final = "SELECT pg_catalog.pg_xact_status(%s::text::xid8)"
 _DURABLE: Final = (
     "SELECT pg_catalog.set_config('synchronous_commit', 'on', false)"
@@ -217,6 +218,11 @@ class PostgresDatabase(Backend):
             except (StatementError, psycopg.Error, DataError):
                 time.sleep(_PAUSE_S)
         return False
+
+    def continue_sequences(self, connection: Connection, last: Mapping[str, int]) -> None:
+        """Have each table go on after its last sequence number."""
+        for name, number in last.items():
+            connection.exec_driver_sql(_CONTINUE, (name, number))
 
     def when_taken(self, told: Callable[[DataError], object]) -> None:
         self._told.append(told)

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from runwatch.base.errors import DataError
 from runwatch.base.files import PRIVATE_FILE, private_directory
 from runwatch.service.backends.backend import Backend
-from runwatch.service.disk_errors import translate_disk_errors
 from runwatch.service.migrations.backup import remove_backup
+from runwatch.service.migrations.disk_errors import translate_disk_errors
 from runwatch.service.tables import metadata
 
 # Deleted data is overwritten: prompts and outputs must be gone after their retention.
@@ -62,6 +62,10 @@ class SqliteFile(Backend):
 
     def translate_errors(self) -> AbstractContextManager[None]:
         return translate_disk_errors(self.path)
+
+    def last_sequences(self, connection: Connection) -> dict[str, int]:
+        """Return the last sequence number that each table has given, also to rows that are gone."""
+        return dict(connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence").all())
 
 
 def _engine(path: Path, mode: str, begin: str, size: int) -> Engine:

@@ -21,8 +21,8 @@ from sqlalchemy.exc import DBAPIError
 
 from runwatch.base.errors import DataError
 from runwatch.base.sqlite_errors import UNWRITABLE, find_error_code
-from runwatch.service.disk_errors import translate_disk_errors
 from runwatch.service.migrations.backup import backup_of, make_backup
+from runwatch.service.migrations.disk_errors import translate_disk_errors
 
 REVISIONS: Final = Path(__file__).parent / "revisions"
 

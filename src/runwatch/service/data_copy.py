@@ -1,0 +1,162 @@
+"""``runwatch admin copy``: the data of an embedded service into a PostgreSQL database (manual: team-service, "Moving").
+
+All rows are written in one transaction and read back before its commit: the database has them all, or none. What the
+data directory holds besides is copied before that, so an interrupted copy is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from sqlalchemy import Connection, Table, func, select
+
+from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError, UsageError
+from runwatch.base.files import write_atomic
+from runwatch.base.network.service_file import SAMPLE_KEYS, SERVICE_FILE
+from runwatch.records.states import FINAL_STATES
+from runwatch.service.access.vault import copy_secrets
+from runwatch.service.backends.data_directory import take_data_dir, unusable
+from runwatch.service.backends.sqlite import SqliteFile
+from runwatch.service.options import ServeOptions
+from runwatch.service.startup import DATABASE_FILE, find_backend
+from runwatch.service.tables import SCHEMA_VERSION, metadata, runs
+
+if TYPE_CHECKING:
+    from runwatch.service.backends.postgresql import PostgresDatabase
+
+_STEP: Final = 500
+"""Rows read and written at once."""
+
+_FILES: Final = (SERVICE_FILE, SAMPLE_KEYS)
+"""Files of the data directory that go with the rows: address and key of the owner, keys of the sample organizations."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedTable:
+    """One table, equal on both sides.
+
+    Attributes:
+        rows: Number of its rows.
+        digest: Sum of the SHA-256 of every row, modulo 2**256, in hexadecimal; it does not depend on their order.
+    """
+
+    name: str
+    rows: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataCopy:
+    """What was copied.
+
+    Attributes:
+        tables: Every table, parents first.
+        secrets: Number of sealed secrets.
+        unfinished: Number of runs that are not final; whichever service starts first goes on with them.
+    """
+
+    tables: tuple[CopiedTable, ...]
+    secrets: int
+    unfinished: int
+
+
+async def copy_data(source_dir: Path, options: ServeOptions, clock: Clock) -> DataCopy:
+    """Copy an embedded service's data into an empty database and its data directory; the source stays as it is.
+
+    A source of an older version is migrated first, as a start of the service does.
+
+    Args:
+        options: The database and its data directory, as for a start of the service on them.
+
+    Raises:
+        UsageError: the database is not named, or the package for PostgreSQL is not installed.
+        LocalServiceError: a service holds one of the data directories or the database.
+        DataError: there is nothing to copy, the database is not empty, one of the places is unusable, or a table is
+            not the same on both sides.
+    """
+    if options.database is None:
+        raise UsageError(
+            "No database to copy to", hint="Name it with --to postgresql://USER@HOST/DATABASE or RUNWATCH_DATABASE."
+        )
+    source, target = SqliteFile(source_dir / DATABASE_FILE), cast("PostgresDatabase", find_backend(options))
+    if source.is_new():
+        raise DataError(
+            "There is no data of an embedded service to copy",
+            detail=f"{source.path} does not exist.",
+            hint="Name the service's data directory with --from.",
+        )
+    with ExitStack() as stack:
+        for data_dir in (source_dir, options.data_dir):
+            stack.callback((await take_data_dir(data_dir, clock)).release)
+        if not target.is_new():
+            raise DataError(
+                "The database is not empty",
+                detail="It has an organization already, and rows of two services cannot be put together.",
+                hint="Name an empty database with --to.",
+            )
+        secrets = copy_secrets(source_dir, options.data_dir)
+        stack.callback(source.close)
+        stack.callback(target.close)
+        source.open_writer(SCHEMA_VERSION)
+        target.open_writer(SCHEMA_VERSION)
+        with source.translate_errors(), target.translate_errors():
+            tables, unfinished = _copy_rows(source, target)
+        for name in _FILES:
+            _copy_file(source_dir / name, options.data_dir / name)
+    return DataCopy(tables, secrets, unfinished)
+
+
+def _copy_rows(source: SqliteFile, target: PostgresDatabase) -> tuple[tuple[CopiedTable, ...], int]:
+    with source.writer.begin() as old, target.writer.begin() as new:
+        copied = tuple(_copy_table(table, old, new) for table in metadata.sorted_tables)
+        for table, one in zip(metadata.sorted_tables, copied, strict=True):
+            found = _sum_rows(table, new)
+            if found != one:
+                raise DataError(
+                    "A table is not the same on both sides, and nothing was copied",
+                    detail=f"{one.name}: {one.rows} rows with {one.digest}, and {found.rows} with {found.digest}.",
+                    hint="Please report this: it is a defect of runwatch.",
+                )
+        target.continue_sequences(new, source.last_sequences(old))
+        unfinished = old.execute(select(func.count()).where(runs.c.status.not_in(FINAL_STATES))).scalar_one()
+    return copied, unfinished
+
+
+def _copy_table(table: Table, old: Connection, new: Connection) -> CopiedTable:
+    def write(rows: list[dict[str, Any]]) -> None:
+        new.execute(table.insert(), rows)
+
+    return _sum_rows(table, old, write)
+
+
+def _sum_rows(
+    table: Table, connection: Connection, each: Callable[[list[dict[str, Any]]], object] = lambda _: None
+) -> CopiedTable:
+    """Return the number and the digest of a table's rows, and pass them on in steps."""
+    count, total = 0, 0
+    with connection.execute(select(table), execution_options={"yield_per": _STEP}) as found:
+        for part in found.mappings().partitions():
+            rows = [dict(row) for row in part]
+            each(rows)
+            count += len(rows)
+            total += sum(_digest(row.values()) for row in rows)
+    return CopiedTable(table.name, count, f"{total % 2**256:064x}")
+
+
+def _digest(values: Iterable[object]) -> int:
+    # Values of JSON, numbers, texts and bytes have one representation each.
+    return int.from_bytes(sha256(repr(list(values)).encode("utf-8", "surrogatepass")).digest())
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    try:
+        if source.exists():
+            write_atomic(target, source.read_bytes(), follows_links=False)
+    except OSError as error:
+        raise unusable(target.parent, error) from error
