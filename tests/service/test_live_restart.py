@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.runs import load
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.tables.live import attempts
@@ -42,7 +42,7 @@ Scripted = tuple[FakeProviders, FakeJudge]
 async def stepped(serving: Serving, scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LiveWork]:
     """A service whose engine drives nothing, so that a test takes the steps of runs itself."""
     with monkeypatch.context() as patch:
-        patch.setattr(Engine, "drive", lambda *_: None)
+        patch.setattr(EmbeddedEngine, "drive", lambda *_: None)
         async with serving() as service:
             yield LiveWork(service, *scripted)
 

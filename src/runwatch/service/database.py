@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from sqlalchemy import Connection, Table
 from sqlalchemy.exc import DBAPIError
@@ -35,6 +35,14 @@ READERS: Final = 4
 
 BATCH: Final = 256
 """Most writes in one commit, so that the first one does not wait forever."""
+
+
+class Database(Protocol):
+    """What those who read and write need of a database; see :class:`ServiceDatabase`."""
+
+    async def read(self, function: Callable[[Transaction], T]) -> T: ...
+
+    async def write(self, function: Callable[[Transaction], T]) -> T: ...
 
 
 class _Job(Generic[T]):

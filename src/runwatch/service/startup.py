@@ -20,7 +20,7 @@ from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.checks import bindings
 from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.cursors import Cursors
@@ -84,7 +84,7 @@ async def open_service_context(
             database=database,
             keys=await database.read(partial(ActiveKeys.load, clock=clock)),
             key_uses=KeyUses(database, clock, timers),
-            engine=Engine(
+            engine=EmbeddedEngine(
                 database,
                 clock,
                 LiveRuns(database, clock, vault, providers, judge),

@@ -1,132 +1,47 @@
-"""Drive runs: wait out each step, have it written, and end a run whose time is over.
+"""Who drives which run: what the rest of the service needs of an engine.
 
 The database decides: a step is written only while the run is not final, so a cancelled run stays cancelled whatever the
-engine was about to do. One task drives one run. After a restart, runs continue from their recorded state.
+engine was about to do. After a restart, runs continue from their recorded state.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections import defaultdict
-from datetime import datetime
-from functools import partial
-from typing import Final
+from abc import ABC, abstractmethod
 
-from runwatch.base.clock import Clock, wait_first
-from runwatch.service.database import ServiceDatabase
-from runwatch.service.execution import runs
-from runwatch.service.execution.live import live_rows
-from runwatch.service.execution.live_runs import RETRY_S, LiveRuns
-from runwatch.service.execution.state_machine import RunState, next_step
-from runwatch.service.tables import runs as runs_table
-from runwatch.service.transaction import Transaction
-
-_log = logging.getLogger("runwatch.service.execution.engine")
+from runwatch.service.execution.live_runs import LiveRuns
+from runwatch.service.execution.state_machine import RunState
 
 
-class Engine:
-    """Driver of all unfinished runs of one service.
+class Engine(ABC):
+    """Driver of unfinished runs.
 
-    Args:
-        pace: Factor on the wait before every step of a test run.
+    Attributes:
+        live_runs: Takes the steps of live runs.
     """
 
-    def __init__(self, database: ServiceDatabase, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
-        self._database = database
-        self._clock = clock
-        self._pace = pace
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._waiting: defaultdict[str, dict[tuple[datetime, str], asyncio.Event]] = defaultdict(dict)
-        self.live_runs: Final = live
+    live_runs: LiveRuns
 
     @property
+    @abstractmethod
     def unfinished(self) -> int:
-        return len(self._tasks)
+        """Return the number of runs that this process drives now."""
 
+    @abstractmethod
     async def resume(self) -> None:
-        """Drive every run that is not final from its recorded state, and remove expired results."""
-        await self._database.write(live_rows.sweep)
-        for run in await self._database.read(_unfinished_runs):
-            self.drive(run)
+        """Start to drive every run that is not final from its recorded state, and remove expired results."""
 
+    @abstractmethod
     def drive(self, run: RunState) -> None:
-        """Drive a run to its end in the background; do nothing if it is already driven."""
-        if run.is_final or run.execution_id in self._tasks:
-            return
-        task = asyncio.get_running_loop().create_task(self._drive(run), name=f"run {run.execution_id}")
-        self._tasks[run.execution_id] = task
-        task.add_done_callback(lambda _: self._forget(run))
+        """Have an accepted run driven to its end; do nothing if it is already driven."""
 
+    @abstractmethod
     def let_go(self, execution_id: str) -> None:
         """Stop driving a run that has ended, and drop its call in progress."""
-        task = self._tasks.get(execution_id)
-        if task is not None:
-            task.cancel()
 
+    @abstractmethod
     async def settled(self) -> None:
-        while self._tasks:
-            await asyncio.wait(self._tasks.values())
+        """Wait until this process drives no run."""
 
+    @abstractmethod
     async def stop(self) -> None:
         """Stop driving all runs. They keep their recorded state, and the next start resumes them."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _forget(self, run: RunState) -> None:
-        del self._tasks[run.execution_id]
-        self._wake(run.tenant_id)
-
-    def _wake(self, tenant_id: str) -> None:
-        """Let the organization's oldest waiting run check whether its turn has come."""
-        waiting = self._waiting[tenant_id]
-        if waiting:
-            waiting.pop(min(waiting)).set()
-
-    async def _drive(self, run: RunState) -> None:
-        failures = 0
-        while not run.is_final:
-            try:
-                run = await self._move(run)
-                failures = 0
-            except Exception:
-                _log.exception("run %s cannot take its next step", run.execution_id)
-                await self._clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
-                failures += 1
-
-    async def _move(self, run: RunState) -> RunState:
-        if run.status != "queued":
-            return await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
-        # Register before the step, so that a wake-up during the step is not missed.
-        turn, place = asyncio.Event(), (run.created_at, run.execution_id)
-        self._waiting[run.tenant_id][place] = turn
-        try:
-            moved = await (self.live_runs.move(run) if run.mode == "live" else self._step(run))
-            if moved.status == "queued":
-                await wait_first(turn.wait(), self._clock.sleep(moved.time_left(self._clock.now())))
-                turn.clear()
-            return moved
-        finally:
-            self._waiting[run.tenant_id].pop(place, None)
-            if turn.is_set():
-                # This run continued without waiting, so pass the wake-up on.
-                self._wake(run.tenant_id)
-
-    async def _step(self, run: RunState) -> RunState:
-        step = next_step(run)
-        assert step is not None
-        wait = step.wait_s * self._pace
-        left = run.time_left(self._clock.now())
-        if left <= wait:
-            await self._clock.sleep(max(0.0, left))
-            return await self._database.write(
-                partial(runs.end, execution_id=run.execution_id, status="expired", reason="runtime_exceeded")
-            )
-        await self._clock.sleep(wait)
-        return await self._database.write(partial(runs.advance, execution_id=run.execution_id))
-
-
-def _unfinished_runs(transaction: Transaction) -> list[RunState]:
-    return [runs.run_from_row(row) for row in transaction.oldest(runs_table, runs.UNFINISHED)]

@@ -16,8 +16,9 @@ from typing import Final, TypeVar
 from runwatch.base.clock import Clock
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks.evaluation import Evaluation
-from runwatch.service.database import ServiceDatabase
+from runwatch.service.database import Database
 from runwatch.service.execution import live_steps, review_composer, runs
+from runwatch.service.execution.fencing import FencedOutError
 from runwatch.service.execution.live import live_rows, provider_call
 from runwatch.service.execution.live.provider_call import CallOutcome, ModelCaller
 from runwatch.service.execution.state_machine import RunState
@@ -45,7 +46,7 @@ class LiveRuns:
         judge: Calls customers' checks.
     """
 
-    database: ServiceDatabase
+    database: Database
     clock: Clock
     vault: Vault
     providers: ModelCaller
@@ -104,11 +105,17 @@ class LiveRuns:
         )
 
     async def _keep(self, write: Callable[[Transaction], T]) -> T:
-        """Write something that has already happened, retrying for as long as it takes."""
+        """Write something that has already happened, retrying for as long as it takes.
+
+        Raises:
+            FencedOutError: another driver has claimed the run, and counts the call as lost.
+        """
         failures = 0
         while True:
             try:
                 return await self.database.write(write)
+            except FencedOutError:
+                raise
             except Exception:
                 _log.exception("what came of a call cannot be written yet")
                 await self.clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])

@@ -34,7 +34,7 @@ from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import SingleWriterDatabase
 from runwatch.service.execution import runs, submission
-from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.ids import seeded_ids
 from runwatch.service.models import arm_json, arms
@@ -205,7 +205,7 @@ class _History:
         )
         self._tools = tools
         self._chance = chance
-        self._engine = Engine(tools.database, tools.clock, live, PACE)
+        self._engine = EmbeddedEngine(tools.database, tools.clock, live, PACE)
         self._told: list[dict[str, Any]] = []
         self._looked_at = 0
 

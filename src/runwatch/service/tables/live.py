@@ -34,6 +34,9 @@ attempts: Final = table(
 removed when the run is final.
 """
 
+run_claims: Final = table("run_claims", "execution_id>runs* fence:int")
+"""The fencing number of a run, raised by every driver that claims it; only engines with several drivers claim runs."""
+
 attempt_bounds: Final = table("attempt_bounds", "execution_id>runs* number:int* worst_usd")
 """Highest possible cost of a provider call, written with its attempt. An attempt without a row has no bound."""
 

@@ -1,0 +1,111 @@
+"""The engine of a service that is one process: one task drives one run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from datetime import datetime
+
+from runwatch.base.clock import Clock, wait_first
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.execution import runs
+from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.live import live_rows
+from runwatch.service.execution.live_runs import RETRY_S, LiveRuns
+from runwatch.service.execution.state_machine import RunState
+from runwatch.service.execution.steps import Steps
+from runwatch.service.tables import runs as runs_table
+from runwatch.service.transaction import Transaction
+
+_log = logging.getLogger(__name__)
+
+
+class EmbeddedEngine(Engine):
+    """Driver of all unfinished runs of one service.
+
+    Args:
+        pace: Factor on the wait before every step of a test run.
+    """
+
+    def __init__(self, database: ServiceDatabase, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
+        self._database = database
+        self._clock = clock
+        self._steps = Steps(database, clock, live, pace)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._waiting: defaultdict[str, dict[tuple[datetime, str], asyncio.Event]] = defaultdict(dict)
+        self.live_runs = live
+
+    @property
+    def unfinished(self) -> int:
+        return len(self._tasks)
+
+    async def resume(self) -> None:
+        await self._database.write(live_rows.sweep)
+        for run in await self._database.read(_unfinished_runs):
+            self.drive(run)
+
+    def drive(self, run: RunState) -> None:
+        if run.is_final or run.execution_id in self._tasks:
+            return
+        task = asyncio.get_running_loop().create_task(self._drive(run), name=f"run {run.execution_id}")
+        self._tasks[run.execution_id] = task
+        task.add_done_callback(lambda _: self._forget(run))
+
+    def let_go(self, execution_id: str) -> None:
+        task = self._tasks.get(execution_id)
+        if task is not None:
+            task.cancel()
+
+    async def settled(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks.values())
+
+    async def stop(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _forget(self, run: RunState) -> None:
+        del self._tasks[run.execution_id]
+        self._wake(run.tenant_id)
+
+    def _wake(self, tenant_id: str) -> None:
+        """Let the organization's oldest waiting run check whether its turn has come."""
+        waiting = self._waiting[tenant_id]
+        if waiting:
+            waiting.pop(min(waiting)).set()
+
+    async def _drive(self, run: RunState) -> None:
+        failures = 0
+        while not run.is_final:
+            try:
+                run = await self._move(run)
+                failures = 0
+            except Exception:
+                _log.exception("run %s cannot take its next step", run.execution_id)
+                await self._clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
+                failures += 1
+
+    async def _move(self, run: RunState) -> RunState:
+        if run.status != "queued":
+            return await self._steps.move(run)
+        # Register before the step, so that a wake-up during the step is not missed.
+        turn, place = asyncio.Event(), (run.created_at, run.execution_id)
+        self._waiting[run.tenant_id][place] = turn
+        try:
+            moved = await self._steps.move(run)
+            if moved.status == "queued":
+                await wait_first(turn.wait(), self._clock.sleep(moved.time_left(self._clock.now())))
+                turn.clear()
+            return moved
+        finally:
+            self._waiting[run.tenant_id].pop(place, None)
+            if turn.is_set():
+                # This run continued without waiting, so pass the wake-up on.
+                self._wake(run.tenant_id)
+
+
+def _unfinished_runs(transaction: Transaction) -> list[RunState]:
+    return [runs.run_from_row(row) for row in transaction.oldest(runs_table, runs.UNFINISHED)]

@@ -1,0 +1,65 @@
+"""Fencing of a run's drivers, for engines in which a driver can be replaced while it still runs.
+
+A driver that is thought dead may only have been stopped, and goes on beside its successor. So each driver claims its
+run, which raises the run's fencing number, and every write of the driver carries the number. The database decides: a
+write with an older number is refused, a reservation of budget for a call included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from runwatch.service.database import Database
+from runwatch.service.execution import runs
+from runwatch.service.execution.state_machine import RunState
+from runwatch.service.tables.live import run_claims
+from runwatch.service.transaction import Transaction
+
+T = TypeVar("T")
+
+
+class FencedOutError(Exception):
+    """Another driver has claimed the run."""
+
+
+def claim(transaction: Transaction, execution_id: str) -> tuple[RunState, int]:
+    """Raise the fencing number of a run; return the run and the number. Earlier drivers write nothing from now on."""
+    run = runs.load(transaction, execution_id)
+    known = transaction.one(run_claims, {"execution_id": execution_id})
+    fence = 1 if known is None else known["fence"] + 1
+    if known is None:
+        transaction.add(run_claims, execution_id=execution_id, fence=fence)
+    else:
+        transaction.change(run_claims, {"execution_id": execution_id}, fence=fence)
+    return run, fence
+
+
+class FencedDatabase:
+    """The database as one driver of a run uses it.
+
+    Args:
+        fence: The number of the driver's claim.
+    """
+
+    def __init__(self, database: Database, execution_id: str, fence: int) -> None:
+        self._database = database
+        self._where = {"execution_id": execution_id}
+        self._fence = fence
+
+    async def read(self, function: Callable[[Transaction], T]) -> T:
+        return await self._database.read(function)
+
+    async def write(self, function: Callable[[Transaction], T]) -> T:
+        """Run a writing function; see :meth:`runwatch.service.database.ServiceDatabase.write`.
+
+        Raises:
+            FencedOutError: another driver has claimed the run; nothing is written.
+        """
+
+        def fenced(transaction: Transaction) -> T:
+            if transaction.get(run_claims, self._where)["fence"] != self._fence:
+                raise FencedOutError
+            return function(transaction)
+
+        return await self._database.write(fenced)
