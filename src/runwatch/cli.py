@@ -269,6 +269,7 @@ def serve(call: Invocation) -> int:
             key_command="runwatch config header --local" if data_dir == call.paths.local_service_dir else "",
             json=bool(options.json),
             database=database,
+            places=None if database is None else service.PLACES,
             allow_remote=bool(options.allow_remote),
             allow_loopback_checks=bool(options.allow_loopback_checks),
             allow_signup=bool(options.allow_signup),

@@ -23,7 +23,7 @@ from runwatch.base.files import private_directory
 from runwatch.base.log import redact
 from runwatch.base.secrets.secret import Secret
 from runwatch.service import database as database_module
-from runwatch.service.backends import postgresql
+from runwatch.service.backends import job_queue, postgresql
 from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.database import ServiceDatabase, SingleWriterDatabase
 from runwatch.service.errors import DatabaseUnreachableError
@@ -36,7 +36,7 @@ from tests.support import postgres
 from tests.support.clock import FakeClock
 from tests.support.service import ServiceProcess
 
-IMPORTS = "import sys, runwatch.cli, runwatch.service.server; print('psycopg' in sys.modules)"
+IMPORTS = "import sys, runwatch.cli, runwatch.service.server; print({'psycopg', 'procrastinate'} & set(sys.modules))"
 END_SESSIONS = (
     "SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity"
     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -240,14 +240,16 @@ def test_the_command_keeps_the_data_in_the_database_that_it_names(place: Place) 
 
 def test_a_service_without_the_option_imports_nothing_of_postgresql() -> None:
     loaded = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True).stdout
-    assert loaded == "False\n"
+    assert loaded == "set()\n"
 
 
+@pytest.mark.parametrize("package", ["psycopg", "procrastinate"])
 async def test_without_the_package_a_start_says_how_to_install_it(
-    serving: Serving, monkeypatch: pytest.MonkeyPatch
+    serving: Serving, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
-    monkeypatch.delitem(sys.modules, postgresql.__name__)
-    monkeypatch.setitem(sys.modules, "psycopg", None)
+    for module in (postgresql, job_queue):
+        monkeypatch.delitem(sys.modules, module.__name__)
+    monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(UsageError) as refused:
         await serving(database=Secret("postgresql://h/d")).__aenter__()
     assert "pip install 'runwatch[team]'" in (refused.value.hint or "")

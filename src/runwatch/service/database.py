@@ -61,7 +61,7 @@ class _Job(Generic[T]):
         """
         try:
             with contextlib.nullcontext() if is_alone else _savepoint(connection, backend):
-                transaction = Transaction(connection, now)
+                transaction = Transaction(connection, now, backend.queue)
                 self._result = self._function(transaction)
             self.added = transaction.added
         except Exception as error:

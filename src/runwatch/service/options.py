@@ -11,6 +11,9 @@ from typing import Final
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 
+PLACES: Final = 50
+"""Default number of runs that a process of a team service drives at once."""
+
 SAMPLE_RUNS: Final = 200
 """Default number of finished runs in the sample organization."""
 
@@ -27,6 +30,8 @@ class ServeOptions:
         allow_remote: Whether to accept an address that other machines can reach.
         database: Address of the PostgreSQL database, with or without a password; ``None`` for the SQLite file of the
             data directory.
+        places: Most runs that this process drives at once, as jobs in that database; ``None`` for an engine without
+            jobs, which drives every run.
         idle_exit_s: Seconds without a caller or a live run until the service stops; ``None`` for never.
         rate_limit_rpm: Requests per minute and key before a 429; ``None`` for no limit.
         allow_loopback_checks: Whether checks, review agents and webhooks may be on this machine, over plain HTTP.
@@ -49,6 +54,7 @@ class ServeOptions:
     json: bool
     allow_remote: bool = False
     database: Secret | None = None
+    places: int | None = None
     idle_exit_s: float | None = None
     rate_limit_rpm: int | None = None
     allow_loopback_checks: bool = False

@@ -19,7 +19,7 @@ from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import RunwatchError
 from runwatch.base.network.service_file import SAMPLE_KEYS, service_line
 from runwatch.base.text import clean_block
-from runwatch.service.options import SAMPLE_RUNS, ServeOptions
+from runwatch.service.options import PLACES, SAMPLE_RUNS, ServeOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runwatch.service.data_copy import DataCopy
     from runwatch.service.server import RunningServer
 
-__all__ = ["SAMPLE_RUNS", "ServeOptions", "copy_data", "reseal_secrets", "serve"]
+__all__ = ["PLACES", "SAMPLE_RUNS", "ServeOptions", "copy_data", "reseal_secrets", "serve"]
 
 REFUSED: Final = 2
 """Exit code of a service that could not be started."""

@@ -51,7 +51,7 @@ STOP_S: Final = 5
 LOG_LINES_PER_MINUTE: Final = 120
 """Log lines per minute allowed for each of the event loop, the HTTP server and callers without a key."""
 
-_BELOW: Final = ("uvicorn", "asyncio")
+_BELOW: Final = ("uvicorn", "asyncio", "procrastinate", "psycopg")
 _NEW_KEY: Final = "the key of the owner: a new one takes its place, and the one before is revoked"
 _LAST_PORT: Final = 65_535
 _BACKLOG: Final = 1024

@@ -21,6 +21,7 @@ from runwatch.service.checks import bindings
 from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution.embedded_engine import EmbeddedEngine
+from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.cursors import Cursors
@@ -84,12 +85,7 @@ async def open_service_context(
             database=database,
             keys=await database.read(partial(ActiveKeys.load, clock=clock)),
             key_uses=KeyUses(database, clock, timers),
-            engine=EmbeddedEngine(
-                database,
-                clock,
-                LiveRuns(database, clock, vault, providers, judge),
-                options.pace,
-            ),
+            engine=_make_engine(options, place, database, LiveRuns(database, clock, vault, providers, judge)),
             problems=ProblemResponder(database, clock, timers),
             rate_limit=RateLimiter(options.rate_limit_rpm, clock),
             cursors=await database.write(Cursors.load),
@@ -139,6 +135,7 @@ def find_backend(options: ServeOptions) -> Backend:
             hint="Name another one with --data-dir: it holds the keys that belong to the PostgreSQL database.",
         )
     try:
+        from runwatch.service.backends.job_queue import JobQueue
         from runwatch.service.backends.postgresql import PostgresDatabase
     except ImportError as error:
         raise UsageError(
@@ -146,7 +143,15 @@ def find_backend(options: ServeOptions) -> Backend:
             detail=str(error),
             hint="Install it with: pip install 'runwatch[team]'",
         ) from error
-    return PostgresDatabase(options.database, options.data_dir)
+    return PostgresDatabase(options.database, options.data_dir, None if options.places is None else JobQueue())
+
+
+def _make_engine(options: ServeOptions, place: Backend, database: ServiceDatabase, live: LiveRuns) -> Engine:
+    if place.queue is None or options.places is None:
+        return EmbeddedEngine(database, live.clock, live, options.pace)
+    from runwatch.service.execution.job_engine import JobEngine
+
+    return JobEngine(database, live.clock, live, options.pace, parameters=place.parameters, places=options.places)
 
 
 def _named_handles(transaction: Transaction) -> set[str]:

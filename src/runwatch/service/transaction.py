@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from sqlalchemy import (
     BindParameter,
@@ -35,6 +35,18 @@ def pick(row: Row | Mapping[str, Any], names: str) -> dict[str, Any]:
     return {name: row[name] for name in names.split()}
 
 
+class RunQueue(Protocol):
+    """Runs that wait in the database for a driver."""
+
+    def add(self, connection: Connection, execution_id: str) -> None:
+        """Have the run driven once the transaction is committed; do nothing if it waits already."""
+        ...
+
+    def abort(self, connection: Connection, execution_id: str) -> None:
+        """Have the run's driver drop what it does once the transaction is committed, and drive it no more."""
+        ...
+
+
 class Transaction:
     """The statements of one transaction, in the few forms that every resource needs.
 
@@ -43,12 +55,31 @@ class Transaction:
     Attributes:
         now: Time at which the transaction's function started; its writes carry this time.
         added: Tables to which rows were added.
+
+    Args:
+        queue: Where runs wait for a driver; ``None`` if the engine of this process drives every run.
     """
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
+    def __init__(self, connection: Connection, now: datetime, queue: RunQueue | None = None) -> None:
         self._connection = connection
+        self._queue = queue
         self.now: Final = now
         self.added: Final[set[Table]] = set()
+
+    @property
+    def has_queue(self) -> bool:
+        """Whether runs wait in the database for a driver."""
+        return self._queue is not None
+
+    def enqueue(self, execution_id: str) -> None:
+        """Have a run driven, if runs wait in the database for a driver."""
+        if self._queue is not None:
+            self._queue.add(self._connection, execution_id)
+
+    def abort(self, execution_id: str) -> None:
+        """Have a run driven no more, if runs wait in the database for a driver."""
+        if self._queue is not None:
+            self._queue.abort(self._connection, execution_id)
 
     def add(self, table: Table, **values: object) -> None:
         """Insert one row; its ``created_at`` and ``updated_at`` are the time of this transaction unless given."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from types import MappingProxyType
+from typing import Any
 
 from sqlalchemy import Connection, Engine, RootTransaction
 
 from runwatch.base.errors import DataError
+from runwatch.service.transaction import RunQueue
 
 
 class Backend(ABC):
@@ -18,10 +21,14 @@ class Backend(ABC):
     Attributes:
         writer: Its one connection writes.
         reader: Its connections cannot write; each transaction sees one state of the database.
+        queue: Where runs wait for a driver; ``None`` if the engine of this process drives every run.
+        parameters: Parameters of a connection, where there are several and some are made elsewhere.
     """
 
     writer: Engine
     reader: Engine
+    queue: RunQueue | None = None
+    parameters: Mapping[str, Any] = MappingProxyType({})
 
     @abstractmethod
     def is_new(self) -> bool:

@@ -28,6 +28,7 @@ from runwatch.base.errors import DataError, LocalServiceError, UsageError
 from runwatch.base.log import keep_secret, redact
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.backends.backend import Backend
+from runwatch.service.backends.job_queue import JobQueue
 from runwatch.service.backends.pairing import make_pairing_error, pair, paired_with
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.tables import metadata
@@ -69,6 +70,7 @@ _PLAIN_COLUMNS: Final = """
     SELECT table_name, column_name, CASE data_type WHEN 'text' THEN 'text COLLATE "C"' ELSE 'bigint' END
     FROM information_schema.columns
     WHERE table_schema = pg_catalog.current_schema() AND table_name <> 'runwatch_database'
+        AND NOT pg_catalog.starts_with(table_name, 'procrastinate_')
         AND (data_type = 'text' AND collation_name IS DISTINCT FROM 'C' OR data_type = 'integer')
 """
 _CONTINUE: Final = "SELECT pg_catalog.setval(pg_catalog.pg_get_serial_sequence(%s, 'sequence'), %s)"
@@ -128,15 +130,20 @@ class PostgresDatabase(Backend):
 
     Args:
         data_dir: The data directory whose secrets the database names.
+        queue: Where runs wait for a driver; ``None`` if the engine of this process drives every run.
+
+    Attributes:
+        parameters: Parameters of a connection, with the password if the address has one.
 
     Raises:
         UsageError: the address is not usable.
     """
 
-    def __init__(self, url: Secret, data_dir: Path) -> None:
+    def __init__(self, url: Secret, data_dir: Path, queue: JobQueue | None = None) -> None:
         self._data_dir = data_dir
-        self._parameters = _parse(url)
-        self._place = _describe(self._parameters)
+        self.parameters = _parse(url)
+        self.queue: JobQueue | None = queue
+        self._place = _describe(self.parameters)
         self._adapters = AdaptersMap(psycopg.adapters)
         self._adapters.register_dumper(str, _Dumper)
         self._adapters.register_loader("text", _Loader)
@@ -242,7 +249,7 @@ class PostgresDatabase(Backend):
         return engine
 
     def _connect(self, *, autocommit: bool = False) -> _Session:
-        connection = psycopg.connect("", context=self._adapters, autocommit=autocommit, **self._parameters)
+        connection = psycopg.connect("", context=self._adapters, autocommit=autocommit, **self.parameters)
         try:
             if connection.info.server_version < OLDEST * 10_000:
                 raise DataError(
@@ -339,6 +346,8 @@ class PostgresDatabase(Backend):
             # Revisions are written for every database; here new columns get the types of the declared ones.
             for table, column, kind in connection.exec_driver_sql(_PLAIN_COLUMNS).all():
                 connection.exec_driver_sql(f'ALTER TABLE "{table}" ALTER COLUMN "{column}" TYPE {kind}')
+        if self.queue is not None:
+            self.queue.prepare(connection)
         opened = connection.exec_driver_sql(_OPEN, (schema_version,)).one()
         return int(opened.openings), str(opened.identity)
 

@@ -26,6 +26,8 @@ from runwatch.service.transaction import Row, Transaction
 UNFINISHED: Final = {"status": LIVE_STATES}
 """Condition for runs that are not final."""
 
+_AT_WORK: Final = ("running", "progress")
+
 
 def add(transaction: Transaction, run: RunState) -> None:
     """Store a new run: its row and its first event."""
@@ -40,6 +42,7 @@ def add(transaction: Transaction, run: RunState) -> None:
         **_progress_columns(run),
     )
     _add_events(transaction, state_machine.accept(run))
+    transaction.enqueue(run.execution_id)
 
 
 def load(transaction: Transaction, execution_id: str) -> RunState:
@@ -68,12 +71,23 @@ def advance(transaction: Transaction, execution_id: str) -> RunState:
     return record(transaction, step.take(run, transaction.now))
 
 
+def wake(transaction: Transaction, tenant_id: str) -> None:
+    """Queue the organization's oldest waiting runs for as much room as its limit of concurrent runs leaves."""
+    limit = wallet.concurrency_of(transaction, tenant_id)
+    if limit is None:
+        return
+    room = limit - transaction.count(runs, {"tenant_id": tenant_id, "status": _AT_WORK})
+    if room > 0:
+        for row in transaction.oldest(runs, {"tenant_id": tenant_id, "status": "queued"}, limit=room):
+            transaction.enqueue(row["execution_id"])
+
+
 def is_next(transaction: Transaction, run: RunState) -> bool:
     """Whether the organization's limit of concurrent runs lets this queued run start now."""
     limit = wallet.concurrency_of(transaction, run.tenant_id)
     if limit is None:
         return True
-    return transaction.count(runs, {"tenant_id": run.tenant_id, "status": ("running", "progress")}) < limit
+    return transaction.count(runs, {"tenant_id": run.tenant_id, "status": _AT_WORK}) < limit
 
 
 def end(
@@ -223,3 +237,5 @@ def _close(transaction: Transaction, run: RunState) -> None:
         live_rows.close(transaction, run.execution_id)
         wallet.charge(transaction, run.tenant_id, amounts.sum_amounts((live.spend, find_fee(live))), run.execution_id)
     webhooks.enqueue(transaction, run.tenant_id, run_json(run))
+    if transaction.has_queue:
+        wake(transaction, run.tenant_id)

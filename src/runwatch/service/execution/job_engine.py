@@ -1,0 +1,400 @@
+"""The engine of a service in any number of processes: runs are jobs of Procrastinate in the service's PostgreSQL
+database. Only ``--database`` imports this.
+
+Every run that can go on has a job. A worker takes the job, claims the run and drives it; one that has to wait for its
+organization's limit of concurrent runs gives its job up, and gets a new one when there is room. Workers send heartbeats
+to the database. Jobs of a worker whose heartbeats stop are given to others, by a job that runs every few seconds.
+
+Procrastinate's lock is no fence: a worker that was stopped and continued runs on beside its successor. Its writes of
+the run are refused (:mod:`runwatch.service.execution.fencing`), and so are its writes of the job, which carry worker
+and number of the try.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Final, TypeVar, cast
+
+import psycopg
+from procrastinate import App, BaseRetryStrategy, JobContext, PsycopgConnector, RetryDecision, exceptions
+from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager
+from procrastinate.utils import utcnow
+
+from runwatch.base.clock import Clock
+from runwatch.base.errors import DataError
+from runwatch.service.backends.job_queue import DRIVE, RUNS
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.execution import runs
+from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.fencing import FencedOutError, claim
+from runwatch.service.execution.live import live_rows
+from runwatch.service.execution.live_runs import RETRY_S, LiveRuns
+from runwatch.service.execution.state_machine import RunState
+from runwatch.service.execution.steps import Steps
+from runwatch.service.transaction import Transaction
+
+HEARTBEAT_S: Final = 2.0
+"""Seconds between two heartbeats of a worker."""
+
+STALLED_S: Final = 8.0
+"""Seconds without a heartbeat after which a worker's jobs are given to others."""
+
+POLL_S: Final = 1.0
+"""Seconds between two looks for jobs and aborts that no notification told of."""
+
+DRAIN_S: Final = 20.0
+"""Seconds that calls in progress may take once the engine stops; the outcome of a longer one is lost."""
+
+OVERDUE_S: Final = 5.0
+"""Seconds after its cap at which a run without a driver is ended; a driver is earlier."""
+
+_UPKEEP: Final = "upkeep"
+# The seconds are the last of six fields.
+_TAKE_OVER: Final = "* * * * * */3"
+_EXPIRE: Final = "* * * * * */5"
+_FIND_LEFT: Final = "* * * * * */15"
+_CLEAN: Final = "7 * * * * 0"
+
+_AGAIN_S: Final = 0.5
+_UPKEEP_AT_ONCE: Final = 2
+
+# A write of a job counts only while the job is still this worker's, in this try.
+_FINISH: Final = """
+    WITH owned AS (
+        SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s AND status = 'doing'
+            AND worker_id IS NOT DISTINCT FROM %(worker_id)s AND attempts = %(attempts)s FOR UPDATE
+    )
+    SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete)s) FROM owned
+"""
+_RETRY: Final = """
+    WITH owned AS (
+        SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s AND status = 'doing'
+            AND worker_id IS NOT DISTINCT FROM %(worker_id)s AND attempts = %(attempts)s FOR UPDATE
+    )
+    SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM owned
+"""
+_TAKEN: Final = (
+    "SELECT id, attempts FROM procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s"
+    " AND id <> ALL(%(known)s)"
+)
+_OVERDUE: Final = (
+    "SELECT execution_id FROM runs WHERE status IN ('accepted', 'queued', 'running', 'progress')"
+    " AND created_at::timestamptz + make_interval(secs => max_runtime_s + %(grace)s) < %(now)s LIMIT 500"
+)
+# Runs that could go on and have no job. Those that wait for their organization's limit are woken, not found.
+_LEFT: Final = (
+    "SELECT execution_id FROM runs WHERE status IN ('accepted', 'queued', 'running', 'progress')"
+    " AND (status <> 'queued' OR NOT EXISTS (SELECT 1 FROM tenant_limits"
+    " WHERE tenant_limits.tenant_id = runs.tenant_id AND concurrency IS NOT NULL))"
+    " AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE lock = execution_id AND status IN ('todo', 'doing'))"
+)
+_JUST_STARTED: Final = "SELECT 1 WHERE pg_postmaster_start_time() > now() - make_interval(secs => %(grace)s)"
+_LIMITED: Final = (
+    "SELECT DISTINCT tenant_id FROM runs JOIN tenant_limits USING (tenant_id)"
+    " WHERE status = 'queued' AND concurrency IS NOT NULL"
+)
+
+T = TypeVar("T")
+
+_log: Final = logging.getLogger(__name__)
+
+
+class _HandedBackError(Exception):
+    """The engine stops; another worker goes on with the run."""
+
+
+class _Manager(JobManager):
+    """Writer of jobs that writes none that has become another worker's."""
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        await self.connector.execute_query_async(_FINISH, status=status.value, delete=delete_job, **_owner(job))
+
+    async def retry_job(self, job: Job, *_: Any, **__: Any) -> None:
+        """Have a job done again at once."""
+        with contextlib.suppress(exceptions.UniqueViolation):
+            await self.connector.execute_query_async(_RETRY, **_owner(job))
+            return
+        # Another job of the run waits already and does what this one would.
+        await self.finish_job(job, Status.ABORTED, delete_job=True)
+
+
+def _owner(job: Job) -> dict[str, Any]:
+    return {"job_id": job.id, "worker_id": job.worker_id, "attempts": job.attempts}
+
+
+class _Connector(PsycopgConnector):
+    """Connector that waits for a database that is away, so that a worker's runs go on meanwhile.
+
+    Attributes:
+        jobs: Ids of the jobs in progress.
+        is_closing: Whether not to wait any more.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        super().__init__(kwargs=dict(parameters), min_size=1, max_size=4, timeout=5.0)
+        self.jobs: Final[set[int]] = set()
+        self.is_closing = False
+
+    async def execute_query_async(self, query: Any, **arguments: Any) -> None:
+        await self._keep_trying(partial(super().execute_query_async, query, **arguments))
+
+    async def execute_query_all_async(self, query: Any, **arguments: Any) -> list[dict[str, Any]]:
+        return await self._keep_trying(partial(super().execute_query_all_async, query, **arguments))
+
+    async def execute_query_one_async(self, query: Any, **arguments: Any) -> dict[str, Any]:
+        fetch: Callable[[], Awaitable[dict[str, Any]]] = partial(super().execute_query_one_async, query, **arguments)
+        if "procrastinate_fetch_job" not in query:
+            return await self._keep_trying(fetch)
+        try:
+            return await fetch()
+        except exceptions.ConnectorException as error:
+            if not self._is_passing(error):
+                raise
+        # The job may have been taken although the answer was lost. Nobody else would ever drive it.
+        known, worker_id = sorted(self.jobs), arguments["worker_id"]
+        for row in await self.execute_query_all_async(_TAKEN, worker_id=worker_id, known=known):
+            await self.execute_query_async(_RETRY, job_id=row["id"], worker_id=worker_id, attempts=row["attempts"])
+        return await self.execute_query_one_async(query, **arguments)
+
+    async def listen_notify(self, *arguments: Any, **more: Any) -> None:
+        await self._keep_trying(partial(super().listen_notify, *arguments, **more))
+
+    async def _keep_trying(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                return await attempt()
+            except (exceptions.ConnectorException, psycopg.OperationalError) as error:
+                if self.is_closing or not self._is_passing(error):
+                    raise
+                await asyncio.sleep(_AGAIN_S)
+
+    def _is_passing(self, error: Exception) -> bool:
+        return isinstance(error.__cause__ or error, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+class JobEngine(Engine):
+    """Driver of as many runs of the database at once as this process has places for.
+
+    Args:
+        parameters: Parameters of a connection to the database.
+        places: Most runs that this process drives at once; 0 for none.
+        pace: Factor on the wait before every step of a test run.
+    """
+
+    def __init__(
+        self,
+        database: ServiceDatabase,
+        clock: Clock,
+        live: LiveRuns,
+        pace: float,
+        *,
+        parameters: Mapping[str, Any],
+        places: int,
+    ) -> None:
+        self.live_runs = live
+        self._database = database
+        self._clock = clock
+        self._steps = Steps(database, clock, live, pace)
+        self._places = places
+        self._running: dict[int, Job] = {}
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
+        self._is_stopping = False
+        self._tasks: list[asyncio.Task[None]] = []
+        self._runs, self._upkeep = _Connector(parameters), _Connector(parameters)
+
+    @property
+    def unfinished(self) -> int:
+        return len(self._running)
+
+    async def resume(self) -> None:
+        await self._database.write(live_rows.sweep)
+        if not self._places:
+            return
+        driving, upkeep = _app(self._runs), _app(self._upkeep)
+        try:
+            await self._runs.open_async()
+            await self._upkeep.open_async()
+        except (exceptions.ConnectorException, psycopg.OperationalError) as error:
+            raise DataError("The service's database cannot be reached", detail=str(error.__cause__ or error)) from error
+        driving.task(name=DRIVE, queue=RUNS, pass_context=True, retry=_HandBack(self._is_kept))(self._drive)
+        for work, cron in (
+            (self._take_over, _TAKE_OVER),
+            (self._expire, _EXPIRE),
+            (self._find_left, _FIND_LEFT),
+            (self._clean, _CLEAN),
+        ):
+            name = work.__name__.strip("_")
+            upkeep.periodic(cron=cron)(upkeep.task(name=name, queue=_UPKEEP, queueing_lock=name)(work))
+        await self._find_left(0)
+        for app, queue, at_once in ((driving, RUNS, self._places), (upkeep, _UPKEEP, _UPKEEP_AT_ONCE)):
+            self._tasks.append(asyncio.create_task(self._work(app, queue, at_once), name=f"worker of {queue}"))
+
+    def drive(self, run: RunState) -> None:
+        """Do nothing: the run's job was deferred in the transaction that accepted it."""
+
+    def let_go(self, execution_id: str) -> None:
+        """Do nothing: the run's job was aborted in the transaction that ended it."""
+
+    async def settled(self) -> None:
+        await self._is_idle.wait()
+
+    async def stop(self) -> None:
+        """Take no more jobs, let calls in progress end for :data:`DRAIN_S`, and give the runs to other workers."""
+        self._is_stopping = self._runs.is_closing = self._upkeep.is_closing = True
+        for task in self._tasks:
+            task.cancel()
+        # Procrastinate's own heartbeats end before its jobs do.
+        beating = asyncio.create_task(self._beat())
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        beating.cancel()
+        for connector in (self._runs, self._upkeep):
+            with contextlib.suppress(Exception):
+                await connector.close_async()
+
+    async def _work(self, app: App, queue: str, at_once: int) -> None:
+        """Run a worker, and another one if it ends by itself."""
+        while True:
+            try:
+                await app.run_worker_async(
+                    queues=[queue],
+                    name=queue,
+                    concurrency=at_once,
+                    install_signal_handlers=False,
+                    fetch_job_polling_interval=POLL_S,
+                    abort_job_polling_interval=POLL_S,
+                    shutdown_graceful_timeout=DRAIN_S,
+                    update_heartbeat_interval=HEARTBEAT_S,
+                    stalled_worker_timeout=STALLED_S,
+                    delete_jobs="always",
+                )
+            except Exception:
+                _log.exception("the worker of %s ended, and another one takes its place", queue)
+            await asyncio.sleep(_AGAIN_S)
+
+    async def _beat(self) -> None:
+        while True:
+            for worker_id in {job.worker_id for job in self._running.values()}:
+                if worker_id is not None:
+                    with contextlib.suppress(Exception):
+                        await JobManager(self._runs).update_heartbeat(worker_id)
+            await asyncio.sleep(HEARTBEAT_S)
+
+    async def _drive(self, context: JobContext, execution_id: str) -> None:
+        """Drive a run to its end, to a wait for its organization's limit, or until another driver has claimed it."""
+        job = context.job
+        assert job.id is not None
+        self._running[job.id] = job
+        self._runs.jobs.add(job.id)
+        self._is_idle.clear()
+        try:
+            await self._drive_claimed(execution_id)
+        except FencedOutError:
+            _log.info("run %s has another driver", execution_id)
+        finally:
+            self._runs.jobs.discard(job.id)
+            self._running.pop(job.id, None)
+            if not self._running:
+                self._is_idle.set()
+
+    async def _drive_claimed(self, execution_id: str) -> None:
+        run, fence = await self._persist(partial(self._database.write, partial(claim, execution_id=execution_id)))
+        steps = self._steps.fenced(execution_id, fence)
+        while not run.is_final:
+            moved = await self._persist(partial(steps.move, run))
+            if run.status == "queued" and moved.status == "queued":
+                return
+            run = moved
+
+    async def _persist(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Take a step, again for as long as it fails.
+
+        Raises:
+            FencedOutError: another driver has claimed the run.
+            _HandedBackError: the engine stops.
+        """
+        failures = 0
+        while not self._is_stopping:
+            try:
+                return await attempt()
+            except FencedOutError:
+                raise
+            except Exception:
+                _log.exception("a run cannot take its next step")
+                await self._clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
+                failures += 1
+        raise _HandedBackError
+
+    def _is_kept(self, error: BaseException) -> bool:
+        """Whether a job that ended with an error is to be done again."""
+        return self._is_stopping or not isinstance(error, asyncio.CancelledError)
+
+    async def _take_over(self, timestamp: int) -> None:
+        """Give the jobs of workers that are gone to others."""
+        if await self._list(_JUST_STARTED, grace=STALLED_S):
+            # No worker could send heartbeats while the database was away.
+            return
+        manager = _Manager(self._upkeep)
+        for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_S):
+            if job.queue == RUNS:
+                _log.warning("the worker of %s is gone, and another one takes its place", job.lock)
+                await manager.retry_job(job)
+            else:
+                await manager.finish_job(job, Status.ABORTED, delete_job=True)
+
+    async def _expire(self, timestamp: int) -> None:
+        """End runs whose time is over and that no driver ends."""
+        for execution_id in await self._list(_OVERDUE, now=self._clock.now(), grace=OVERDUE_S):
+            await self._database.write(
+                partial(runs.end, execution_id=execution_id, status="expired", reason="runtime_exceeded")
+            )
+
+    async def _find_left(self, timestamp: int) -> None:
+        """Queue runs that could go on and have no job."""
+        left, limited = await self._list(_LEFT), await self._list(_LIMITED)
+
+        def queue(transaction: Transaction) -> None:
+            for execution_id in left:
+                transaction.enqueue(execution_id)
+            for tenant_id in limited:
+                runs.wake(transaction, tenant_id)
+
+        if left or limited:
+            await self._database.write(queue)
+
+    async def _clean(self, timestamp: int) -> None:
+        """Remove what has expired, and jobs that ended and were kept."""
+        await self._database.write(live_rows.sweep)
+        await JobManager(self._upkeep).delete_old_jobs(
+            nb_hours=1, include_failed=True, include_cancelled=True, include_aborted=True
+        )
+
+    async def _list(self, query: str, **arguments: Any) -> list[str]:
+        """Return the first column of what a query finds."""
+        rows = await self._upkeep.execute_query_all_async(query, **arguments)
+        return [cast("str", next(iter(row.values()))) for row in rows]
+
+
+class _HandBack(BaseRetryStrategy):
+    """Has a job done again by another worker, or after a failure.
+
+    Args:
+        is_kept: Returns whether a job that ended with this error is to be done again.
+    """
+
+    def __init__(self, is_kept: Callable[[BaseException], bool]) -> None:
+        self._is_kept = is_kept
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        return RetryDecision(retry_at=utcnow()) if self._is_kept(exception) else None
+
+
+def _app(connector: _Connector) -> App:
+    app = App(connector=connector)
+    app.job_manager = _Manager(connector)
+    return app

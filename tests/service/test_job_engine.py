@@ -1,0 +1,211 @@
+"""Runs as jobs of Procrastinate in a PostgreSQL database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from procrastinate import PsycopgConnector, exceptions
+
+from runwatch.base.clock import SystemClock
+from runwatch.service.execution import job_engine
+from runwatch.service.execution.job_engine import JobEngine
+from runwatch.service.organization.wallet import set_limits
+from tests.service.conftest import Json, Local, Serving, echo_body
+from tests.service.live_work import (
+    FakeJudge,
+    FakeProviders,
+    LiveWork,
+    add_model,
+    in_short,
+    live_body,
+    outcomes,
+    scripted,
+)
+from tests.service.test_engine import WHOLE
+from tests.support import postgres
+
+__all__ = ["scripted"]
+
+ENDED = {"completed", "failed", "cancelled", "expired"}
+
+Scripted = tuple[FakeProviders, FakeJudge]
+
+
+class Jobs:
+    """A service whose runs are jobs, as a test starts it: also again after it ended."""
+
+    def __init__(self, serving: Serving, data_dir: Path, scripted: Scripted) -> None:
+        self._serving = serving
+        self._scripted = scripted
+        self.database = postgres.database_for(data_dir)
+
+    @asynccontextmanager
+    async def work(self, places: int = 4) -> AsyncIterator[LiveWork]:
+        async with self._serving(SystemClock(), database=self.database, places=places) as service:
+            yield LiveWork(service, *self._scripted)
+
+    def sql(self, statement: str) -> list[tuple[Any, ...]]:
+        return postgres.run_sql(statement, self.database.reveal().partition("?")[0].rpartition("/")[2])
+
+    def waiting(self) -> list[tuple[Any, ...]]:
+        """State and lock of every job that drives a run."""
+        return self.sql("SELECT status, lock FROM procrastinate_jobs WHERE queue_name = 'runs' ORDER BY id")
+
+
+@pytest.fixture
+def jobs(serving: Serving, data_dir: Path, scripted: Scripted) -> Jobs:
+    return Jobs(serving, data_dir, scripted)
+
+
+def engine_of(work: LiveWork) -> JobEngine:
+    engine = work.service.context.engine
+    assert isinstance(engine, JobEngine)
+    return engine
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        await asyncio.sleep(0.01)
+
+
+async def ended(service: Local, run_id: str) -> Json:
+    """A run once it is final and no driver has it."""
+    while (run := await service.get(f"/v1/executions/{run_id}"))["status"] not in ENDED:
+        await asyncio.sleep(0.02)
+    await service.context.engine.settled()
+    return run
+
+
+async def submit(work: LiveWork, *on_eval: str) -> str:
+    """Submit a live run with two saved models; return its id."""
+    for model in ("ember", "atlas"):
+        await work.having(add_model, model)
+    return str((await work.service.submit(live_body(list(on_eval))))["execution_id"])
+
+
+async def test_a_run_is_driven_to_its_end_and_leaves_no_job(jobs: Jobs) -> None:
+    async with jobs.work() as work:
+        run_id = (await work.service.submit())["execution_id"]
+        assert (await ended(work.service, run_id))["status"] == "completed"
+        assert in_short(await work.service.events(run_id)) == WHOLE
+        await until(lambda: jobs.waiting() == [])
+
+
+async def test_a_refused_run_leaves_no_job(jobs: Jobs) -> None:
+    async with jobs.work(places=0) as work:
+        await work.service.submit(key="once")
+        refused = await work.service.http.post("/v1/executions", json=echo_body(), headers={"Idempotency-Key": "once"})
+        assert refused.status_code == 200
+        await work.service.http.post("/v1/executions", json=live_body(), headers={"Idempotency-Key": "no model"})
+    assert len(jobs.waiting()) == 1
+
+
+async def test_a_cancelled_run_drops_its_call(jobs: Jobs) -> None:
+    async with jobs.work() as work:
+        work.providers.script("ember", asyncio.Event())
+        run_id = await submit(work, "gate")
+        await work.providers.begun.wait()
+        await work.service.http.post(f"/v1/executions/{run_id}/cancel")
+        await until(lambda: work.providers.hung_up == 1)
+        await until(lambda: jobs.waiting() == [])
+        assert (await ended(work.service, run_id))["status"] == "cancelled"
+
+
+async def test_runs_that_wait_for_their_organizations_limit_take_no_place(jobs: Jobs) -> None:
+    async with jobs.work(places=2) as work:
+        database, tenant_id = work.service.context.database, await work.tenant()
+        await database.write(partial(set_limits, tenant_id=tenant_id, concurrency=1))
+        answer = asyncio.Event()
+        work.providers.script("ember", answer)
+        first = await submit(work, "gate")
+        await work.providers.begun.wait()
+        others = [(await work.service.submit())["execution_id"] for _ in range(4)]
+        await until(lambda: jobs.waiting() == [("doing", first)])
+        answer.set()
+        for run_id in (first, *others):
+            assert (await ended(work.service, run_id))["status"] == "completed"
+
+
+async def test_a_run_without_a_driver_expires(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_engine, "OVERDUE_S", -100.0)
+    async with jobs.work(places=1) as work:
+        database, tenant_id = work.service.context.database, await work.tenant()
+        await database.write(partial(set_limits, tenant_id=tenant_id, concurrency=0))
+        run_id = (await work.service.submit())["execution_id"]
+        run = await ended(work.service, run_id)
+        assert (run["status"], run["reason"]) == ("expired", "runtime_exceeded")
+
+
+async def test_runs_of_a_service_without_jobs_go_on(jobs: Jobs, serving: Serving) -> None:
+    async with jobs.work(places=0) as work:
+        run_id = (await work.service.submit())["execution_id"]
+    jobs.sql("DELETE FROM procrastinate_jobs")
+    async with jobs.work() as work:
+        assert (await ended(work.service, run_id))["status"] == "completed"
+
+
+async def test_a_stopping_service_lets_calls_end_and_gives_its_runs_to_the_next(jobs: Jobs) -> None:
+    answer = asyncio.Event()
+    async with AsyncExitStack() as stack:
+        work = await stack.enter_async_context(jobs.work())
+        work.providers.script("ember", answer)
+        run_id = await submit(work, "gate")
+        await work.providers.begun.wait()
+        stopping = asyncio.ensure_future(stack.aclose())
+        await until(lambda: engine_of(work)._is_stopping)
+        answer.set()
+        await stopping
+    assert jobs.waiting() == [("todo", run_id)]
+    async with jobs.work() as work:
+        assert (await ended(work.service, run_id))["status"] == "completed"
+    assert len(work.providers.calls) == 1
+
+
+async def test_the_runs_of_a_worker_that_is_gone_get_another_driver(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_engine, "_JUST_STARTED", "SELECT 1 WHERE %(grace)s < 0")
+    answer = asyncio.Event()
+    async with jobs.work() as work:
+        work.providers.script("ember", answer)
+        run_id = await submit(work, "fallback")
+        await work.providers.begun.wait()
+        # What is left of a worker that was pruned; it runs on.
+        jobs.sql("UPDATE procrastinate_jobs SET worker_id = NULL WHERE status = 'doing'")
+        while (run := await work.service.get(f"/v1/executions/{run_id}"))["status"] != "completed":
+            await asyncio.sleep(0.02)
+        before = await work.service.events(run_id)
+        answer.set()
+        await work.service.context.engine.settled()
+        assert await work.service.events(run_id) == before
+        assert run["spend_usd"] is None
+        receipt = await work.service.get(f"/v1/receipts/{run_id}")
+        assert outcomes(receipt) == [("candidate", "interrupted"), ("candidate", "answered")]
+        await until(lambda: jobs.waiting() == [])
+
+
+async def test_a_job_that_was_taken_while_the_answer_was_lost_is_done(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch, lost = PsycopgConnector.execute_query_one_async, 0
+
+    async def lose_one(self: PsycopgConnector, query: Any, **arguments: Any) -> dict[str, Any]:
+        nonlocal lost
+        row: dict[str, Any] = await fetch(self, query, **arguments)
+        if "procrastinate_fetch_job" in query and row.get("queue_name") == "runs" and not lost:
+            lost += 1
+            raise exceptions.ConnectorException from psycopg.OperationalError("the connection was lost")
+        return row
+
+    monkeypatch.setattr(PsycopgConnector, "execute_query_one_async", lose_one)
+    async with jobs.work() as work:
+        run_id = (await work.service.submit())["execution_id"]
+        assert (await ended(work.service, run_id))["status"] == "completed"
+    assert lost == 1
