@@ -109,6 +109,26 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
         assert isinstance(driven.focused, RecordTable)
 
 
+async def test_a_second_that_ends_before_the_second_pane_is_filled_leaves_its_events_in_sight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = RunsScreen.show_detail
+
+    def draw_after_a_second(screen: RunsScreen) -> None:
+        screen.show_tail()
+        draw(screen)
+
+    monkeypatch.setattr(RunsScreen, "show_detail", draw_after_a_second)
+    service = noon.service()
+    service.runs[:] = [run for run in service.runs if run["execution_id"] == noon.LIVE]
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.shows(" events · heard")
+        await driven.press("2")
+        await driven.hides(" events · heard")
+        await driven.press("1")
+        await driven.shows(" events · heard")
+
+
 async def test_every_view_of_a_run(tmp_path: Path) -> None:
     service = noon.service(results={noon.DONE: result(noon.DONE)})
     async with console(service, tmp_path, size=(120, 44)) as driven:

@@ -64,6 +64,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         super().__init__(RUNS, source)
         self._asked_for = ""
         self._has_detail = False
+        self._tail: EventTail | None = None
         self._expected: str | None = None
         self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), {"live": 0, "failed": 0, "done": 0})
 
@@ -87,19 +88,22 @@ class RunsScreen(ResourceScreen, EventScreen):
             # If a run was opened before its pane was filled, the breadcrumbs do not name it yet.
             self.show_crumbs(self._filter_words())
 
-    @cached_property
+    @property
     def tail(self) -> EventTail:
         """The events of the run under the cursor."""
-        from runwatch.tui.sources.event_tail import EventTail
-
+        # This may fill the second pane, which shows the run and so asks for the tail too.
         detail = self.run_detail
-        return EventTail(
-            self,
-            detail.event_log,
-            changed=self.show_tail,
-            refused=detail.show_search_error,
-            counted=lambda found, total: detail.show_search(found=found, total=total),
-        )
+        if self._tail is None:
+            from runwatch.tui.sources.event_tail import EventTail
+
+            self._tail = EventTail(
+                self,
+                detail.event_log,
+                changed=self.show_tail,
+                refused=detail.show_search_error,
+                counted=lambda found, total: detail.show_search(found=found, total=total),
+            )
+        return self._tail
 
     @cached_property
     def _reading(self) -> RunLoader:
