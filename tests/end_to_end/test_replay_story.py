@@ -39,9 +39,11 @@ def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
         terminal.press("esc")
         terminal.wait_gone("REPLAY")
         terminal.wait_for(re.compile("Runs . executions"))
+        terminal.type("g GV")
         terminal.type("*")
         terminal.wait_for("Run wall")
         terminal.wait_for("→ 1 retry")
+        assert terminal.screen.text.count("╭─ ") == 8, "the one that is largest has the focus, eight more are in sight"
         terminal.press("enter")
         terminal.wait_for(re.compile("Runs . executions"))
         terminal.press("ctrl+c", "ctrl+c")

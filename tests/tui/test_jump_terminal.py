@@ -1,0 +1,46 @@
+"""Jump labels, palette, undo and hover on a real terminal, by the bytes that a terminal sends."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.support.builders import account
+from tests.support.scripted import running_service
+from tests.tui import noon
+from tests.tui.console import KEY
+from tests.tui.on_terminal import assert_no_trace, assert_whole, opened
+
+
+def test_letters_lead_to_a_row_the_palette_to_an_id_and_what_was_done_is_undone(tmp_path: Path) -> None:
+    with (
+        running_service(noon.service(key=KEY, account=account())) as service,
+        opened(tmp_path, service, columns=80, rows=24) as terminal,
+    ):
+        terminal.type(";")
+        terminal.wait_for("type the letters of a label")
+        label = terminal.wait_for(re.compile(r"┃ ?([a-z]{1,2}) .*5c9d…80b1")).group(1)
+        terminal.type(label)
+        terminal.wait_gone("type the letters of a label")
+        terminal.press("space")
+        terminal.wait_for("■")
+        terminal.press("backspace")
+        terminal.wait_for("undone: mark")
+        row = next(number for number, line in enumerate(terminal.screen.lines) if "fallback_e…" in line)
+        column = terminal.screen.lines[row].index("fallback_e…")
+        terminal.type(f"\x1b[<35;{column + 2};{row}M\x1b[<35;{column + 3};{row + 1}M")
+        terminal.wait_for("fallback_exhausted")
+        terminal.type(":zzz")
+        terminal.wait_for("nothing matches zzz")
+        terminal.press("ctrl+u")
+        terminal.type("open 3fd2")
+        terminal.wait_for(re.compile("open 3fd2a1c8.*9911"))
+        terminal.press("enter")
+        terminal.wait_for("Runs › 3fd2…9911")
+        terminal.type(":")
+        terminal.wait_for(re.compile("▸ open 3fd2a1c8"))
+        terminal.press("esc")
+        terminal.press("ctrl+c", "ctrl+c")
+        assert terminal.wait_exit() == 130
+        assert_whole(terminal, tmp_path)
+    assert_no_trace(tmp_path)
