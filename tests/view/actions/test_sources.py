@@ -74,3 +74,31 @@ def test_what_a_disconnection_disables_is_named() -> None:
 )
 def test_models_that_a_sync_lacks_are_told_with_the_reason(answer: dict[str, Any], told: list[str]) -> None:
     assert describe_missing_models(SyncedModels(answer)) == told
+
+
+@pytest.mark.parametrize(
+    ("state", "working", "operation"),
+    [
+        (KNOWN, {}, "postSourceConnections"),
+        ({"connected_as": {"connection_id": "conn_2", "display_name": "Other"}}, {}, "postSourceConnections"),
+        ({"connected_as": {"connection_id": "conn_2", "display_name": "Box"}}, {}, None),
+        (KNOWN, {"test_state": "failed"}, None),
+        ({}, {}, None),
+    ],
+)
+def test_a_rotation_tests_the_key_first_where_the_service_can(
+    state: dict[str, Any], working: dict[str, Any], operation: str | None
+) -> None:
+    known = {
+        "connection_id": "conn_1", "display_name": "Box", "status": "active", "test_state": "passed",
+        "binding_revision": 2, "tested_binding_revision": 2, **working,
+    }  # fmt: skip
+    assert ROTATE.mutation is not None
+    assert ROTATE.mutation.private_page is not None
+    handoff = {**SERVER, "handoff_intent_id": "hand_1", **state}
+    entered = PageResult("conn_1", SourceConnection(known), {}, handoff)
+    action = ROTATE.mutation.private_page.then_for(entered)
+    assert (None if action is None else action.mutation and action.mutation.operation) == operation
+    if action is not None and action.mutation is not None and action.mutation.members is not None:
+        assert action.mutation.members(entered)["display_name"] == "Box"
+        assert "the old one stays in use" in action.mutation.sentence(entered)

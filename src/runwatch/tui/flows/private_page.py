@@ -73,7 +73,8 @@ def open_private_page(
     address = find_page_address(named)
     if address is None and entry.then is not None and entry.progress(public, public).stage == "entered":
         record_id = "" if subject is None else subject.id
-        behind.console.perform(behind, PageResult(record_id, subject, public, public), entry.then)
+        entered = PageResult(record_id, subject, public, public)
+        behind.console.perform(behind, entered, entry.then_for(entered) or entry.then)
         return
     behind.app.push_screen(
         PrivatePageDialog(behind, session, subject, entry, public, None if address is None else Secret(address))
@@ -246,7 +247,7 @@ class PrivatePageDialog(Dialog[None]):
         entered = PageResult(subject_id, self._subject, self._answer, self._state)
         self.dismiss()
         console = self._behind.console
-        console.call_later(console.perform, self._behind, entered, then)
+        console.call_later(console.perform, self._behind, entered, self._entry.then_for(entered) or then)
 
     def _say(self, progress: PageProgress) -> None:
         role = {"waiting": Role.LIVE, "entered": Role.GOOD}.get(progress.stage, Role.WARN)

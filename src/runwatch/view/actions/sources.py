@@ -257,13 +257,57 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
 )  # fmt: skip
 
 
-def _handoff_page(what: str, then: ResourceAction[PageResult]) -> PrivatePageSpec[Any]:
+def _tested_key_words(body: Any) -> DialogWords:
+    name = line(body.get("display_name") if isinstance(body, Mapping) else None)
+    return DialogWords(
+        f"Give {name} another key",
+        f"Tests connection {name} with the key that was entered. Only if the test passes, that key takes the place of"
+        " the old one. If it fails, the old one stays in use: ask for another page then.",
+        "Test the new key",
+    )
+
+
+ROTATE_TO_TESTED_KEY: Final = ResourceAction[PageResult](
+    "rotate_with", "Give it the entered key", "",
+    mutation=Mutation(
+        operation="postSourceConnections",
+        sentence=lambda it: _tested_key_words(it.subject.raw).sentence,
+        words_for=_tested_key_words,
+        cancel_label="Keep the old key",
+        members=lambda it: {**_of_handoff(it), "display_name": it.subject.display_name},
+        request="source.ConnectionRequest",
+        invalidates=(SourceConnection,),
+        summarize=lambda answer: [("key", "the new one is in use"), *_usable(answer)],
+        done="replaced",
+    ),
+)  # fmt: skip
+
+
+def _rotation_for(entered: PageResult) -> ResourceAction[PageResult] | None:
+    """Return the rotation that tests the key first, where the service can.
+
+    The local service tests a change of a working connection before it makes it, and finds the connection by its
+    address and name. Only that service says ``connected_as``: the first connection to the address.
+    """
+    first, connection = entered.state.get("connected_as"), entered.subject
+    if not isinstance(first, Mapping) or not isinstance(connection, SourceConnection) or not connection.is_usable:
+        return None
+    is_found = connection.id == first.get("connection_id") or connection.display_name != first.get("display_name")
+    return ROTATE_TO_TESTED_KEY if is_found else None
+
+
+def _handoff_page(
+    what: str,
+    then: ResourceAction[PageResult],
+    then_for: Callable[[PageResult], ResourceAction[PageResult] | None] = lambda _: None,
+) -> PrivatePageSpec[Any]:
     return PrivatePageSpec(
         what=what,
         read="getSourceCredentialHandoffsByHandoffIntentId",
         read_id=lambda _, answer: str(answer.get("handoff_intent_id", "")),
         progress=handoff_progress,
         then=then,
+        then_for=then_for,
     )
 
 
@@ -341,7 +385,7 @@ ROTATE: Final = ResourceAction[SourceConnection](
         f" {_until_then(it)} No key is ever typed here.",
         members=_same_endpoint,
         request="source.HandoffRequest",
-        private_page=_handoff_page("enter another key of the source", ROTATE_TO_KEY),
+        private_page=_handoff_page("enter another key of the source", ROTATE_TO_KEY, _rotation_for),
     ),
 )  # fmt: skip
 

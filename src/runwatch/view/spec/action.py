@@ -311,6 +311,7 @@ class PrivatePageSpec(Generic[S]):
         read_id: The id in the path of that operation, from the record and the response that named the page.
         progress: Progress, from the first and the last state read.
         then: Action offered once the entry is made; its subject is a :class:`PageResult`.
+        then_for: Returns another action with the same label, if one fits the result better than ``then``.
         keeps: Note to keep on this machine until the entry is made, from the request and the response without its
             address; ``None`` keeps nothing.
     """
@@ -320,6 +321,7 @@ class PrivatePageSpec(Generic[S]):
     read_id: Callable[[Any, Mapping[str, Any]], str] = lambda subject, _: subject.id
     progress: Callable[[Mapping[str, Any], Mapping[str, Any]], PageProgress] = lambda _, __: PageProgress("waiting", "")
     then: ResourceAction[PageResult] | None = None
+    then_for: Callable[[PageResult], ResourceAction[PageResult] | None] = lambda _: None
     keeps: Callable[[Mapping[str, Any], Mapping[str, Any]], IntentNote] | None = None
 
 
