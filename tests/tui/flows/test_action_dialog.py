@@ -250,6 +250,34 @@ async def test_the_outcome_is_told_after_the_dialog_was_left(
         await driven.shows(re.compile(f"Disable a saved model: {told}"))
 
 
+async def test_a_dialog_whose_response_is_shown_once_is_not_left_before_it_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = service(webhooks=[resources.webhook("wh_1")])
+    secret = "whsec_shown_once_0123456789"
+    made.say("POST", "/v1/webhooks/wh_1/rotate-secret", Said(200, {"webhook_id": "wh_1", "secret": secret}))
+    async with console(made, tmp_path, size=SIZE, open_at="webhooks") as driven:
+        await driven.comes("wh_1")
+        may_send, original = asyncio.Event(), driven.session.send_write
+
+        async def held(write: WriteRequest) -> Any:
+            await may_send.wait()
+            return await original(write)
+
+        monkeypatch.setattr(driven.session, "send_write", held)
+        await driven.press("full_stop", "enter")
+        await driven.shows("another signing secret")
+        await driven.press("f9")
+        await driven.shows("it is shown only here and once")
+        await driven.press("escape", "enter", "q")
+        assert isinstance(driven.app.screen, ConfirmDialog)
+        may_send.set()
+        await driven.shows(secret)
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the dialog to close")
+        assert secret not in driven.text
+
+
 async def test_lists_that_cannot_be_read_are_named_on_the_sheet_that_destroys(tmp_path: Path) -> None:
     async with console(
         service(sources=[resources.connection("conn_1")]), tmp_path, size=SIZE, open_at="sources"

@@ -86,6 +86,7 @@ def build_action_dialog(
         typed=make_typed_confirmation(session, record_id) if record_id else None,
         age=list_age(session, facts.record) if record_id else None,
         record_id=record_id,
+        shows_secret=bool(mutation.one_time_member),
     )
 
     return WriteDialog(

@@ -124,7 +124,9 @@ class UnconfirmedWrites:
 def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> WriteDialog:
     """Build the dialog that retries a write."""
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
+    from runwatch.view.resources.registry import mutation_for_operation
 
+    mutation = mutation_for_operation(kept.order.operation)
     facts, written = OPERATIONS[kept.order.operation], kept.order
     order = DialogText(
         title=line(f"Retry on {line(session.target.profile)}: {facts.title}"),
@@ -140,6 +142,7 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
         body=None if written.body is None else _body(written.body),
         typed=make_typed_confirmation(session, next(iter(written.path.values()))) if written.path else None,
         age=_sent(screen, kept),
+        shows_secret=mutation is not None and bool(mutation.one_time_member),
     )
 
     declared = make_retry_callbacks(screen, session, written)

@@ -144,9 +144,12 @@ class WriteDialog:
         return describe_created_record(answer, find_id_member(OPERATIONS[self._items[0].write.operation]))
 
     async def _send(self) -> None:
-        outcomes = [await self._deliver(item) for item in self._items]
-        is_one = len(outcomes) == 1 and outcomes[0] is None
-        self._show(outcomes, await self._told(self._answer) if is_one else line(""))
+        try:
+            outcomes = [await self._deliver(item) for item in self._items]
+            is_one = len(outcomes) == 1 and outcomes[0] is None
+            self._show(outcomes, await self._told(self._answer) if is_one else line(""))
+        finally:
+            self.dialog.let_leave()
         # The notice about unconfirmed writes stays after the dialog has closed.
         await self._screen.console.report_unconfirmed_writes()
 

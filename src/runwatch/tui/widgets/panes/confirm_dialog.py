@@ -95,6 +95,8 @@ class DialogText:
         typed: Text to type first.
         age: Age of the data shown.
         record_id: The id of the record, to copy it; empty for a new one, or for several.
+        shows_secret: Whether the response holds a secret that only this dialog shows, so that it cannot be left before
+            the response has come.
     """
 
     title: SafeText
@@ -109,6 +111,7 @@ class DialogText:
     typed: TypedConfirmation | None = None
     age: SafeText | None = None
     record_id: str = ""
+    shows_secret: bool = False
 
 
 class ConfirmDialog(Dialog[None]):
@@ -190,6 +193,7 @@ class ConfirmDialog(Dialog[None]):
         self.is_open = True
         self._was_sent = False
         self._is_held = False
+        self._must_stay = False
         self._secret: Secret | None = None
         self._secret_name = line("")
         self._record_id = order.record_id
@@ -244,6 +248,7 @@ class ConfirmDialog(Dialog[None]):
     def show_rate_limit(self, notice: SafeText) -> None:
         """Show when a rate-limit hold ends; leaving before that cancels the request."""
         self._is_held = True
+        self._must_stay = False
         key = get_app(self._confirm).keys.shown("sheet.ask_again")
         self._say((notice, Role.WARN), label_span(f"   {key} sends it now"))
         self._keep.label = self._order.keep
@@ -252,7 +257,15 @@ class ConfirmDialog(Dialog[None]):
         """Show that the request is being sent and that leaving no longer stops it."""
         self._is_held = False
         if self.is_open:
-            self._enter("sending", "Close, it continues", label_span("sending, waiting for the response", Role.LIVE))
+            self._must_stay = self._order.shows_secret
+            leave, why = (
+                ("Wait", "; it is shown only here and once") if self._must_stay else ("Close, it continues", "")
+            )
+            self._enter("sending", leave, label_span(f"sending, waiting for the response{why}", Role.LIVE))
+
+    def let_leave(self) -> None:
+        """Let the user leave from now on, because no response will come."""
+        self._must_stay = False
 
     def show_outcome(self, key: str, outcome: StyledSpans) -> None:
         """Show the outcome for one record."""
@@ -344,7 +357,9 @@ class ConfirmDialog(Dialog[None]):
         self._owner.post_message(replace(event))
 
     def action_leave(self) -> None:
-        """Leave; a request already sent continues without the dialog."""
+        """Leave; a request already sent continues. One whose response is shown only here keeps the dialog open."""
+        if self._must_stay:
+            return
         self.is_open = False
         self.dismiss()
         self._owner.post_message(self.Closed(self, self._was_sent))
@@ -426,6 +441,7 @@ class ConfirmDialog(Dialog[None]):
         self._owner.post_message(self.Confirmed(self))
 
     def _end(self, state: DialogState, *outcome: StyledSpan) -> None:
+        self._must_stay = False
         self._enter(state, "Close", *outcome)
 
     def _keys(self) -> StyledSpans:
