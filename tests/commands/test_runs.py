@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.commands.shared import list_reader
 from tests.commands.conftest import ECHO, FAILED, LIVE, RUNNING
 from tests.commands.here import Here
 from tests.support.builders import account, echo_events, problem, run
@@ -75,9 +76,25 @@ def test_the_limit_counts_over_pages_and_says_that_it_cut(runwatch: Here, servic
     assert "the first 1000" in json.loads(outcome.errors)["notice"]
     assert len(runwatch("runs", "list", "--json", "--limit", "120").json) == 120
     filtered = runwatch("runs", "list", "--json", "--limit", "5", "--filter", "has:run")
-    assert "only the first 5 records were filtered; use --limit 0" in filtered.errors
+    assert "showing the first 5 records that match; use --limit 0 to read all" in filtered.errors
     everything = runwatch("runs", "list", "--json", "--limit", "0")
     assert (len(everything.json), everything.errors) == (1250, "")
+
+
+def test_a_filtered_list_is_read_until_enough_records_match(
+    runwatch: Here, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statuses = ["completed", *["failed"] * 149] * 2
+    service.runs[:] = [dict(run(f"ex_{number}", status).raw) for number, status in enumerate(statuses)]
+    words = ("runs", "list", "--json", "--filter", "status!=failed", "--limit")
+    assert ids(runwatch(*words, "1").json) == ["ex_0"]
+    assert len(service.requests("GET", "/v1/executions")) == 1
+    found = runwatch(*words, "2")
+    assert ids(found.json) == ["ex_0", "ex_150"]
+    assert len(service.requests("GET", "/v1/executions")) == 3
+    assert (ids(runwatch(*words, "3").json), runwatch(*words, "3").errors) == (["ex_0", "ex_150"], "")
+    monkeypatch.setattr(list_reader, "MAX_SELECTED_FROM", 200)
+    assert "2 of the first 200 records match; use --limit 0 to read all" in runwatch(*words, "3").errors
 
 
 def test_a_filter_is_applied_here_to_what_the_service_sent(runwatch: Here, service: ScriptedService) -> None:

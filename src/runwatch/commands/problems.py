@@ -11,7 +11,7 @@ from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.export_file import check_not_existing, save_export
-from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, parse_since
+from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, is_selective, parse_since
 from runwatch.commands.shared.profile_reader import is_multi_profile, parse_profiles
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.row_printer import print_rows
@@ -37,13 +37,13 @@ def list_problems(call: Invocation) -> int:
     profiles = parse_profiles(call) if several else None if one is None else (one,)
 
     async def read() -> list[JournalProblem]:
-        limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
         async with open_journal(call) as journal:
-            return await list_latest_problems(journal, profiles, limit)
+            return await list_latest_problems(journal, profiles, EVERYTHING if is_selective(call) else limit)
 
+    limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
     since = parse_since(call)
     found = [_entry(line) for line in asyncio.run(read()) if since is None or line.at >= since]
-    _print(call, found, move_profile_column_first(PROBLEMS) if several else PROBLEMS)
+    _print(call, found, move_profile_column_first(PROBLEMS) if several else PROBLEMS, limit)
     return 0
 
 
@@ -115,8 +115,14 @@ def _searched(kept: int, without: str) -> str:
     return f"searched: the {kept} problems of this machine's journal; of the local service {store}"
 
 
-def _print(call: Invocation, entries: Sequence[ProblemEntry], spec: ResourceSpec[Any] = PROBLEMS) -> None:
-    RecordPrinter(call, load_settings(call).settings, spec).records([dict(entry.raw) for entry in entries])
+def _print(
+    call: Invocation,
+    entries: Sequence[ProblemEntry],
+    spec: ResourceSpec[Any] = PROBLEMS,
+    limit: int | None = None,
+) -> None:
+    printer = RecordPrinter(call, load_settings(call).settings, spec)
+    printer.records(printer.select([dict(entry.raw) for entry in entries])[:limit])
 
 
 def _entry(line: JournalProblem) -> ProblemEntry:

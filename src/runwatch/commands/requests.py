@@ -9,7 +9,7 @@ from runwatch.base.files import UnsafePlaceError
 from runwatch.base.network.service_file import read_service_file
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.problems import EVERYTHING
-from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, parse_since
+from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, is_selective, parse_since
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.session import load_settings, open_journal
 from runwatch.store.repositories.journal import JournalPage
@@ -22,10 +22,10 @@ def list_requests(call: Invocation) -> int:
     """``requests list``: print the latest requests, or the curl commands that repeat them."""
 
     async def read() -> JournalPage:
-        limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
         async with open_journal(call) as journal:
-            return await journal.sent(profile=call.options.profile, limit=limit)
+            return await journal.sent(profile=call.options.profile, limit=EVERYTHING if is_selective(call) else limit)
 
+    limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
     since = parse_since(call)
     sent = asyncio.run(read())
     kept = (request_from_journal(line) for line in sent.requests if since is None or line.at >= since)
@@ -39,7 +39,7 @@ def list_requests(call: Invocation) -> int:
             call.output.warn(f"The commands for the local service take no key: {error}")
         else:
             socket = None if written is None else written.socket
-        for entry in found:
+        for entry in found[:limit]:
             try:
                 command = build_curl_command(entry, socket=socket)
             except RunwatchError as error:
@@ -47,5 +47,6 @@ def list_requests(call: Invocation) -> int:
             else:
                 call.output.text(f"{command}\n")
         return 0
-    RecordPrinter(call, load_settings(call).settings, REQUESTS).records([dict(entry.raw) for entry in found])
+    printer = RecordPrinter(call, load_settings(call).settings, REQUESTS)
+    printer.records(printer.select([dict(entry.raw) for entry in found])[:limit])
     return 0

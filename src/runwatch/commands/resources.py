@@ -11,7 +11,7 @@ from runwatch.api.operations import OPERATIONS, fill_path, list_operation, read_
 from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, read_list
+from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, is_selective, read_list
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
@@ -42,8 +42,9 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
         from runwatch.commands.shared.profile_printer import ProfilePrinter
 
         # The filter may refer to the profile.
-        asked = RecordProfiles().add_column(spec)
-        each = read_profiles(call, lambda session: _read_values(session, asked))
+        owners = RecordProfiles()
+        asked = owners.add_column(spec)
+        each = read_profiles(call, lambda session: _read_values(session, asked, owners))
         ProfilePrinter(call, each.settings, spec).print_lists(each)
         return each.code
 
@@ -55,11 +56,24 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
     return run_in_session(call, work)
 
 
-async def _read_values(session: CommandSession, spec: ResourceSpec[Any]) -> list[Any]:
+async def _read_values(
+    session: CommandSession, spec: ResourceSpec[Any], owners: RecordProfiles | None = None
+) -> list[Any]:
     call = session.call
     query = build_query(call, spec, session.settings.filters)
+    printer = RecordPrinter(call, session.settings, spec)
+
+    async def select(values: list[Any]) -> list[Any]:
+        kept = filter_by_options(call, values)
+        subjects: dict[int, Any] = {}
+        for position, value in enumerate(kept):
+            if owners is not None and isinstance(value, dict):
+                subjects[position] = spec.subject(spec.record(value))
+                owners.note(subjects[position], session.client.target.profile)
+        return printer.select(kept, subjects)
+
     try:
-        values = await read_list(session, list_operation(spec.record), query)
+        values = await read_list(session, list_operation(spec.record), query, select if is_selective(call) else None)
     except ApiProblem as problem:
         if problem.status in NOT_OFFERED:
             call.output.note(f"this service offers no list of {spec.name}")

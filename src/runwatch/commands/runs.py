@@ -13,7 +13,14 @@ from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import REFUSED
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.parser import refuse_keys
-from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, parse_limit, read_list
+from runwatch.commands.shared.list_reader import (
+    NOT_OFFERED,
+    build_query,
+    filter_by_options,
+    is_selective,
+    parse_limit,
+    read_list,
+)
 from runwatch.commands.shared.record_printer import RecordPrinter, print_events, print_outcomes
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
 from runwatch.commands.shared.writes import require_write_access
@@ -32,8 +39,13 @@ async def list_runs(session: CommandSession) -> int:
     call = session.call
     printer = RecordPrinter(call, session.settings, RUNS)
     query = build_query(call, RUNS, session.settings.filters)
+
+    async def select(values: list[Any]) -> list[Any]:
+        kept = filter_by_options(call, values)
+        return printer.select(kept, await _facts(session, kept) if call.options.filter else {})
+
     try:
-        values = await read_list(session, "getExecutions", query)
+        values = await read_list(session, "getExecutions", query, select if is_selective(call) else None)
     except ApiProblem as problem:
         if problem.status not in NOT_OFFERED:
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
@@ -21,6 +21,11 @@ R = TypeVar("R", bound=Record)
 
 DEFAULT_LIMIT: Final = 1000
 """Default number of records that a list command reads (manual: decisions, "Command line")."""
+
+MAX_SELECTED_FROM: Final = 10_000
+"""Most records to read for a selection of fewer, which are a hundred requests; ``--limit 0`` reads all."""
+
+_NOTHING: Final[Mapping[str, str]] = {}
 
 NOT_OFFERED: Final = frozenset({404, 405, 501})
 """Statuses that mean the service does not offer a collection (manual: decisions, "Lists")."""
@@ -67,22 +72,46 @@ def build_query(call: Invocation, spec: ResourceSpec[Any], named: Mapping[str, s
     return query
 
 
-async def read_list(session: CommandSession, operation: str | Operation, query: Mapping[str, Any]) -> list[Any]:
+async def read_list(
+    session: CommandSession,
+    operation: str | Operation,
+    query: Mapping[str, Any] = _NOTHING,
+    select: Callable[[list[Any]], Awaitable[list[Any]]] | None = None,
+    *,
+    path: Mapping[str, str] = _NOTHING,
+) -> list[Any]:
     """Read a list up to the limit, and print a note if it was cut.
+
+    With a selection, the limit counts the selected items, and at most :data:`MAX_SELECTED_FROM` are read for them.
+
+    Args:
+        select: Returns the items of a page that match the options; ``None`` for options without a selection here.
 
     Raises:
         ApiError: A page could not be read.
     """
     limit = parse_limit(session.call)
+    bound = limit if limit is None or select is None else max(limit, MAX_SELECTED_FROM)
     values: list[Any] = []
-    is_cut = False
-    async for page in session.client.pages(operation, query=query, limit=limit):
-        values += page.values
-        is_cut = len(values) == limit and not page.end_is_proven
-    if is_cut:
-        told = f"only the first {limit} records were filtered" if session.call.options.filter else None
-        session.call.output.note(f"{told or f'showing the first {limit} records'}; use --limit 0 to read all")
-    return values
+    read, is_cut = 0, False
+    async for page in session.client.pages(operation, path=path, query=query, limit=bound):
+        read += len(page.values)
+        values += page.values if select is None else await select(list(page.values))
+        has_more = not page.end_is_proven or (limit is not None and len(values) > limit)
+        is_cut = has_more and (read == bound or len(values) >= (limit or read + 1))
+        if is_cut:
+            break
+    if is_cut and select is not None and len(values) < (limit or 0):
+        session.call.output.note(f"{len(values)} of the first {read} records match; use --limit 0 to read all")
+    elif is_cut:
+        which = "records" if select is None else "records that match"
+        session.call.output.note(f"showing the first {limit} {which}; use --limit 0 to read all")
+    return values[:limit]
+
+
+def is_selective(call: Invocation) -> bool:
+    """Whether records are selected by options that the service may not apply."""
+    return any(call.options[name] is not None for name in ("filter", "status", "kind", "since"))
 
 
 async def read_all(session: CommandSession, kind: type[R]) -> list[R]:

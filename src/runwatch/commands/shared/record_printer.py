@@ -74,6 +74,25 @@ class RecordPrinter:
             case _:
                 self._table(rows)
 
+    def select(self, values: Sequence[Any], subjects: Mapping[int, Any] | None = None) -> list[Any]:
+        """Return the items that match ``--filter``, in order; items that are not objects are kept.
+
+        Args:
+            subjects: As for :meth:`records`.
+
+        Raises:
+            UsageError: The filter is invalid.
+        """
+        if not self._filter:
+            return list(values)
+        others = [value for value in values if not isinstance(value, dict)]
+        positions = [position for position, value in enumerate(values) if isinstance(value, dict)]
+        known = {
+            place: subject for place, position in enumerate(positions) if (subject := (subjects or {}).get(position))
+        }
+        rows = self._rows([values[position] for position in positions], known)
+        return [row.subject.raw for row in rows] + others
+
     def record(self, item: Any, raw: Mapping[str, Any]) -> None:
         self.check_fields([raw])
         match self._output.form:
