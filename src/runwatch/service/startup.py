@@ -11,6 +11,7 @@ from runwatch.base.errors import DataError, UsageError
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import ActiveKeys, ensure_owner, local_tenant
+from runwatch.service.access.database_vault import DatabaseVault
 from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import OrganizationPolicies
@@ -76,7 +77,7 @@ async def open_service_context(
     outbound = OutboundClient()
     try:
         key = await database.write(partial(_settle, options, offered_key))
-        vault = Vault(options.data_dir, keys)
+        vault = Vault(options.data_dir, keys) if options.places is None else DatabaseVault(database, keys)
         policy = OrganizationPolicies(await database.read(local_tenant), options, origin)
         providers = Providers(outbound, clock, policy.providers)
         judge = partial(evaluate, outbound, vault, database, policy)

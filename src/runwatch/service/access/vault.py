@@ -175,14 +175,19 @@ class Vault:
         if not _HANDLE.fullmatch(handle):
             return None
         try:
-            plain = self._keys.open((self._directory / handle).read_bytes(), handle)
+            sealed = (self._directory / handle).read_bytes()
         except FileNotFoundError:
-            return None
-        except UnsealError as error:
-            _log.warning("the secret %s cannot be opened: %s", handle, error)
             return None
         except OSError as error:
             raise _unusable(self._directory, error) from error
+        return self._open(handle, sealed)
+
+    def _open(self, handle: str, sealed: bytes) -> Secret | None:
+        try:
+            plain = self._keys.open(sealed, handle)
+        except UnsealError as error:
+            _log.warning("the secret %s cannot be opened: %s", handle, error)
+            return None
         secret = Secret(plain.decode("utf-8", "surrogatepass"))
         keep_secret(secret)
         return secret

@@ -27,6 +27,7 @@ from runwatch.records.requests import RunRequest
 from runwatch.records.requests.arm import SkillArmRequest
 from runwatch.service.access import api_keys
 from runwatch.service.access.authentication import Principal, add_key, add_tenant, ensure_owner, local_tenant, new_key
+from runwatch.service.access.database_vault import DatabaseVault
 from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import PUBLIC, OrganizationPolicies
 from runwatch.service.backends.backend import Backend
@@ -170,7 +171,8 @@ async def make_history(
         with seeded_ids(seed):
             # The sample sources are inside this service: nothing is called before it listens.
             providers = Providers(calls, past, lambda _: PUBLIC)
-            tools = Tools(database, past, Vault(options.data_dir, keys), providers, calls, options, origin)
+            vault = Vault(options.data_dir, keys) if options.places is None else DatabaseVault(database, keys)
+            tools = Tools(database, past, vault, providers, calls, options, origin)
             history = _History(tools, Random(seed))  # noqa: S311 - nothing here is a secret
             owner_key = await history.run(owner_key, now, count)
     except BaseException:

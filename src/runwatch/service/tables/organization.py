@@ -18,6 +18,9 @@ audit: Final = table(
 local_owner: Final = table("local_owner", "api_key_id>api_keys* tenant_id>tenants")
 """The one key in ``service.json``, and the organization that it opens."""
 
+sealed_secrets: Final = table("sealed_secrets", "handle* sealed:bytes created_at")
+"""Secrets of a service of several processes, sealed with a master key that is not in the database."""
+
 key_expiries: Final = table("key_expiries", "api_key_id>api_keys* expires_at")
 """Expiry of keys that have one."""
 
