@@ -27,7 +27,7 @@ from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.cursors import Cursors
 from runwatch.service.http.problem_responder import ProblemResponder
-from runwatch.service.http.rate_limits import AnonymousLimits, RateLimiter
+from runwatch.service.http.rate_limits import AnonymousLimits, RateLimiter, SharedRateLimiter
 from runwatch.service.models import connections
 from runwatch.service.models.provider_config import configured_sources
 from runwatch.service.models.providers import Providers
@@ -88,7 +88,9 @@ async def open_service_context(
             key_uses=KeyUses(database, clock, timers),
             engine=_make_engine(options, place, database, LiveRuns(database, clock, vault, providers, judge)),
             problems=ProblemResponder(database, clock, timers),
-            rate_limit=RateLimiter(options.rate_limit_rpm, clock),
+            rate_limit=RateLimiter(options.rate_limit_rpm, clock)
+            if options.places is None
+            else SharedRateLimiter(options.rate_limit_rpm, clock, database),
             cursors=await database.write(Cursors.load),
             strangers=AnonymousLimits(clock, options.rate_limit_rpm),
             timers=timers,
@@ -96,7 +98,7 @@ async def open_service_context(
             outbound=outbound,
             providers=providers,
             configured_sources=sources,
-            deliverer=WebhookSender(database, vault, outbound, policy, clock),
+            deliverer=WebhookSender(database, vault, outbound, policy, clock, is_shared=options.places is not None),
             options=options,
             reach_policy=policy,
             origin=origin,

@@ -2,45 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.rate_limits import RateLimiter
+from runwatch.service.http.rate_limits import RateLimiter, SharedRateLimiter
 from tests.service.conftest import Serving
 from tests.service.http.test_problem_responder import check
 from tests.support.clock import FakeClock
 
 
-def refused_for(limit: RateLimiter, key: str) -> int | None:
+@pytest.fixture(params=["process", "database"])
+def limited(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[int, FakeClock], RateLimiter]]:
+    """Makes a limit of one process, or of all that use a database."""
+    if request.param == "process":
+        yield RateLimiter
+        return
+    opened: list[ServiceDatabase] = []
+
+    def shared(most: int, clock: FakeClock) -> RateLimiter:
+        opened.append(ServiceDatabase.open(tmp_path / "service.db", clock))
+        return SharedRateLimiter(most, clock, opened[-1])
+
+    yield shared
+    for database in opened:
+        database.close()
+
+
+Limited = Callable[[int, FakeClock], RateLimiter]
+
+
+async def refused_for(limit: RateLimiter, key: str) -> int | None:
     try:
-        limit.admit(key)
+        await limit.admit(key)
     except RefusalError as refusal:
         return refusal.retry_after_s
     return None
 
 
-def test_the_window_slides_and_refused_requests_do_not_count() -> None:
+async def test_the_window_slides_and_refused_requests_do_not_count(limited: Limited) -> None:
     clock = FakeClock()
-    limit = RateLimiter(3, clock)
+    limit = limited(3, clock)
     for _ in range(3):
-        assert refused_for(limit, "key_1") is None
+        assert await refused_for(limit, "key_1") is None
         clock.advance(10)
-    assert refused_for(limit, "key_1") == 30
+    assert await refused_for(limit, "key_1") == 30
     clock.advance(29.5)
-    assert refused_for(limit, "key_1") == 1
+    assert await refused_for(limit, "key_1") == 1
     clock.advance(0.5)
-    assert refused_for(limit, "key_1") is None
-    assert refused_for(limit, "key_1") == 10
+    assert await refused_for(limit, "key_1") is None
+    assert await refused_for(limit, "key_1") == 10
 
 
-def test_each_key_has_a_window_of_its_own() -> None:
-    limit = RateLimiter(1, FakeClock())
-    assert refused_for(limit, "key_1") is None
-    assert refused_for(limit, "key_2") is None
-    assert refused_for(limit, "key_1") == 60
+async def test_each_key_has_a_window_of_its_own(limited: Limited) -> None:
+    limit = limited(1, FakeClock())
+    assert await refused_for(limit, "key_1") is None
+    assert await refused_for(limit, "key_2") is None
+    assert await refused_for(limit, "key_1") == 60
 
 
-def test_without_a_limit_everything_is_admitted() -> None:
+async def test_without_a_limit_everything_is_admitted() -> None:
     limit = RateLimiter(None, FakeClock())
-    assert [refused_for(limit, "key_1") for _ in range(500)] == [None] * 500
+    assert [await refused_for(limit, "key_1") for _ in range(500)] == [None] * 500
 
 
 async def test_a_limited_service_publishes_its_limit_and_says_how_long_to_wait(serving: Serving) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from runwatch.base.clock import Clock, format_iso
 from runwatch.base.secrets.secret import Secret
+from runwatch.service.database import Database
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id, random_word
 from runwatch.service.tables import api_keys, tenants
@@ -158,6 +159,12 @@ def add_tenant(transaction: Transaction, display_name: str) -> str:
     return tenant_id
 
 
+def _shown_key(authorization: Sequence[str]) -> str:
+    """Return the key in the ``Authorization`` headers of a request; empty for none or several."""
+    scheme, _, key = authorization[0].partition(" ") if len(authorization) == 1 else ("", "", "")
+    return key.strip() if scheme.lower() == "bearer" else ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     principal: Principal
@@ -165,7 +172,10 @@ class _Known:
 
 
 class ActiveKeys:
-    """The active keys in memory; the service is the only writer of its database.
+    """The active keys in memory.
+
+    A service that is one process is the only writer of its database. Others have :meth:`refresh` read the database
+    before a key is looked up.
 
     Code that commits a new or revoked key reports it here right after the commit. A revoked key is never added again,
     in whichever order the two are reported. A key stops working at its expiry.
@@ -202,6 +212,27 @@ class ActiveKeys:
         self._revoked.add(key_id)
         self._by_hash.pop(self._hashes.pop(key_id, ""), None)
 
+    async def refresh(
+        self, database: Database, authorization: Sequence[str] = (), *, key_id: str | None = None
+    ) -> None:
+        """Learn what other processes have done to the key of a request, or to the one with this id."""
+        where = {"api_key_id": key_id} if key_id else {"key_hash": hash_key(_shown_key(authorization))}
+
+        def find(transaction: Transaction) -> tuple[Row | None, Row | None]:
+            row = transaction.one(api_keys, where)
+            if row is None:
+                return None, None
+            return row, transaction.one(key_expiries, {"api_key_id": row["api_key_id"]})
+
+        row, expiry = await database.read(find)
+        if row is None:
+            return
+        if row["status"] == "active":
+            principal = Principal(row["tenant_id"], row["api_key_id"], row["role"])
+            self.add(row["key_hash"], principal, None if expiry is None else str(expiry["expires_at"]))
+        else:
+            self.revoke(row["api_key_id"])
+
     def holder_of(self, key_id: str) -> Principal | None:
         """Return the caller of a key by the key's id, or ``None`` if it is revoked, expired or unknown."""
         known = self._by_hash.get(self._hashes.get(key_id, ""))
@@ -213,10 +244,8 @@ class ActiveKeys:
         Raises:
             RefusalError: ``unauthenticated`` for a missing, repeated, unknown or expired bearer key.
         """
-        known: _Known | None = None
-        scheme, _, key = authorization[0].partition(" ") if len(authorization) == 1 else ("", "", "")
-        if scheme.lower() == "bearer" and key.strip():
-            known = self._by_hash.get(hash_key(key.strip()))
+        key = _shown_key(authorization)
+        known = self._by_hash.get(hash_key(key)) if key else None
         if known is not None and not self._is_over(known):
             return known.principal
         detail = "The Authorization header has no key that is known and active here."

@@ -58,8 +58,12 @@ class KeyUses:
 
         def keep(transaction: Transaction) -> None:
             for key_id, at in uses.items():
-                transaction.remove(key_uses, {"api_key_id": key_id})
-                transaction.add(key_uses, api_key_id=key_id, last_used_at=at)
+                known = transaction.one(key_uses, {"api_key_id": key_id})
+                if known is None:
+                    transaction.add(key_uses, api_key_id=key_id, last_used_at=at)
+                elif known["last_used_at"] < at:
+                    # Another process may have written a later use.
+                    transaction.change(key_uses, {"api_key_id": key_id}, last_used_at=at)
 
         await self._database.write(keep)
         self._unkept = {key_id for key_id in self._unkept if self._last[key_id] != uses.get(key_id)}

@@ -27,7 +27,7 @@ from runwatch.service.access.roles import require
 from runwatch.service.address_policy import DOCKS_PATH
 from runwatch.service.errors import DatabaseUnreachableError, RefusalError, make_validation_error
 from runwatch.service.http.context import RequestContext
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes, refuse_secrets
+from runwatch.service.http.endpoints import AnsweredElsewhere, AuthenticatedRequest, Endpoint, Routes, refuse_secrets
 from runwatch.service.http.html_pages import FORM_TYPE, PAGE_PATHS, FormRefusalError, read_form, render_problem_page
 from runwatch.service.http.idempotency import HEADER, IdempotentRequest, hash_body, read_key
 from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Share, read_body
@@ -252,7 +252,10 @@ class ServiceApp:
         if call.keyed is None:
             return await endpoint.handle(call)
         async with self.context.turns.of(call.keyed):
-            return await call.read(call.keyed.first_answer) or await endpoint.handle(call)
+            try:
+                return await call.read(call.keyed.first_answer) or await endpoint.handle(call)
+            except AnsweredElsewhere as known:
+                return known.answer
 
     async def _admit(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
         """Authenticate the caller before any of the body is read, and count the request.
@@ -274,15 +277,17 @@ class ServiceApp:
         if principal is ANONYMOUS:
             self.context.strangers.admit(visit.peer)
         elif visit.has_cookie or (endpoint is not None and endpoint.is_page):
-            self.context.rate_limit.admit(f"{_PAGES_OF}{principal.key_id}")
+            await self.context.rate_limit.admit(f"{_PAGES_OF}{principal.key_id}")
         else:
-            self.context.rate_limit.admit(principal.key_id)
+            await self.context.rate_limit.admit(principal.key_id)
         return principal
 
     async def _caller(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
         """Return the caller of an endpoint: the holder of the key, or of the session if its cookie is accepted."""
         request = visit.request
         shown = request.headers.getlist("authorization")
+        if shown:
+            await self.context.refresh_keys(shown)
         if endpoint is None:
             return ANONYMOUS if visit.is_page and not shown else self.context.keys.principal_of(shown)
         if endpoint.is_open and not shown:
@@ -292,6 +297,8 @@ class ServiceApp:
             return self.context.keys.principal_of(shown)
         visit.has_cookie = True
         key_id = await self.context.database.read(lambda transaction: browser_sessions.find_key(transaction, cookie))
+        if key_id is not None:
+            await self.context.refresh_keys(key_id=key_id)
         holder = None if key_id is None else self.context.keys.holder_of(key_id)
         if holder is None:
             raise RefusalError("unauthenticated", "The session has expired. Sign in again.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from runwatch.service.access.authentication import ActiveKeys
@@ -42,6 +43,16 @@ class RequestContext(ServiceContext):
     bytes_in_flight: BytesInFlight = field(default_factory=lambda: BytesInFlight(KEYED_BYTES_IN_FLIGHT))
     closed_handles: frozenset[str] = frozenset()
     closed_secrets: tuple[str, ...] = ()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes use the database too."""
+        return self.options.places is not None
+
+    async def refresh_keys(self, authorization: Sequence[str] = (), *, key_id: str | None = None) -> None:
+        """Learn what other processes have done to a key; see :meth:`ActiveKeys.refresh`."""
+        if self.is_shared:
+            await self.keys.refresh(self.database, authorization, key_id=key_id)
 
     async def close(self) -> None:
         """Stop the engine and calls to other servers, finish waiting writes, and close the database."""

@@ -73,11 +73,13 @@ class AuthenticatedRequest:
             RefusalError: ``unauthenticated`` when the caller's key was revoked since the request started, for example
                 during a slow body.
         """
-        keyed, principal = self.keyed, self.principal
+        keyed, principal, is_shared = self.keyed, self.principal, self.context.is_shared
 
         def whole(transaction: Transaction) -> tuple[ServiceResponse, T]:
             if principal is not ANONYMOUS and not is_active(transaction, principal.key_id):
                 raise RefusalError("unauthenticated", "The key is not active any more.")
+            if is_shared and keyed is not None and (first := keyed.first_answer(transaction)) is not None:
+                raise AnsweredElsewhere(first)
             result, rest = effect(transaction)
             answer = result if isinstance(result, ServiceResponse) else make_json_response(result)
             if keyed is not None:
@@ -85,6 +87,18 @@ class AuthenticatedRequest:
             return answer, rest
 
         return await self.context.database.write(whole)
+
+
+class AnsweredElsewhere(Exception):
+    """Another process has answered the same request meanwhile.
+
+    Attributes:
+        answer: Its answer.
+    """
+
+    def __init__(self, answer: ServiceResponse) -> None:
+        super().__init__("another process has answered this request")
+        self.answer = answer
 
 
 Handler = Callable[[AuthenticatedRequest], Awaitable[ServiceResponse]]

@@ -6,12 +6,16 @@ import contextlib
 import math
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from starlette.requests import Request
 
 from runwatch.base.clock import Clock
+from runwatch.service.database import Database
 from runwatch.service.errors import RefusalError
+from runwatch.service.tables import rate_windows
+from runwatch.service.transaction import Transaction
 
 BODY_BYTES: Final = 1024 * 1024
 """Largest request body (manual: decisions, "Error responses")."""
@@ -150,7 +154,7 @@ class RateLimiter:
         self.requests_per_minute: Final = requests_per_minute
         self._window = None if requests_per_minute is None else RateWindow(requests_per_minute, WINDOW_S, clock)
 
-    def admit(self, key_id: str) -> None:
+    async def admit(self, key_id: str) -> None:
         """Count one request of a key.
 
         Raises:
@@ -158,7 +162,37 @@ class RateLimiter:
                 request does not count.
         """
         if self._window is not None:
-            self._window.admit(key_id, f"This key may send {self.requests_per_minute} requests a minute.")
+            self._window.admit(key_id, self.detail)
+
+    @property
+    def detail(self) -> str:
+        return f"This key may send {self.requests_per_minute} requests a minute."
+
+
+class SharedRateLimiter(RateLimiter):
+    """The same limit for all processes of a service together, which count in the database."""
+
+    def __init__(self, requests_per_minute: int | None, clock: Clock, database: Database) -> None:
+        super().__init__(requests_per_minute, clock)
+        self._database = database
+
+    async def admit(self, key_id: str) -> None:
+        if self.requests_per_minute is not None and (wait := await self._database.write(partial(self._count, key_id))):
+            raise RefusalError("rate_limited", self.detail, retry_after_s=wait)
+
+    def _count(self, name: str, transaction: Transaction) -> int:
+        """Count one request, or return the seconds until the next one is allowed."""
+        assert self.requests_per_minute is not None
+        now = transaction.now.timestamp()
+        row = transaction.one(rate_windows, {"name": name})
+        recent = [at for at in (() if row is None else row["recent"]) if now - WINDOW_S < at <= now]
+        if len(recent) >= self.requests_per_minute:
+            return max(1, math.ceil(recent[0] + WINDOW_S - now)) if recent else math.ceil(WINDOW_S)
+        if row is None:
+            transaction.add(rate_windows, name=name, recent=[now])
+        else:
+            transaction.change(rate_windows, {"name": name}, recent=[*recent, now])
+        return 0
 
 
 class AnonymousLimits:

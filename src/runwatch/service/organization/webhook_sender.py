@@ -1,7 +1,7 @@
 """Send queued webhook deliveries.
 
 The queue is only in the database, so deliveries survive a restart. A try cut off by a stop of the service does not
-count and is repeated.
+count and is repeated. Where several processes send, each takes a delivery for one try before it sends it.
 
 Receivers do not wait for each other. At most :data:`RECEIVER_AT_ONCE` tries to one webhook and :data:`AT_ONCE` in total
 run at a time; beyond that, an organization without a running try may still start one.
@@ -38,6 +38,12 @@ AT_ONCE: Final = 64
 PAUSE_S: Final = 10.0
 """Seconds to wait when the database refuses a read or write."""
 
+LEASE_S: Final = 60.0
+"""Seconds that a delivery belongs to the process that tries it; one whose process is gone is then tried again."""
+
+POLL_S: Final = 2.0
+"""Seconds until a delivery that another process has added is found."""
+
 _ANSWER_BYTES: Final = 64 * 1024
 
 _log: Final = logging.getLogger("runwatch.service.organization.deliverer")
@@ -49,6 +55,7 @@ class WebhookSender:
     Args:
         vault: Holds the signing secrets.
         policy: Addresses allowed for deliveries.
+        is_shared: Whether other processes send too.
     """
 
     def __init__(
@@ -58,7 +65,10 @@ class WebhookSender:
         outbound: OutboundClient,
         policy: OrganizationPolicies,
         clock: Clock,
+        *,
+        is_shared: bool = False,
     ) -> None:
+        self._is_shared = is_shared
         self._database = database
         self._vault = vault
         self._outbound = outbound
@@ -103,6 +113,8 @@ class WebhookSender:
         if next_at is not None:
             left = (datetime.fromisoformat(next_at) - self._clock.now()).total_seconds()
             waits.append(self._clock.sleep(max(0.0, left)))
+        if self._is_shared:
+            waits.append(self._clock.sleep(POLL_S))
         await wait_first(*waits)
 
     def _has_room(self, delivery: Row) -> bool:
@@ -126,6 +138,9 @@ class WebhookSender:
 
     async def _deliver(self, delivery: Row, webhook: Row) -> None:
         try:
+            claiming = partial(webhooks.claim, delivery=delivery, lease_s=LEASE_S)
+            if self._is_shared and not await self._database.write(claiming):
+                return
             status, failure = await self._try(delivery, webhook)
             await self._database.write(partial(webhooks.note_try, delivery=delivery, status_code=status, error=failure))
         except Exception:

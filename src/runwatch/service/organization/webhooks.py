@@ -227,6 +227,25 @@ def next_attempt_at(transaction: Transaction) -> str | None:
     return at
 
 
+def claim(transaction: Transaction, delivery: Row, lease_s: float) -> bool:
+    """Take a delivery that is due for one try, so that no other process tries it for some seconds.
+
+    Args:
+        delivery: The delivery as it was read.
+
+    Returns:
+        Whether it was still as it was read.
+    """
+    where = {"delivery_id": delivery["delivery_id"]}
+    row = transaction.one(webhook_deliveries, where)
+    if row is None or any(row[name] != delivery[name] for name in ("status", "attempts", "next_attempt_at")):
+        return False
+    transaction.change(
+        webhook_deliveries, where, next_attempt_at=format_iso(transaction.now + timedelta(seconds=lease_s))
+    )
+    return True
+
+
 def note_try(transaction: Transaction, delivery: Row, *, status_code: int | None, error: str | None) -> None:
     """Store the outcome of a try, and schedule the next one unless it succeeded or was the last.
 

@@ -54,7 +54,9 @@ async def sign_in(call: AuthenticatedRequest) -> ServiceResponse:
         if not isinstance(key, str) or not key.strip():
             raise make_validation_error(("key", "Required."))
         try:
-            principal = call.context.keys.principal_of([f"Bearer {key.strip()}"])
+            shown = [f"Bearer {key.strip()}"]
+            await call.context.refresh_keys(shown)
+            principal = call.context.keys.principal_of(shown)
         except RefusalError as refusal:
             raise RefusalError("unauthenticated", "This key is not known and active here.") from refusal
     except RefusalError as refusal:

@@ -18,7 +18,7 @@ from runwatch.service.tables.columns import metadata, table
 
 __all__ = ["SCHEMA_VERSION", "checks", "live", "metadata", "models", "organization", "review", "sample", "templates"]
 
-SCHEMA_VERSION: Final = 11
+SCHEMA_VERSION: Final = 12
 """The version that this code reads and writes; an older file is migrated, and a newer one is refused."""
 
 tenants: Final = table("tenants", "tenant_id* display_name created_at")
@@ -64,6 +64,9 @@ idempotency: Final = table(
     "tenant_id>tenants* endpoint* key* principal_id digest status:int body:bytes recorded_at^",
 )
 """First responses of keyed mutations."""
+
+rate_windows: Final = table("rate_windows", "name* recent:json")
+"""Requests of the last minute by key, in seconds since 1970, for a service of several processes with a limit."""
 
 problems: Final = table("problems", "sequence:int* instance! at tenant_id? principal_id? method path code body cause?")
 """Problems as sent, with the internal cause, which only the owner of this database may see."""
