@@ -88,7 +88,9 @@ run = ["jq", "--sort-keys", "."]
 key = "f7"
 input = "json"
 output = "pager"
-```"""
+```
+
+![The output of an own command in a pane](../../../screenshots/own-command.svg)"""
 
 
 def build_keys() -> str:

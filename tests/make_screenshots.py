@@ -26,6 +26,7 @@ from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.table.rows import RecordRow
+from tests.support.builders import account
 from tests.tui import noon
 from tests.tui.console import Driven, console
 
@@ -76,6 +77,53 @@ async def _wall(driven: Driven) -> None:
     await driven.hides("reading its events")
 
 
+async def _split(driven: Driven) -> None:
+    await _select(driven, noon.LIVE)
+    await driven.press("|", *"{{{")
+    await driven.settle()
+
+
+async def _jump(driven: Driven) -> None:
+    await _select(driven, noon.LIVE)
+    await driven.press(";")
+    await driven.shows("type the letters of a label")
+
+
+async def _pins(driven: Driven) -> None:
+    await _select(driven, noon.LIVE)
+    await driven.press("b")
+    await driven.shows("1 run 8f21")
+    await _select(driven, noon.DONE)
+    await driven.press("b")
+    await driven.shows("2 run 3fd2")
+    await driven.press("/", *"is:problem", "enter")
+    await driven.hides("8f21c0aa")
+    await driven.press("b")
+    await driven.shows("Pin")
+    await driven.press("down", "enter")
+    await driven.shows("3 runs is:problem")
+    run = next(run for run in driven.service.runs if run["execution_id"] == noon.LIVE)
+    run.update(status="failed", reason="fallback_exhausted", completed_at=noon.at(0))
+    await driven.comes("1 ● run 8f21", 60)
+    await driven.press("B")
+    await driven.settle()
+
+
+async def _own_command(driven: Driven) -> None:
+    await _select(driven, noon.LIVE)
+    await driven.press("f7")
+    await driven.shows('"max_runtime_s": 60')
+
+
+async def _selection(driven: Driven) -> None:
+    await _select(driven, noon.LIVE)
+    table = driven.table
+    await driven.pilot.mouse_down(table, offset=(15, 2))
+    await driven.pilot.hover(table, offset=(40, 4))
+    await driven.pilot.mouse_up(table, offset=(50, 4))
+    await driven.shows("copies the selected text")
+
+
 async def _form(driven: Driven) -> None:
     await driven.press("+")
     await driven.shows("Request, exactly as sent")
@@ -106,6 +154,11 @@ NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
     "timeline": _timeline,
     "replay": _replay,
     "wall": _wall,
+    "split": _split,
+    "jump": _jump,
+    "pins": _pins,
+    "own-command": _own_command,
+    "selection": _selection,
     "receipt": _receipt,
     "run-form": _form,
     "cancel": _cancel,
@@ -113,6 +166,17 @@ NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
     "command-line": _command,
 }
 
+
+SETTINGS: Final = {
+    "own-command": """
+[commands.policy]
+run = ["jq", "--sort-keys", ".policy"]
+key = "f7"
+input = "json"
+output = "pane"
+""",
+}
+"""The settings file of a picture of :data:`NOON`, where it has one."""
 
 SAMPLE: Final = (
     "overview", "receipts", "models", "arms", "verifiers", "templates", "agents", "credentials", "github", "sources",
@@ -140,7 +204,9 @@ def _write(app: ConsoleApp, name: str) -> None:
 async def make_noon(name: str) -> None:
     """Make one picture of :data:`NOON`."""
     with tempfile.TemporaryDirectory() as home:
-        async with console(noon.service(), Path(home), size=SIZE) as driven:
+        async with console(
+            noon.service(account=account()), Path(home), size=SIZE, settings=SETTINGS.get(name, "")
+        ) as driven:
             await driven.shows("77ab")
             await NOON[name](driven)
             _write(driven.app, name)
