@@ -9,7 +9,7 @@ import pytest
 
 from runwatch.records.event import RunEvent
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_wall import MAX_TILES, WallGrid, find_trouble, fit_wall, has_left, wall_order
+from runwatch.view.runs.run_wall import MAX_TILES, WallGrid, find_trouble, fit_wall, wall_order
 from runwatch.view.text.format import RenderContext
 from tests.support import builders
 from tests.tui.noon import at
@@ -77,16 +77,3 @@ def test_live_runs_in_trouble_come_first_and_those_that_ended_well_last() -> Non
     ]  # fmt: skip
     later = RenderContext(NOON + timedelta(minutes=5))
     assert find_trouble(facts(), [], later).weight == 2
-
-
-@pytest.mark.parametrize(
-    ("run", "left"),
-    [
-        (facts("failed", completed_at=at(61)), True),
-        (facts("failed", completed_at=at(59)), False),
-        (facts("failed"), False),
-        (facts(), False),
-    ],
-)
-def test_a_run_that_ended_stays_for_a_while(run: RunFacts, left: bool) -> None:
-    assert has_left(run, CONTEXT) is left

@@ -25,7 +25,9 @@ SILENT_S: Final = 60
 """A live run without an event for so many seconds is in trouble."""
 
 STAYS_S: Final = 60
-"""A run that has ended stays on the wall of live runs for so many seconds, so that one sees how it ended."""
+"""A run that has ended stays on the wall of live runs for so many seconds, so that one sees how it ended. They count
+from the moment in which the wall learns of the end, on this machine's clock: the service's may differ.
+"""
 
 WAITING: Final = frozenset({"accepted", "queued"})
 """States of a run before its work."""
@@ -123,12 +125,6 @@ def _quiet_s(facts: RunFacts, events: Sequence[RunEvent], now: datetime) -> floa
         return None
     since = next((event.at for event in reversed(events) if event.at is not None), facts.run.created_at)
     return None if since is None else (now - since).total_seconds()
-
-
-def has_left(facts: RunFacts, context: RenderContext) -> bool:
-    """Return whether a run leaves the wall of live runs: it ended some time ago. One without a known end stays."""
-    ended = facts.ended_at.value if facts.is_final else None
-    return ended is not None and (context.now - ended).total_seconds() >= STAYS_S
 
 
 def wall_order(facts: RunFacts, trouble: Trouble) -> tuple[int, int]:

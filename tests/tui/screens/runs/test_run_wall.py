@@ -94,13 +94,18 @@ async def test_the_run_in_trouble_gets_the_largest_tile(tmp_path: Path) -> None:
         assert driven.app.screen._focused_run == focused  # type: ignore[attr-defined]
 
 
-async def test_a_run_that_ended_leaves_the_wall_of_live_runs_after_a_minute(tmp_path: Path) -> None:
+@pytest.mark.parametrize("behind_s", [0, 300, -300])
+async def test_a_run_that_ended_leaves_the_wall_of_live_runs_after_a_minute(tmp_path: Path, behind_s: int) -> None:
+    # Whatever the clock of the service says.
     service = busy(2)
     async with console(service, tmp_path) as driven:
         await driven.shows("ex_001")
         screen = await on_wall(driven)
-        service.runs[1] |= {"status": "failed", "completed_at": noon.at(0)}
+        service.runs[1] |= {"status": "failed", "completed_at": noon.at(behind_s)}
         await driven.comes("✗ failed", within_s=30)
+        for _ in range(30):
+            await driven.pass_time(1)
+        assert screen._run_ids == ["ex_000", "ex_001"]
         await driven.comes(re.compile(r"live runs\W+1 run\b"), within_s=90)
         assert screen._run_ids == ["ex_000"]
         assert not driven.session.live.tails.follows("ex_001")

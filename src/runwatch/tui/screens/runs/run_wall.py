@@ -25,7 +25,7 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.event_lines import render_event
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_wall import WAITING, Trouble, WallGrid, find_trouble, fit_wall, has_left, wall_order
+from runwatch.view.runs.run_wall import STAYS_S, WAITING, Trouble, WallGrid, find_trouble, fit_wall, wall_order
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
@@ -88,6 +88,7 @@ class RunWallScreen(ConsoleScreen):
         self._events: dict[str, list[RunEvent]] = {}
         self._troubles: dict[str, Trouble] = {}
         self._labels: dict[str, str] = {}
+        self._ended: dict[str, float] = {}
         self._drawn: dict[str, tuple[object, list[StyledSpans]]] = {}
         self._dirty: set[str] = set()
         self._is_reading = False
@@ -290,9 +291,12 @@ class RunWallScreen(ConsoleScreen):
         session = self.console.session
         if session is None or self._chosen:
             return
-        context = self.console.render_context()
-        for run_id in [one for one in self._run_ids if has_left(self._facts(one), context)]:
+        now = self.console.clock.monotonic()
+        for run_id in [one for one in self._run_ids if self._facts(one).is_final]:
+            if now - self._ended.setdefault(run_id, now) < STAYS_S:
+                continue
             self._run_ids.remove(run_id)
+            del self._ended[run_id]
             self._events.pop(run_id, None)
             self._drawn.pop(run_id, None)
             session.live.tails.unfollow(run_id)
