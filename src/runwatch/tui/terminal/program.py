@@ -79,8 +79,8 @@ async def run_program(
             stdin.write(given)
             stdin.seek(0)
         collector = await _Collector.open() if reads_output else None
-        try:
-            process = await asyncio.create_subprocess_exec(
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
                 program,
                 *words[1:],
                 stdin=stdin,
@@ -89,11 +89,21 @@ async def run_program(
                 env=dict(environment),
                 start_new_session=True,
             )
+        )
+        try:
+            # Cancelled while it starts, asyncio would end the program alone and not what it has started.
+            process = await asyncio.shield(starting)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else None
             if collector is not None:
                 collector.close()
             raise RunwatchError("The program cannot be started", detail=reason) from None
+        except asyncio.CancelledError:
+            with contextlib.suppress(OSError, ValueError):
+                await _stop(await starting)
+            if collector is not None:
+                collector.close()
+            raise
     failure = ""
     try:
         async with asyncio.timeout(limit_s):
