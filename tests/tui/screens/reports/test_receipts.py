@@ -142,6 +142,8 @@ async def test_a_filter_that_the_service_refuses_is_done_here_and_the_frame_says
         await driven.comes("refused, filtered here: status failed")
         await driven.shows("Receipts   2 of 6")
         assert "5c9d…77aa" in driven.text
+        await driven.pass_time(2)
+        assert len(told.requests("GET", "/v1/receipts")) < 8, "the whole list is read once more and not again and again"
 
 
 @pytest.mark.exhaustive

@@ -197,10 +197,10 @@ class ReceiptsScreen(ResourceScreen):
         """Redraw the rows; if the service refused the filter, read the whole list again."""
         narrowed, session = self._narrowed, self.console.session
         if narrowed is not None and narrowed.is_refused and session is not None:
-            session.live.start_list(Receipt)
             self.show_crumbs(self._filter_words())
             if not self._looks_here:
                 self._looks_here = True
+                session.live.start_list(Receipt)
                 self.look_further()
         super().data_changed(kinds)
 
