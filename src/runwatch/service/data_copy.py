@@ -1,12 +1,12 @@
 """``runwatch admin copy``: the data of an embedded service into a PostgreSQL database (manual: team-service, "Moving").
 
-All rows are written in one transaction and read back before its commit: the database has them all, or none. What the
-data directory holds besides is copied before that, so an interrupted copy is made again.
+All rows and secrets are written in one transaction, and rows are read back before its commit: the database has them
+all, or none, and an interrupted copy is made again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from sqlalchemy import Connection, Table, func, select
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, format_iso
 from runwatch.base.errors import DataError, UsageError
 from runwatch.base.files import write_atomic
 from runwatch.base.network.service_file import SAMPLE_KEYS, SERVICE_FILE
 from runwatch.records.states import FINAL_STATES
-from runwatch.service.access.vault import copy_secrets
+from runwatch.service.access.vault import Vault
 from runwatch.service.backends.data_directory import take_data_dir, unusable
 from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.options import ServeOptions
 from runwatch.service.startup import DATABASE_FILE, find_backend
 from runwatch.service.tables import SCHEMA_VERSION, metadata, runs
+from runwatch.service.tables.organization import sealed_secrets
 
 if TYPE_CHECKING:
     from runwatch.service.backends.postgresql import PostgresDatabase
@@ -69,7 +70,7 @@ class DataCopy:
 async def copy_data(source_dir: Path, options: ServeOptions, clock: Clock) -> DataCopy:
     """Copy an embedded service's data into an empty database and its data directory; the source stays as it is.
 
-    A source of an older version is migrated first, as a start of the service does.
+    A source of an older version is migrated, and its secrets are sealed with the newest master key, as at a start.
 
     Args:
         options: The database and its data directory, as for a start of the service on them.
@@ -100,19 +101,23 @@ async def copy_data(source_dir: Path, options: ServeOptions, clock: Clock) -> Da
                 detail="It has an organization already, and rows of two services cannot be put together.",
                 hint="Name an empty database with --to.",
             )
-        secrets = copy_secrets(source_dir, options.data_dir)
+        vault = Vault(source_dir, options.master_keys())
+        await vault.take_over()
+        secrets = vault.sealed()
         stack.callback(source.close)
         stack.callback(target.close)
         source.open_writer(SCHEMA_VERSION)
         target.open_writer(SCHEMA_VERSION)
         with source.translate_errors(), target.translate_errors():
-            tables, unfinished = _copy_rows(source, target)
+            tables, unfinished = _copy_rows(source, target, secrets, format_iso(clock.now()))
         for name in _FILES:
             _copy_file(source_dir / name, options.data_dir / name)
-    return DataCopy(tables, secrets, unfinished)
+    return DataCopy(tables, len(secrets), unfinished)
 
 
-def _copy_rows(source: SqliteFile, target: PostgresDatabase) -> tuple[tuple[CopiedTable, ...], int]:
+def _copy_rows(
+    source: SqliteFile, target: PostgresDatabase, secrets: Mapping[str, bytes], now: str
+) -> tuple[tuple[CopiedTable, ...], int]:
     with source.writer.begin() as old, target.writer.begin() as new:
         copied = tuple(_copy_table(table, old, new) for table in metadata.sorted_tables)
         for table, one in zip(metadata.sorted_tables, copied, strict=True):
@@ -123,6 +128,9 @@ def _copy_rows(source: SqliteFile, target: PostgresDatabase) -> tuple[tuple[Copi
                     detail=f"{one.name}: {one.rows} rows with {one.digest}, and {found.rows} with {found.digest}.",
                     hint="Please report this: it is a defect of runwatch.",
                 )
+        # The secrets of a team service are in its database, for all of its processes.
+        for handle, sealed in secrets.items():
+            new.execute(sealed_secrets.insert(), {"handle": handle, "sealed": sealed, "created_at": now})
         target.continue_sequences(new, source.last_sequences(old))
         unfinished = old.execute(select(func.count()).where(runs.c.status.not_in(FINAL_STATES))).scalar_one()
     return copied, unfinished

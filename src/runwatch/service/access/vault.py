@@ -37,26 +37,6 @@ def new_handle() -> str:
     return f"cred_v_{random_digits(_HANDLE_DIGITS)}"
 
 
-def copy_secrets(source: Path, target: Path) -> int:
-    """Copy every secret of a data directory into another one, sealed as it is, and return their number.
-
-    The caller holds the locks of both.
-
-    Raises:
-        DataError: a secret cannot be read or written.
-    """
-    directory, count = source / DIRECTORY, 0
-    try:
-        private_directory(target / DIRECTORY)
-        for file in sorted(directory.iterdir()) if directory.is_dir() else ():
-            if _HANDLE.fullmatch(file.name):
-                write_atomic(target / DIRECTORY / file.name, file.read_bytes(), follows_links=False)
-                count += 1
-    except OSError as error:
-        raise _unusable(directory, error) from error
-    return count
-
-
 class Vault:
     """The secrets of one data directory.
 
@@ -128,6 +108,17 @@ class Vault:
             DataError: the secrets cannot be read or written.
         """
         return await asyncio.to_thread(self._take_over)
+
+    def sealed(self) -> dict[str, bytes]:
+        """Return every secret by its handle, sealed as it is.
+
+        Raises:
+            DataError: a secret cannot be read.
+        """
+        try:
+            return {handle: (self._directory / handle).read_bytes() for handle in sorted(self._handles())}
+        except OSError as error:
+            raise _unusable(self._directory, error) from error
 
     def _take_over(self) -> tuple[str, ...]:
         try:
