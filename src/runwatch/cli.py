@@ -236,7 +236,17 @@ def serve(call: Invocation) -> int:
 
     options = call.options
     database = _find_database(call, call.options.database)
-    usual = call.paths.local_service_dir if database is None else call.paths.team_service_dir
+    if (options.api_only or options.worker_only) and database is None:
+        raise UsageError(
+            "One process does everything in a service without PostgreSQL",
+            hint="Leave --api-only and --worker-only out, or name a database with --database.",
+        )
+    if options.api_only and options.worker_only:
+        raise UsageError("--api-only and --worker-only exclude each other", hint="Without both, a process does both.")
+    if database is None:
+        usual = call.paths.local_service_dir
+    else:
+        usual = call.paths.team_worker_dir if options.worker_only else call.paths.team_service_dir
     data_dir = Path(options.data_dir).expanduser() if options.data_dir else usual
     if options.stop:
         from runwatch.settings import local_service
@@ -260,7 +270,7 @@ def serve(call: Invocation) -> int:
         "provider_config": Path(options.provider_config).expanduser() if options.provider_config else None,
         "balance_usd": None if options.balance_usd is None else Decimal(str(options.balance_usd)),
         "quota_executions": options.quota_executions,
-        "concurrency": options.concurrency,
+        "concurrency": None if options.worker_only else options.concurrency,
     }
     return service.serve(
         service.ServeOptions(
@@ -269,7 +279,8 @@ def serve(call: Invocation) -> int:
             key_command="runwatch config header --local" if data_dir == call.paths.local_service_dir else "",
             json=bool(options.json),
             database=database,
-            places=None if database is None else service.PLACES,
+            places=_find_places(options, database, service.PLACES),
+            has_interface=not options.worker_only,
             allow_remote=bool(options.allow_remote),
             allow_loopback_checks=bool(options.allow_loopback_checks),
             allow_signup=bool(options.allow_signup),
@@ -317,6 +328,15 @@ def copy_data(call: Invocation) -> int:
             f"Start only one of the two services: runs that are not final ({copied.unfinished:,}) would run twice"
         )
     return 0
+
+
+def _find_places(options: CommandOptions, database: Secret | None, usual: int) -> int | None:
+    """Return how many runs this process drives at once; ``None`` for a service that is one process."""
+    if database is None:
+        return None
+    if options.api_only:
+        return 0
+    return options.concurrency if options.worker_only and options.concurrency is not None else usual
 
 
 def _find_database(call: Invocation, given: str | None) -> Secret | None:

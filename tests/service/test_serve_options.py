@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+import pytest
 
+from runwatch import cli
 from runwatch.base.network.service_file import SAMPLE_KEYS
 from runwatch.service.options import ServeOptions
 from runwatch.service.process import sample_note
@@ -69,3 +71,15 @@ def test_a_person_is_told_where_the_sample_keys_are_or_that_there_is_no_sample(t
     assert "no sample organization" in str(sample_note(asked))
     (tmp_path / SAMPLE_KEYS).touch()
     assert str(tmp_path / SAMPLE_KEYS) in str(sample_note(asked))
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"), [(("--api-only",), "--database"), (("--api-only", "--worker-only"), "a process does both")]
+)
+def test_the_work_of_a_process_can_be_divided_only_in_a_database(
+    options: tuple[str, ...], hint: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if len(options) > 1:
+        monkeypatch.setenv("RUNWATCH_DATABASE", "postgresql://h/d")
+    assert cli.run(["serve", *options]) == 2
+    assert hint in capsys.readouterr().err

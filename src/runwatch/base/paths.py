@@ -54,6 +54,11 @@ class Paths(NamedTuple):
         """The data directory of a service on PostgreSQL, unless another one is named."""
         return self.data_dir / "team-service"
 
+    @property
+    def team_worker_dir(self) -> Path:
+        """The same of a process that only drives runs of such a service."""
+        return self.data_dir / "team-worker"
+
 
 def find_paths(environment: Mapping[str, str] | None = None) -> Paths:
     """Return the locations from the environment, else those of the platform."""

@@ -85,6 +85,7 @@ class ServiceDatabase:
         self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
         self._is_closed = False
+        self._is_ended = False
         self._watchers: list[tuple[Table, Callable[[], object]]] = []
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="database-reader")
         self._thread = threading.Thread(target=self._write_all, name="database-writer", daemon=True)
@@ -163,24 +164,32 @@ class ServiceDatabase:
             return function(Transaction(connection, self._clock.now()))
 
     def _write_all(self) -> None:
-        is_open = True
         with self._backend.writer.connect() as connection:
-            while is_open:
-                waiting = [self._jobs.get()]
-                with contextlib.suppress(queue.Empty):
-                    while len(waiting) < BATCH:
-                        waiting.append(self._jobs.get_nowait())
-                is_open = None not in waiting
-                # Skip writes whose caller was cancelled before they started.
-                self._commit(
-                    connection,
-                    [job for job in waiting if job is not None and job.future.set_running_or_notify_cancel()],
-                )
+            while not self._is_ended:
+                jobs: list[_Job[Any]] = []
+                self._take(self._jobs.get(), jobs)
+                self._take_waiting(jobs)
+                self._commit(connection, jobs)
+
+    def _take_waiting(self, jobs: list[_Job[Any]]) -> None:
+        with contextlib.suppress(queue.Empty):
+            while len(jobs) < BATCH and not self._is_ended:
+                self._take(self._jobs.get_nowait(), jobs)
+
+    def _take(self, job: _Job[Any] | None, jobs: list[_Job[Any]]) -> None:
+        if job is None:
+            self._is_ended = True
+        elif job.future.set_running_or_notify_cancel():
+            # Writes whose caller was cancelled before they started are skipped.
+            jobs.append(job)
 
     def _commit(self, connection: Connection, jobs: list[_Job[Any]]) -> None:
         is_committing = False
         try:
             with self._backend.begin(connection):
+                if self._backend.queue is not None:
+                    # More writes have come while this process waited for its turn.
+                    self._take_waiting(jobs)
                 for job in jobs:
                     job.run(connection, self._backend, self._clock.now(), is_alone=len(jobs) == 1)
                 is_committing = True

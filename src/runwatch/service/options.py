@@ -32,6 +32,7 @@ class ServeOptions:
             data directory.
         places: Most runs that this process drives at once, as jobs in that database; ``None`` for an engine without
             jobs, which drives every run.
+        has_interface: Whether to serve the interface; a worker without it answers only ``/healthz`` and ``/readyz``.
         idle_exit_s: Seconds without a caller or a live run until the service stops; ``None`` for never.
         rate_limit_rpm: Requests per minute and key before a 429; ``None`` for no limit.
         allow_loopback_checks: Whether checks, review agents and webhooks may be on this machine, over plain HTTP.
@@ -55,6 +56,7 @@ class ServeOptions:
     allow_remote: bool = False
     database: Secret | None = None
     places: int | None = None
+    has_interface: bool = True
     idle_exit_s: float | None = None
     rate_limit_rpm: int | None = None
     allow_loopback_checks: bool = False

@@ -37,6 +37,7 @@ from runwatch.service.organization.closed_secrets import find_closed
 from runwatch.service.organization.webhook_sender import WebhookSender
 from runwatch.service.outbound import OutboundClient
 from runwatch.service.sample.check_addresses import update_check_addresses
+from runwatch.service.tables.organization import local_owner
 from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
@@ -112,7 +113,8 @@ async def open_service_context(
         closed = await database.read(partial(find_closed, context.closed_handles))
         context.closed_secrets = tuple(secret.advice for secret in closed)
         await context.engine.resume()
-        context.deliverer.start()
+        if options.places != 0:
+            context.deliverer.start()
     except BaseException:
         await outbound.close()
         await asyncio.to_thread(database.close)
@@ -167,8 +169,12 @@ def _named_handles(transaction: Transaction) -> set[str]:
 
 
 def _settle(options: ServeOptions, offered_key: Secret, transaction: Transaction) -> Secret:
-    """Give the owner a working key, and the owner's organization the limits of this start."""
-    key = ensure_owner(transaction, offered_key)
+    """Give the owner a working key, and the owner's organization the limits of this start.
+
+    A worker beside other processes needs no key.
+    """
+    is_first = options.has_interface or not transaction.count(local_owner, {})
+    key = ensure_owner(transaction, offered_key, is_shared=options.places is not None) if is_first else offered_key
     wallet.set_limits(
         transaction,
         local_tenant(transaction),

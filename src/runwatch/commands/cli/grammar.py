@@ -56,6 +56,8 @@ _DECLARED = (
                 "--database", "keep the data in PostgreSQL, at an address without password (RUNWATCH_DATABASE)",
                 "URL", "text",
             ),
+            OptionSpec("--api-only", "with a database: serve the interface and leave runs to other processes"),
+            OptionSpec("--worker-only", "with a database: drive runs, --concurrency N at once, without an interface"),
             OptionSpec("--json", "print one JSON line with address and key once it accepts connections"),
             OptionSpec("--stop", "stop the service of this data directory instead"),
             OptionSpec("--rotate-master-key", "seal the secrets of this data directory with a new master key instead"),

@@ -1,9 +1,12 @@
 """The tables in a PostgreSQL database (manual: team-service, "Database"). Only ``--database`` imports this.
 
 
-One process at a time uses the database: the writer's session holds an advisory lock from its start to its end. Every
-opening raises a number, so that a service whose session was lost notices that another one has used the database since,
-and writes nothing more.
+The writer's session holds an advisory lock from its start to its end. Without a queue one process at a time uses the
+database: the lock is its own. Every opening raises a number, so that a service whose session was lost notices that
+another one has used the database since, and writes nothing more.
+
+With a queue any number of processes use the database, and share that lock. Their writes take turns: each transaction
+holds a second advisory lock, so that a write sees all earlier ones, as in a service that is one process.
 """
 
 from __future__ import annotations
@@ -57,6 +60,11 @@ _DEFAULTS: Final[dict[str, str]] = {
 }
 _PAUSE_S: Final = 0.1
 
+TURN_S: Final = 5
+"""Seconds that a process may be silent in a write while others wait for their turn. The server then ends its session
+and undoes the write, so that a stopped process stops no other.
+"""
+
 _EXISTS: Final = (
     "SELECT 1 FROM pg_catalog.pg_tables"
     " WHERE schemaname = pg_catalog.current_schema() AND tablename = 'runwatch_database'"
@@ -89,12 +97,18 @@ _NOTICED: Final = (
 # An advisory lock of two numbers: one of this program, and one of the schema's name.
 _LOCKED: Final = "1920300663, pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))"
 _TRY_LOCK: Final = f"SELECT pg_catalog.pg_try_advisory_lock({_LOCKED})"
+_TRY_SHARED_LOCK: Final = f"SELECT pg_catalog.pg_try_advisory_lock_shared({_LOCKED})"
+_TURN: Final = "1920300664, pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))"
+_BEGIN: Final = "SELECT pg_catalog.pg_current_xact_id()::text"
+_BEGIN_IN_TURN: Final = f"SELECT pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_advisory_xact_lock({_TURN})"
+_SILENCE: Final = f"SELECT pg_catalog.set_config('idle_in_transaction_session_timeout', '{TURN_S}s', false)"
 _HOLDER: Final = """
     SELECT application_name || coalesce(', from ' || host(client_addr), '')
     FROM pg_catalog.pg_locks JOIN pg_catalog.pg_stat_activity USING (pid)
     WHERE locktype = 'advisory' AND granted AND classid = 1920300663 AND database = (
         SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
     ) AND objid::bigint = (pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))::bigint & 4294967295)
+    AND pid <> pg_catalog.pg_backend_pid()
 """
 
 # SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html).
@@ -148,6 +162,7 @@ class PostgresDatabase(Backend):
         self._adapters.register_dumper(str, _Dumper)
         self._adapters.register_loader("text", _Loader)
         self._opening: int | None = None
+        self._version = 0
         self._told: list[Callable[[DataError], object]] = []
         self._failed_at: float | None = None
         self._transaction_id = ""
@@ -163,7 +178,8 @@ class PostgresDatabase(Backend):
     def open_writer(self, schema_version: int) -> None:
         try:
             with self._told_at_start(), self.writer.begin() as connection:
-                self._opening, identity = self._prepare(connection, schema_version)
+                opening, identity = self._prepare(connection, schema_version)
+            self._opening, self._version = opening, schema_version
             pair(self._data_dir, identity)
         except BaseException:
             self.close()
@@ -285,6 +301,8 @@ class PostgresDatabase(Backend):
                 # An answered write is on disk, whatever the server's default.
                 connection.execute(_DURABLE)
                 connection.execute(_NOTICED)
+                if self.queue is not None:
+                    connection.execute(_SILENCE)
                 connection.autocommit = False
             except BaseException:
                 connection.close()
@@ -297,7 +315,7 @@ class PostgresDatabase(Backend):
 
     def _lock(self, connection: _Session) -> None:
         until = time.monotonic() + LOCK_WAIT_S
-        while not _ask(connection, _TRY_LOCK):
+        while not _ask(connection, _TRY_LOCK if self.queue is None else _TRY_SHARED_LOCK):
             self._refuse_if_taken(connection)
             if time.monotonic() >= until:
                 if self._opening is not None:
@@ -312,16 +330,30 @@ class PostgresDatabase(Backend):
         self._refuse_if_taken(connection)
 
     def _refuse_if_taken(self, connection: _Session) -> None:
-        if self._opening is None or _ask(connection, "SELECT openings FROM runwatch_database") == self._opening:
+        if self._opening is None:
             return
-        taken = DataError(
+        if self.queue is not None:
+            if _ask(connection, "SELECT schema_version FROM runwatch_database") == self._version:
+                return
+            taken = DataError(
+                "A newer version of runwatch has migrated the database, and this process writes nothing more",
+                detail=f"{self._place} was migrated while the connection was lost.",
+                hint="Start this process again with the newer version.",
+            )
+        elif _ask(connection, "SELECT openings FROM runwatch_database") == self._opening:
+            return
+        else:
+            taken = self._taken()
+        for tell in self._told:
+            tell(taken)
+        raise taken
+
+    def _taken(self) -> DataError:
+        return DataError(
             "Another service has opened this database, and this one writes nothing more",
             detail=f"{self._place} was opened again while the connection was lost.",
             hint="One service at a time can use it: stop the other one, and start this one again.",
         )
-        for tell in self._told:
-            tell(taken)
-        raise taken
 
     def _prepare(self, connection: Connection, schema_version: int) -> tuple[int, str]:
         """Create or migrate the tables in the current transaction; return the number of this opening and the id."""
@@ -339,6 +371,13 @@ class PostgresDatabase(Backend):
                 hint="Update runwatch, or name another database.",
             )
         if version < schema_version:
+            if self.queue is not None and (others := connection.exec_driver_sql(_HOLDER).all()):
+                raise LocalServiceError(
+                    "Processes of an older version use this database",
+                    detail=f"{self._place} is held by {others[0][0]}"
+                    + (f" and {len(others) - 1} more" * bool(others[1:])),
+                    hint="Stop every one of them, then start the newer version.",
+                )
             # Alembic is slow to import, and only an older database needs it.
             from runwatch.service.migrations.upgrade import apply_revisions
 
@@ -352,7 +391,8 @@ class PostgresDatabase(Backend):
         return int(opened.openings), str(opened.identity)
 
     def _note_transaction(self, connection: Connection) -> None:
-        self._transaction_id = connection.exec_driver_sql("SELECT pg_current_xact_id()::text").scalar_one()
+        statement = _BEGIN if self.queue is None else _BEGIN_IN_TURN
+        self._transaction_id = connection.exec_driver_sql(statement).scalar_one()
 
     @contextlib.contextmanager
     def _told_at_start(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runwatch.base.errors import DataError
@@ -32,6 +32,7 @@ from runwatch.service.http.html_pages import FORM_TYPE, PAGE_PATHS, FormRefusalE
 from runwatch.service.http.idempotency import HEADER, IdempotentRequest, hash_body, read_key
 from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Share, read_body
 from runwatch.service.http.responses import JSON_TYPE, ServiceResponse
+from runwatch.service.tables import tenants
 
 _ABSOLUTE_TARGET: Final = re.compile(rb"http://([^/]*)(/.*)?", re.IGNORECASE)
 _METHOD_CHARACTERS: Final = 20
@@ -45,6 +46,12 @@ _DECODED_AT_ONCE: Final = 2
 
 # No key id starts with this.
 _PAGES_OF: Final = "pages of "
+
+HEALTH_PATHS: Final = ("/healthz", "/readyz")
+"""Paths of a service of several processes that need no key."""
+
+READY_S: Final = 3.0
+"""Seconds within which the database must answer for a process to be ready."""
 
 CONNECTION: Final = "connection"
 """Member of a request's state with its connection, a :class:`Caller`."""
@@ -90,6 +97,9 @@ class ServiceApp:
         """Answer one request, also on unexpected errors."""
         scope = _to_origin_form(scope)
         request = Request(scope, receive)
+        if self.context.is_shared and scope["path"] in HEALTH_PATHS and request.method in {"GET", "HEAD"}:
+            await (await self._tell_health(scope["path"]))(scope, receive, send)
+            return
         if self._docks is not None and scope["path"].startswith(DOCKS_PATH) and self._has_own_origin(request):
             await self._docks(scope, receive, send)
             return
@@ -167,6 +177,17 @@ class ServiceApp:
                 leaving.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
+    async def _tell_health(self, path: str) -> Response:
+        """Answer whether this process lives, or whether it can do its work now, for a program that watches it."""
+        if path == HEALTH_PATHS[0]:
+            return JSONResponse({"status": "ok"}, headers=dict(_HEADERS))
+        try:
+            async with asyncio.timeout(READY_S):
+                await self.context.database.read(lambda transaction: transaction.count(tenants, {}))
+        except (TimeoutError, DataError):
+            return JSONResponse({"status": "unavailable"}, 503, headers=dict(_HEADERS))
+        return JSONResponse({"status": "ready"}, headers=dict(_HEADERS))
+
     async def refuse(self, refusal: RefusalError, visit: _Visit | None = None) -> ServiceResponse:
         """Build the response to a refused request; without a visit, to bytes that are not a request."""
         if visit is None:
@@ -182,6 +203,8 @@ class ServiceApp:
     async def _answer(self, visit: _Visit) -> ServiceResponse:
         request = visit.request
         self._check_origin(request)
+        if not self.context.options.has_interface:
+            raise RefusalError("not_found", "This process drives runs and has no interface.")
         try:
             endpoint, ids = self._routes.find(request.method, request.scope["path"])
         except RefusalError:

@@ -1,0 +1,187 @@
+"""Several processes of one service, which share nothing but a PostgreSQL database."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from runwatch.base.clock import SystemClock
+from runwatch.base.errors import DataError, LocalServiceError
+from runwatch.base.secrets.secret import Secret
+from runwatch.service import database as database_module
+from runwatch.service.backends import postgresql
+from runwatch.service.backends.job_queue import JobQueue
+from runwatch.service.backends.postgresql import PostgresDatabase
+from runwatch.service.database import ServiceDatabase
+from runwatch.service.tables import SCHEMA_VERSION
+from runwatch.service.transaction import Transaction
+from tests.service.conftest import Local, echo_body, serve_in_process
+from tests.service.http.test_problem_responder import check
+from tests.service.live_work import LiveWork, add_model, live_body, scripted
+from tests.service.test_job_engine import Scripted, ended
+from tests.service.test_keys import bearing, keyed
+from tests.service.test_webhooks import add as add_webhook
+from tests.service.test_webhooks import settled as settled_deliveries
+from tests.support import postgres
+from tests.support.clock import FakeClock
+from tests.support.receiver import Receiver
+
+__all__ = ["scripted"]
+
+Start = Callable[..., AbstractAsyncContextManager[Local]]
+
+
+class Team:
+    """One database and the processes that a test starts on it."""
+
+    def __init__(self, directory: Path, stack: AsyncExitStack) -> None:
+        self.directory = directory
+        self.database = postgres.database_for(directory)
+        self._stack = stack
+        self._count = 0
+
+    async def start(self, *, places: int = 0, **options: Any) -> Local:
+        """Start a process with a data directory of its own; without places it serves the interface alone."""
+        self._count += 1
+        return await self._stack.enter_async_context(
+            serve_in_process(
+                self.directory / str(self._count), SystemClock(), database=self.database, places=places, **options
+            )
+        )
+
+    def backend(self, name: str, queue: JobQueue | None) -> PostgresDatabase:
+        data_dir = self.directory / name
+        data_dir.mkdir(parents=True, mode=0o700, exist_ok=True)
+        return PostgresDatabase(self.database, data_dir, queue)
+
+
+@pytest.fixture
+async def team(tmp_path: Path) -> AsyncIterator[Team]:
+    async with AsyncExitStack() as stack:
+        yield Team(tmp_path, stack)
+    postgres.drop_database(tmp_path)
+
+
+async def test_a_worker_drives_what_an_interface_has_accepted_with_secrets_of_the_database(
+    team: Team, scripted: Scripted
+) -> None:
+    api, worker = await team.start(), await team.start(places=4, has_interface=False)
+    work = LiveWork(api, *scripted)
+    await work.having(add_model, "ember")
+    run_id = (await api.submit(live_body(["gate"])))["execution_id"]
+    assert (await ended(api, run_id))["status"] == "completed"
+    handle = await api.context.vault.put(Secret("sk-shared"))
+    assert await worker.context.vault.get(handle) == Secret("sk-shared")
+    assert (await worker.http.get("/v1/account")).status_code == 404
+    for process in (api, worker):
+        async with httpx.AsyncClient(base_url=process.running.file.base_url) as stranger:
+            answers = [(await stranger.get(path)).json()["status"] for path in ("/healthz", "/readyz")]
+        assert answers == ["ok", "ready"]
+
+
+async def test_a_key_counts_in_every_process_as_soon_as_one_has_made_or_revoked_it(team: Team) -> None:
+    first, second = await team.start(), await team.start()
+    assert first.key != second.key
+    made = (await first.http.post("/v1/api-keys", json={"role": "runner", "display_name": "new"})).json()
+    headers = bearing(made["key"])
+    assert (await second.http.get("/v1/account", headers=headers)).status_code == 200
+    await first.http.post(f"/v1/api-keys/{made['api_key_id']}/revoke")
+    check(await second.http.get("/v1/account", headers=headers), "unauthenticated")
+
+
+async def test_one_idempotency_key_starts_one_run_whichever_process_it_reaches(team: Team) -> None:
+    processes = [await team.start(), await team.start()]
+    headers = {**bearing(processes[0].key), **keyed("once")}
+    answers = await asyncio.gather(
+        *(processes[turn % 2].http.post("/v1/executions", json=echo_body(), headers=headers) for turn in range(8))
+    )
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.json()["execution_id"] for answer in answers}) == 1
+    assert len((await processes[1].get("/v1/executions"))["executions"]) == 1
+
+
+async def test_a_rate_limit_and_a_quota_hold_for_all_processes_together(team: Team) -> None:
+    processes = [await team.start(rate_limit_rpm=6, quota_executions=2) for _ in range(2)]
+    statuses = []
+    for turn in range(8):
+        headers = {**bearing(processes[0].key), **keyed(str(turn))}
+        answer = await processes[turn % 2].http.post("/v1/executions", json=echo_body(), headers=headers)
+        statuses.append(answer.json().get("type", "accepted").rpartition("/")[2])
+    assert statuses == ["accepted"] * 2 + ["quota_exceeded"] * 4 + ["rate_limited"] * 2
+
+
+async def test_a_cursor_of_one_process_is_good_in_another(team: Team) -> None:
+    first, second = await team.start(), await team.start()
+    ids = [(await first.submit())["execution_id"] for _ in range(3)]
+    page = await first.get("/v1/executions", limit=2)
+    rest = await second.get("/v1/executions", limit=2, cursor=page["next_cursor"])
+    assert [run["execution_id"] for run in (*page["executions"], *rest["executions"])] == ids[::-1]
+
+
+async def test_a_webhook_is_told_once_by_all_processes_together(team: Team) -> None:
+    workers = [await team.start(places=2, allow_loopback_checks=True) for _ in range(3)]
+    async with Receiver() as receiver:
+        hook = await add_webhook(workers[0], receiver.url)
+        ids = [(await workers[0].submit())["execution_id"] for _ in range(6)]
+        await settled_deliveries(workers[1], hook["webhook_id"], len(ids))
+        assert sorted(taken.headers["runwatch-delivery"] for taken in receiver.taken) == sorted(
+            {taken.headers["runwatch-delivery"] for taken in receiver.taken}
+        )
+        assert len(receiver.taken) == len(ids)
+
+
+async def test_a_service_of_one_process_and_one_of_several_keep_out_of_each_others_database(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "LOCK_WAIT_S", 0.0)
+    for holds, comes in ((None, JobQueue()), (JobQueue(), None)):
+        holder = ServiceDatabase.open(team.backend("holder", holds), FakeClock())
+        with pytest.raises(LocalServiceError, match="Another service uses this database"):
+            ServiceDatabase.open(team.backend("other", comes), FakeClock())
+        holder.close()
+
+
+async def test_a_newer_version_waits_until_no_older_process_is_left(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = ServiceDatabase.open(team.backend("older", JobQueue()), FakeClock())
+    with monkeypatch.context() as newer:
+        newer.setattr(database_module, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
+        with pytest.raises(LocalServiceError, match="older version") as refused:
+            ServiceDatabase.open(team.backend("newer", JobQueue()), FakeClock())
+        assert "is held by runwatch-" in (refused.value.detail or "")
+    older.close()
+    with monkeypatch.context() as newer:
+        newer.setattr(database_module, "SCHEMA_VERSION", SCHEMA_VERSION - 1)
+        with pytest.raises(DataError, match="newer version"):
+            ServiceDatabase.open(team.backend("older", JobQueue()), FakeClock())
+
+
+async def test_a_process_that_stops_in_a_write_loses_its_turn_and_the_write(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "_SILENCE", "SELECT set_config('idle_in_transaction_session_timeout', '50', false)")
+    first = ServiceDatabase.open(team.backend("first", JobQueue()), FakeClock())
+    second = ServiceDatabase.open(team.backend("second", JobQueue()), FakeClock())
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def stop(_: Transaction) -> None:
+        begun.set()
+        goes_on.wait()
+
+    stopped = asyncio.ensure_future(first.write(stop))
+    await asyncio.to_thread(begun.wait)
+    await second.write(lambda _: None)
+    goes_on.set()
+    with pytest.raises(DataError, match="cannot be reached"):
+        await stopped
+    await first.write(lambda _: None)
+    first.close()
+    second.close()
