@@ -289,8 +289,8 @@ def test_dates_that_a_receipt_lacks_come_from_its_run_and_say_so() -> None:
     shown = {
         str(entry.label): str(entry.text) for entry in run_context_section(bare, known, None, line("-"), CONTEXT).lines
     }
-    assert shown["created_at"] == "10 m ago, from the run"
-    assert shown["completed_at"] == "5 m ago, from the run"
+    assert shown["created_at"] == "10m ago, from the run"
+    assert shown["completed_at"] == "5m ago, from the run"
 
 
 def test_runtime_and_a_spend_over_its_limit_stand_beside_the_cap() -> None:

@@ -19,12 +19,13 @@ from runwatch.view.resources.resource_index import RESOURCE_INDEX
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.resource import Column, ResourceSpec, SortKey
 from runwatch.view.table import rows as table
-from runwatch.view.text.glyphs import Role
+from runwatch.view.text.glyphs import UNICODE, Role
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
 from runwatch.view.text.values import to_decimal
+from tests.support import resources
 from tests.support.rows import cells_of, roles_of
 from tests.support.sorting import sort_rows
-from tests.view.strategies import CONTEXTS, few, subjects
+from tests.view.strategies import CONTEXT, CONTEXTS, few, subjects
 
 # The properties are drawn inside of the tests, where Hypothesis cannot mark them.
 pytestmark = pytest.mark.hypothesis
@@ -207,3 +208,24 @@ def test_every_column_has_a_head_and_every_server_filter_belongs_to_the_wire(spe
     for field in spec.all_fields():
         assert not isinstance(field, Column) or field.title
         assert not field.server_parameter or field.server_parameter in allowed
+
+
+@pytest.mark.parametrize(
+    ("record", "title"),
+    [
+        (resources.arm(display_name="Ember"), "saved model Ember"),
+        (resources.arm("arm_01M5TW3JHKW7RVFP9AM4EMY7ED", display_name=None), "saved model arm_01M5…Y7ED"),
+        (resources.verifier(display_name="Notes"), "output check Notes"),
+        (resources.proposal(), "proposal prop_01"),
+    ],
+)
+def test_a_title_names_a_record_as_people_do(record: Any, title: str) -> None:
+    assert resource_for_kind(record.KIND).title_of(record, UNICODE) == title
+
+
+def test_a_proposal_shows_its_change_or_says_why_not() -> None:
+    spec = resource_named("proposals")
+    (tab,) = spec.tabs
+    assert [section.title for section in tab.sections(resources.proposal(), CONTEXT)] == ["Change", "Evidence"]
+    (section,) = tab.sections(resources.proposal(diff=None, verifier_evidence=None), CONTEXT)
+    assert "those who may decide" in section.lines[0].text

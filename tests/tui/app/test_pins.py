@@ -202,4 +202,4 @@ async def test_a_list_of_another_kind_is_read_for_its_pins(tmp_path: Path) -> No
         await driven.shows("8f21")
         arm = dict(resources.arm().raw) | {"display_name": "Another name"}
         service.say("GET", "/v1/arms", Said(200, {"arms": [arm], "next_cursor": None}))
-        await driven.comes("1 ● arm arm_01HX7", 120)
+        await driven.comes("1 ● saved model arm_01HX7", 120)

@@ -86,7 +86,7 @@ async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> 
         await driven.comes("pooled-open-model")
         driven.app.screen.select_record("pooled-open-model")  # type: ignore[attr-defined]
         await driven.press("full_stop")
-        await driven.shows("Actions   template pool…odel")
+        await driven.shows("Actions   template pooled-open-model")
         assert "runwatch templates" not in driven.text, "nothing is sent from a list of several profiles"
         await driven.press("escape", "enter", "enter")
         await driven.until(lambda: isinstance(driven.app.screen, TemplatesScreen), "the templates of home")

@@ -97,6 +97,16 @@ async def test_what_is_typed_ahead_of_the_rules_goes_on_once_they_are_there(
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
 
 
+async def test_a_form_longer_than_the_window_says_how_many_fields_follow(tmp_path: Path) -> None:
+    async with console(service(arms=[resources.arm()]), tmp_path, size=(80, 20), open_at="arms") as driven:
+        await driven.shows("Ember 7B Instruct")
+        await driven.press("plus", "enter")
+        opened = await form(driven)
+        await driven.shows("1 more field below")
+        opened.fields.go_to(opened.form.asks[-1].id)
+        await driven.until(lambda: "below" not in driven.text, "the end of the form")
+
+
 async def test_choices_are_gone_through_with_up_and_down_and_other_fields_are_left_by_them(tmp_path: Path) -> None:
     async with console(service(keys=[resources.api_key()]), tmp_path, size=SIZE, open_at="keys") as driven:
         await driven.press("plus")

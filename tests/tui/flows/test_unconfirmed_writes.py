@@ -79,7 +79,7 @@ async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.shows(TOLD)
         await open_list(driven)
-        assert re.search(r"Retry: Cancel a run +0 s ago · 8f21…9b7e", driven.text)
+        assert re.search(r"Retry: Cancel a run +0s ago · 8f21…9b7e", driven.text)
         await choose(driven)
         assert f"POST {CANCEL}" in driven.text
         assert driven.focused is not None

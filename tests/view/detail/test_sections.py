@@ -8,7 +8,14 @@ import pytest
 
 from runwatch.records.problem import NOT_A_PROBLEM, Problem, synthetic_problem
 from runwatch.records.run import Run
-from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection, build_sections
+from runwatch.view.detail.sections import (
+    NO_VALUE,
+    OTHER_MEMBERS,
+    TYPE_MISMATCH,
+    DetailLine,
+    DetailSection,
+    build_sections,
+)
 from runwatch.view.problems.explanations import NOTHING_ACCEPTED, OUTCOME_UNKNOWN
 from runwatch.view.problems.journal_entries import entry_from_problem
 from runwatch.view.resources.registry import resource_named
@@ -72,7 +79,7 @@ def test_a_list_of_plain_values_is_shown_without_the_marks_of_json() -> None:
 def test_a_section_that_could_only_say_nothing_is_left_out() -> None:
     assert "Now" not in detail("runs", builders.run())
     assert "Now" not in detail("runs", builders.open_run(current=None))
-    assert detail("runs", builders.open_run(current=None))[OTHER_MEMBERS]["current"].text == "–"
+    assert detail("runs", builders.open_run(current=None))[OTHER_MEMBERS][NO_VALUE].text == "current"
     assert detail("runs", builders.open_run())["Now"]["current.phase"].text == "candidate"
 
 
@@ -91,9 +98,9 @@ def test_a_status_that_is_behind_its_final_event_is_shown_beside_the_newer_one()
 
 def test_moments_are_shown_as_sent_with_their_age_and_in_the_local_zone_where_asked() -> None:
     run = builders.run(created_at="2026-11-20T12:00:00+02:00")
-    assert detail("runs", run)["Run"]["created_at"].text == "2026-11-20T12:00:00+02:00 (1 d ago)"
+    assert detail("runs", run)["Run"]["created_at"].text == "2026-11-20T12:00:00+02:00 (1d ago)"
     local = detail("runs", run, RenderContext(NOW, time="local", zone=NOW.tzinfo))["Run"]["created_at"]
-    assert local.text == "2026-11-20T12:00:00+02:00 (2026-11-20 10:00:00, 1 d ago)"
+    assert local.text == "2026-11-20T12:00:00+02:00 (2026-11-20 10:00:00, 1d ago)"
 
 
 def test_the_receipt_of_a_test_run_claims_no_model_and_no_charge() -> None:

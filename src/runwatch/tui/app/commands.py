@@ -38,7 +38,7 @@ SCOPE_LABELS: Final = {
 }
 """Prefix of a scope's key actions as commands: ``view: refresh``."""
 
-ALIASES: Final = {"requests": ("http",)}
+ALIASES: Final = {"requests": ("http",), "keys": ("key",)}
 
 MAX_SUGGESTED_IDS: Final = 50
 MAX_SOUGHT_IDS: Final = 20_000
@@ -274,7 +274,8 @@ def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
             screen.filter_by(text)
 
     title = spec.title.partition(" · ")[0]
-    aliases = tuple({spec.singular, *ALIASES.get(spec.name, ())} - {spec.name})
+    words = {word for word in (spec.kind, spec.singular) if word.isalpha()}
+    aliases = tuple({*words, *ALIASES.get(spec.name, ())} - {spec.name})
     key = console.keys.shown(f"app.{spec.name}") if f"app.{spec.name}" in BY_ID else line("")
     return PaletteCommand(
         spec.name, f"Go to {title}, optionally with a filter.", go, key, argument_name="FILTER", aliases=aliases

@@ -21,7 +21,6 @@ from runwatch.tui.widgets.lists.diff_view import DiffView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.record_diff import ComparedValue, compare_records
 from runwatch.view.text.copied_text import copied_fields
-from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -172,7 +171,7 @@ def _compare(screen: RowScreen, left: RecordRow[Any], right: RecordRow[Any]) -> 
 
 
 def _name(screen: RowScreen, row: RecordRow[Any]) -> SafeText:
-    return line(f"{screen.spec.singular} {short_id(row.id, screen.console.glyphs)}")
+    return screen.spec.title_of(row.subject, screen.console.glyphs)
 
 
 def _count_words(changed: int, count: int) -> SafeText:

@@ -14,7 +14,6 @@ from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.problems.copy_options import CopyOption, list_copy_options
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
-from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -154,8 +153,8 @@ def _key_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
     for id in RECORD_KEYS:
         if id in active and id not in shown and screen.offers(id):
             label = labels.get(id, BY_ID[id].label)
-            note = line(f"{screen.console.keys.shown(id)}   {BY_ID[id].help}")
-            yield MenuItem(line(label[:1].upper() + label[1:]), (row.key, active[id]), note)
+            title, key = line(label[:1].upper() + label[1:]), screen.console.keys.shown(id)
+            yield MenuItem(title, (row.key, active[id]), line(BY_ID[id].help), key=key)
 
 
 def _rest_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
@@ -172,7 +171,7 @@ def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row
     off = action_refusal(screen.console, action) if is_enabled else line(action.off_because)
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
     verb = line(screen.console.command(action.command, *([] if row is None else [row.id])) if action.command else "")
-    return MenuItem(line(action.label), target, line("   ".join(part for part in (here, verb) if part)), off)
+    return MenuItem(line(action.label), target, verb, off, here)
 
 
 def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[Any] | None) -> str:
@@ -185,8 +184,8 @@ def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[An
 
 
 def _title(screen: RecordScreen, row: RecordRow[Any], what: str) -> StyledSpans:
-    name = short_id(row.id, screen.console.glyphs)
-    return (label_span(f"{what}   ", Role.PLAIN), label_span(f"{screen.spec.singular} {name}"))
+    name = screen.spec.title_of(row.subject, screen.console.glyphs)
+    return (label_span(f"{what}   ", Role.PLAIN), (name, Role.QUIET))
 
 
 def _first_line(text: str) -> SafeText:

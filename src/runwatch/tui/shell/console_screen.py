@@ -420,7 +420,8 @@ class ConsoleScreen(Screen[None]):
         return MenuItem(
             line(label[:1].upper() + label[1:]),
             partial(self.call_later, self.console.run_key_action, id),
-            line(f"{self.console.keys.shown(id)}   {BY_ID[id].help}"),
+            line(BY_ID[id].help),
+            key=self.console.keys.shown(id),
         )
 
     async def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:

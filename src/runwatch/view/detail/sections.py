@@ -26,6 +26,9 @@ TYPE_MISMATCH: Final = "not of the expected type"
 OTHER_MEMBERS: Final = "Other fields"
 """Heading for members that no section claims."""
 
+NO_VALUE: Final = "without a value"
+"""Label of the one line that names the null or empty members of sections that are left out."""
+
 
 @dataclass(frozen=True, slots=True)
 class DetailLine:
@@ -79,6 +82,8 @@ class _Detail:
         self.flaw_depth = max((len(json_paths.parse_path(flaw)) for flaw in self.flaws), default=0)
         # Paths that a section has shown, including everything below them.
         self.claimed: set[json_paths.JsonPath] = set()
+        # Members of sections that are left out, because they would say nothing.
+        self.idle: set[json_paths.JsonPath] = set()
 
     def sections(self) -> list[DetailSection]:
         made: list[DetailSection] = []
@@ -87,14 +92,24 @@ class _Detail:
                 made.extend(self._tree(part))
             else:
                 made.extend(self._each(part) if part.each else self._one(part, part.title, (), self.record))
-        rest = tuple(self._leaf(path, value, json_paths.format_path(path)) for path, value in self._unclaimed())
+        rest: list[DetailLine] = []
+        empty: list[str] = []
+        for path, value in self._unclaimed():
+            name = json_paths.format_path(path)
+            if path in self.idle and _is_empty(value):
+                empty.append(name)
+            else:
+                rest.append(self._leaf(path, value, name))
+        if empty:
+            rest.append(self._line(NO_VALUE, StyledText(block(", ".join(empty)), Role.QUIET)))
         if rest:
-            made.append(DetailSection(line(OTHER_MEMBERS), rest))
+            made.append(DetailSection(line(OTHER_MEMBERS), tuple(rest)))
         return made
 
     def _each(self, part: SectionSpec) -> Iterator[DetailSection]:
         base = json_paths.parse_path(part.each)
         items = json_paths.get_at(self.record.raw, base)
+        self.idle.add(base)
         for position, item in enumerate(items if isinstance(items, list) else ()):
             if isinstance(item, dict):
                 name = item.get(part.names)
@@ -109,6 +124,7 @@ class _Detail:
         formats = {
             json_paths.parse_path(entry.path): entry.format for entry in part.lines if isinstance(entry, MemberLine)
         }
+        self.idle.add(base)
         lines: list[DetailLine] = []
         for node in walk_json(whole if isinstance(whole, dict) else {}, base):
             format = formats.get(node.path)
@@ -143,7 +159,9 @@ class _Detail:
             is_empty = is_empty and value is None
             claimed.append(path)
             lines.extend(self._at(entry, path, value, entry.leads(self.subject, item)))
-        if not is_empty:
+        if is_empty:
+            self.idle.update(claimed)
+        else:
             self.claimed.update(claimed)
             yield DetailSection(line(title), tuple(lines))
 
@@ -166,7 +184,7 @@ class _Detail:
 
     def _value(self, value: Any) -> CellText:
         """Render a member for users: items of a list with commas, and one sign for null, empty and missing."""
-        if value is None or value == "" or value == [] or value == {}:
+        if _is_empty(value):
             return StyledText(line(self.context.glyphs.nothing), Role.QUIET)
         if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
             return block(", ".join(map(json_text, value)))
@@ -191,6 +209,10 @@ class _Detail:
         for path, value in json_paths.iter_leaves(self.record.raw, lists=True):
             if path and not any(path[:depth] in self.claimed for depth in range(1, len(path) + 1)):
                 yield path, value
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value == "" or value == [] or value == {}
 
 
 def _below(leaf: json_paths.JsonPath, path: json_paths.JsonPath) -> str:

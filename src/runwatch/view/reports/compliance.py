@@ -119,7 +119,7 @@ def _decision(one: Decision, context: RenderContext) -> DetailLine:
     resource = one.resource or DecisionResource({})
     kind, named = KINDS.get(resource.type or ""), resource.raw.get("id")
     record_id = named if isinstance(named, str) else None
-    by = "by the service itself" if one.acted_by is None else f"by {one.acted_by}"
+    by = "by the service itself" if one.acted_by is None else f"by {short_id(one.acted_by, context.glyphs)}"
     what = f"{one.action or context.glyphs.unknown} {resource.type or ''} {short_id(record_id, context.glyphs)}"
     target = (kind, record_id) if kind is not None and record_id else None
     return DetailLine(_when(one, context), line(f"{what}  {by}", None), _role(one), target=target)

@@ -42,13 +42,14 @@ def _hint(arm: Arm, _: object, __: RenderContext) -> CellText | None:
 ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
     record=Arm,
     name="arms",
-    singular="arm",
+    singular="saved model",
+    name_of=lambda it: it.display_name,
     title="Saved models · arms",
     list_summary="list saved models, agents and skills",
     show_summary="show a saved model, agent or skill",
     columns=(
         status_column("status", server_parameter="status", min_cells=10),
-        column("name|display_name", min_cells=22),
+        column("name|display_name", min_cells=24),
         column("kind", server_parameter="kind", choices=("model", "agent", "skill"), hide_order=6, min_cells=5),
         column("model|model_id", lambda it: it.model_id or it.model_deployment_id, hide_order=3, min_cells=14),
         column("classes|data_class_grants", title="data classes", format=joined_cell, hide_order=5, min_cells=12),

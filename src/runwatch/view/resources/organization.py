@@ -11,9 +11,19 @@ from runwatch.records.proposal import Proposal
 from runwatch.records.record import Record
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Usage, UsageTotals
 from runwatch.view.actions.organization import KEY_ACTIONS, KEY_MAKES, PROPOSAL_ACTIONS
+from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
-from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.resource import (
+    ComputedLine,
+    DetailTab,
+    MemberLine,
+    RecordLink,
+    ResourceSpec,
+    SectionSpec,
+    SortKey,
+)
 from runwatch.view.text.format import RenderContext
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import id_cell
 from runwatch.view.text.safe_text import block, json_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText
@@ -45,6 +55,14 @@ def _optional_lines(names: str) -> tuple[ComputedLine, ...]:
     return tuple(map(declare, names.split()))
 
 
+def _change_sections(proposal: Proposal, context: RenderContext) -> list[DetailSection]:
+    """Return what a decision needs and a list of proposals leaves out: the change, and what the check said of it."""
+    if proposal.diff is None and proposal.verifier_evidence is None:
+        said = line("The service shows the change only to those who may decide.")
+        return [DetailSection(line(""), (DetailLine(line(""), said, Role.QUIET),))]
+    return [one for one in build_sections(PROPOSALS, proposal, context) if one.title in {"Change", "Evidence"}]
+
+
 PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
     record=Proposal,
     name="proposals",
@@ -55,7 +73,7 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
     columns=(
         status_column("status", server_parameter="status", min_cells=10),
         id_column("proposal|id|proposal_id=id"),
-        id_column("arm|arm_id", format=id_cell, server_parameter="arm_id", hide_order=5),
+        id_column("arm|arm_id", title="saved model", format=id_cell, server_parameter="arm_id", hide_order=5),
         column("before|parent_score", format=_score, align="right", hide_order=4, min_cells=6),
         column("after|candidate_score", format=_score, align="right", hide_order=6, min_cells=5),
         time_column("created|created_at", hide_order=3),
@@ -75,24 +93,29 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
     empty="No proposals. A run with the reaction repair_retry makes one when a repaired skill passes its check.",
     flags={"pending": _is_pending, "final": lambda it: it.status in {"approved", "rejected", "expired"}},
     actions=PROPOSAL_ACTIONS,
-    links=(RecordLink("run", "run", lambda it: it.execution_id), RecordLink("arm", "arm", lambda it: it.arm_id)),
+    links=(
+        RecordLink("run", "run", lambda it: it.execution_id),
+        RecordLink("saved model", "arm", lambda it: it.arm_id),
+    ),
+    tabs=(DetailTab("change", "Change", "getProposalsByProposalId", "proposal_id", Proposal, _change_sections),),
 )  # fmt: skip
 
 KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     record=ApiKey,
     name="keys",
-    singular="key",
+    singular="API key",
+    name_of=lambda it: it.display_name,
     title="API keys",
     list_summary="list the organization's API keys, never in full",
     columns=(
         status_column("status", min_cells=9),
-        column("name|display_name", min_cells=10),
-        column("key|id|api_key_id=id", min_cells=9),
-        column("prefix|key_prefix", title="begins with", hide_order=5, min_cells=11),
+        column("name|display_name", min_cells=16),
+        id_column("key|id|api_key_id=id"),
+        column("prefix|key_prefix", title="begins with", elides_middle=True, hide_order=2, min_cells=11),
         column("role", hide_order=4, min_cells=6),
         time_column("created|created_at", hide_order=1),
         time_column("used|last_used_at", title="last used", hide_order=3, hide_if_empty=True),
-        time_column("expires|expires_at", hide_order=2, hide_if_empty=True),
+        time_column("expires|expires_at", hide_order=5, hide_if_empty=True),
     ),
     fields=fields("revoked|revoked_at by|revoked_by"),
     sections=(
@@ -123,7 +146,7 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
         SectionSpec("Period", member_lines("from to", under="period")),
         SectionSpec("Totals", member_lines(_TOTALS, under="totals")),
         SectionSpec(
-            "Arm",
+            "Saved model",
             (
                 *member_lines("arm_id"), *_optional_lines("display_name connection_name"),
                 *member_lines("usd:usd selected_count fallback_count input_tokens output_tokens"),

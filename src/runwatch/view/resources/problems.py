@@ -89,6 +89,7 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
     record=ProblemEntry,
     name="problems",
     singular="problem",
+    name_of=find_error_code,
     title="Problems",
     columns=(
         time_column("time|age=time", min_cells=3),

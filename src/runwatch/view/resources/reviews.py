@@ -25,7 +25,8 @@ def _its_repository(agent: ReviewAgent, _: object) -> LineTarget | None:
 AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     record=ReviewAgent,
     name="agents",
-    singular="agent",
+    singular="review agent",
+    name_of=lambda it: it.display_name,
     title="Review agents",
     show_summary="show a review agent",
     columns=(
@@ -59,6 +60,7 @@ CREDENTIALS: Final[ResourceSpec[Any]] = ResourceSpec[Credential](
     record=Credential,
     name="credentials",
     singular="credential",
+    name_of=lambda it: it.display_name,
     title="Credential references",
     list_summary="list credential references; secrets are never shown",
     columns=(
@@ -79,11 +81,12 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     record=GithubConnection,
     name="github",
     singular="repository",
+    name_of=lambda it: it.repository,
     title="GitHub connections",
     list_summary="list connected repositories",
     columns=(
         status_column("status", min_cells=11),
-        column("repository", min_cells=14),
+        column("repository", min_cells=20),
         status_column("verification", hide_order=3, min_cells=12),
         time_column("created|created_at", hide_order=2),
         id_column("connection|id|connection_id=id", hide_order=1),

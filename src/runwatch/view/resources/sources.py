@@ -73,6 +73,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
     record=SourceConnection,
     name="sources",
     singular="connection",
+    name_of=lambda it: it.display_name,
     title="Sources · source connections",
     columns=(
         status_column("status", _standing, min_cells=10),
@@ -120,7 +121,8 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
 PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
     record=SourceProfile,
     name="profiles",
-    singular="profile",
+    singular="source",
+    name_of=lambda it: it.id,
     title="Available sources · source profiles",
     columns=(
         column("source|id|source_id=id", min_cells=12, max_cells=32),

@@ -107,7 +107,10 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         column("version|template_version=template.template_version", hide_order=1),
         column("lane|access_lane=template.access_lane", hide_order=6, min_cells=13),
         column("blockers", lambda it: len(it.blockers), align="right", hide_order=7, min_cells=8),
-        column("blocker|code", lambda it: it.codes or None, format=joined_cell, hide_order=5, min_cells=17),
+        column(
+            "blocker|code", lambda it: it.codes or None, format=joined_cell, hide_order=5, min_cells=17,
+            whole_first=True,
+        ),
         column(
             "decision", lambda it: it.decision.verdict if it.decision else None, cell=_decision_cell, hide_order=8,
             min_cells=11,

@@ -88,13 +88,14 @@ _DECLARATION: Final = SectionSpec(
 VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     record=Verifier,
     name="verifiers",
-    singular="verifier",
+    singular="output check",
+    name_of=lambda it: it.display_name,
     title="Output checks · verifiers",
     show_summary="show an output check",
     id_help="the check's id",
     columns=(
         status_column("status", min_cells=10),
-        column("name|display_name", min_cells=24),
+        column("name|display_name", min_cells=26),
         column("version", hide_order=2),
         status_column("key|connection=connection.status", hide_order=6, min_cells=9),
         column("days|days_remaining=connection.days_remaining", cell=_days, align="right", hide_order=5),

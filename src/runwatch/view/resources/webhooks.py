@@ -31,6 +31,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     record=Webhook,
     name="webhooks",
     singular="webhook",
+    name_of=lambda it: it.url,
     title="Webhooks",
     list_summary="list the addresses that are notified when runs end",
     columns=(

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from runwatch.records.record import Record
-from runwatch.view.text.format import RenderContext
-from runwatch.view.text.safe_text import SafeText
+from runwatch.view.text.format import RenderContext, short_id
+from runwatch.view.text.glyphs import Glyphs
+from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ class Subject(Protocol):
 
 
 S = TypeVar("S", bound=Subject)
+
+
+MAX_NAME_IN_TITLE: Final = 60
+"""Maximum length of a record's name in a title."""
 
 
 class SortKey(NamedTuple):
@@ -227,6 +232,10 @@ def _itself(record: Any) -> Any:
     return record
 
 
+def _unnamed(_: object) -> str | None:
+    return None
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ResourceSpec(Generic[S]):
     """How lists and details show one kind of record.
@@ -248,6 +257,8 @@ class ResourceSpec(Generic[S]):
         list_summary: One line of help for the ``list`` command; from the title by default.
         show_summary: One line of help for the ``show`` command; from ``singular`` by default.
         id_help: Help for the argument of the ``show`` command; from ``singular`` by default.
+        singular: What one of them is called on screen and in messages.
+        name_of: Returns what people call a record, or ``None``; titles then fall back on its id.
     """
 
     record: type[Record]
@@ -270,11 +281,21 @@ class ResourceSpec(Generic[S]):
     list_summary: str = ""
     show_summary: str = ""
     id_help: str = ""
+    name_of: Callable[[S], str | None] = _unnamed
 
     @property
     def kind(self) -> str:
         """The kind that links name."""
         return self.record.KIND
+
+    def short_name(self, subject: S, glyphs: Glyphs) -> SafeText:
+        """Return what a title calls a record: its name, or its shortened id."""
+        name = self.name_of(subject)
+        return line(name, MAX_NAME_IN_TITLE) if name else short_id(subject.id, glyphs)
+
+    def title_of(self, subject: S, glyphs: Glyphs) -> SafeText:
+        """Return the kind and the name of a record, such as ``output check Release notes``."""
+        return line(f"{self.singular} {self.short_name(subject, glyphs)}")
 
     @property
     def is_local(self) -> bool:

@@ -155,18 +155,17 @@ def age(at: datetime | None, now: datetime) -> SafeText:
 
 
 def short_ago(at: datetime, now: datetime) -> SafeText:
-    """Format for a list how long ago something happened: ``5s ago``, ``2d ago``.
+    """Format how long ago something happened: ``5s ago``, ``2d ago``.
 
     What has happened is not in the future, so a time ahead, of a clock ahead of this one, counts as now.
     """
-    return line(f"{age(min(at, now), now)} ago")
+    return ago(min(at, now), now)
 
 
 def ago(at: datetime | None, now: datetime) -> SafeText:
-    """Format an age for a sentence: ``5 s ago``, ``2 d ago``, ``in 10 d``."""
+    """Format how far a time is from now: ``5s ago``, ``2d ago``, ``in 10d``."""
     text = age(at, now)
-    spaced = re.sub(r"(\d)([smhd])$", r"\1 \2", text)
-    return text if at is None else line(spaced if spaced.startswith("in ") else f"{spaced} ago")
+    return text if at is None or text.startswith("in ") else line(f"{text} ago")
 
 
 def elapsed_clock(seconds: Decimal | float | None) -> SafeText:
@@ -206,7 +205,7 @@ def list_time(at: datetime | None, context: RenderContext) -> SafeText:
     if at is None:
         return line(None)
     if context.time == "relative":
-        return age(at, context.now)
+        return ago(at, context.now)
     shown = in_display_zone(at, context)
     return line(shown.strftime("%Y-%m-%d %H:%M:%S") + ("Z" if context.time == "utc" else ""))
 
@@ -229,19 +228,23 @@ def in_display_zone(at: datetime, context: RenderContext) -> datetime:
         return at
 
 
+MAX_NAME: Final = 24
+"""Maximum length of an id that is a name, such as that of a template, without an elision."""
+
 _PREFIX: Final = re.compile(r"(?:[a-z][a-z0-9]{0,9}[_:])(?:[a-z]_)?")
 
 
 def short_id(text: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
     """Shorten an id for a list: the prefix of its kind, four characters from each end, and a mark between them.
 
-    Ids of up to twelve characters and ids that would not get shorter stay whole. Four characters at the end tell apart
-    ids that begin with the same timestamp, as many do.
+    Ids of up to twelve characters, names without a digit and ids that would not get shorter stay whole. Four characters
+    at the end tell apart ids that begin with the same timestamp, as many do.
     """
     if not text:
         return line(glyphs.unknown)
     shown = line(text)
-    if len(shown) <= 12 and shown.isascii():
+    is_name = not any(map(str.isdigit, shown))
+    if len(shown) <= (MAX_NAME if is_name else 12) and shown.isascii():
         return shown
     match = _PREFIX.match(shown)
     prefix = match[0] if match else ""

@@ -142,7 +142,7 @@ async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
         await driven.press("down", "y")
         await driven.shows("copied conn_01HX5")
         await driven.press("enter")
-        await driven.shows("connection conn_01HX5")
+        await driven.shows("connection openrouter")
         screen = driven.app.screen
         assert isinstance(screen, ResourceScreen)
         assert screen.spec.name == "sources"

@@ -306,8 +306,8 @@ async def test_dates_name_their_source(tmp_path: Path) -> None:
     async with console(
         service([undated, echo_receipt()]), tmp_path, size=WIDE, open_at=f"receipts/{noon.DONE}"
     ) as driven:
-        await driven.shows("6 m ago, from the run")
-        await driven.shows("completed_at   not before 2026-11-20T10:05:00.000Z (1 d ago), its last")
+        await driven.shows("6m ago, from the run")
+        await driven.shows("completed_at   not before 2026-11-20T10:05:00.000Z (1d ago), its last")
 
 
 async def test_hostile_receipts_are_only_text(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ async def test_backspace_takes_a_decision_back(service: ScriptedService, tmp_pat
         await driven.press("enter")
         await driven.type("fine by me")
         await driven.press("enter")
-        await driven.shows("✓ go, 0 s ago: fine by me")
+        await driven.shows("✓ go, 0s ago: fine by me")
         await driven.press("backspace")
         await driven.shows("undone: decision on byok")
         await driven.hides("fine by me")
@@ -190,7 +190,7 @@ async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
         await driven.press("enter")
         await driven.type("fine by me")
         await driven.press("enter")
-        await driven.shows("✓ go, 0 s ago: fine by me")
+        await driven.shows("✓ go, 0s ago: fine by me")
         assert not service.requests("POST")
 
 
@@ -209,10 +209,10 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
         await driven.type("fine by me")
         await driven.press("enter")
         await driven.shows("Another console decided no-go meanwhile; enter overwrites it")
-        await driven.shows("✗ no-go, 0 s ago: theirs")
+        await driven.shows("✗ no-go, 0s ago: theirs")
         assert "fine by me" in driven.text, "what was typed is not lost"
         await driven.press("enter")
-        await driven.shows("✓ go, 0 s ago: fine by me")
+        await driven.shows("✓ go, 0s ago: fine by me")
         await driven.press("n")
         await driven.shows("Take it back")
         await session.notes.write(session.scope, Template.KIND, template.id, "decision", theirs)
@@ -244,7 +244,7 @@ async def test_a_decision_is_flagged_when_the_record_changes_afterwards(
         await driven.press("down", "enter")
         await driven.type("not yet")
         await driven.press("enter")
-        await driven.shows("✗ no-go, 0 s ago: not yet")
+        await driven.shows("✗ no-go, 0s ago: not yet")
         changed = Template({**UNTESTED.raw, "template_version": "2"})
         offer(service, [STARTER, POOLED, changed])
         await driven.press("r")
@@ -262,7 +262,7 @@ async def test_a_decision_and_the_versions_outlive_the_console(service: Scripted
         await driven.press("n")
         await driven.shows("Go")
         await driven.press("enter", "enter")
-        await driven.shows("✓ go, 0 s ago")
+        await driven.shows("✓ go, 0s ago")
         await driven.pass_time(2)
     # The same service at another port is another origin, and still the same organization and key.
     again = ScriptedService(account=account())

@@ -171,6 +171,7 @@ class FormScreen(CoveringScreen):
     def on_mount(self) -> None:
         """Show the request, and validate it once the validator is loaded."""
         self.fields.go_to(self._begin)
+        self.watch(self.fields, "scroll_y", self._tell_hidden_later, init=False)
         self.show_request()
         start_worker(self, self._get_checker(), "loading")
         self.session_opened()
@@ -178,6 +179,19 @@ class FormScreen(CoveringScreen):
     def session_opened(self) -> None:
         if self.console.session is not None and any(ask.offer for ask in self.form.asks):
             start_worker(self, self._offer(), "reading suggestions", group="offers", exclusive=True)
+
+    def on_resize(self) -> None:
+        self._tell_hidden_later()
+
+    def _tell_hidden_later(self) -> None:
+        self.call_after_refresh(self._tell_hidden)
+
+    def _tell_hidden(self) -> None:
+        """Say on the frame how many fields are below the window."""
+        for pane in self.query("#inputs").results(Pane):
+            count = self.fields.hidden_below()
+            words = f"{count} more field{'s' * (count != 1)} below" if count else ""
+            pane.set_border_text(counters=(label_span(words),))
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         event.stop()
@@ -256,6 +270,7 @@ class FormScreen(CoveringScreen):
         self._problems = self.form.problems(self._values) if self._can_check else {}
         shown = {**self._problems, **self._refused}
         self.fields.show_problems(shown, frozenset(self._fresh - self._refused.keys()))
+        self._tell_hidden_later()
         # The button stays enabled while the validator loads, so that keys typed ahead reach it.
         self.query_one("#start", TextButton).disabled = bool(self._problems)
         key = DetailLine(line("Idempotency-Key"), line(self._key), Role.QUIET)

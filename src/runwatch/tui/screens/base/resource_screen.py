@@ -167,7 +167,10 @@ class ResourceScreen(ListScreen, RecordScreen):
         """Return the resource, and the record while its detail fills the window."""
         title = self.spec.title.partition(" · ")[0]
         if self._shown and (self.has_class("-opened") or self.has_class("-full-detail")):
-            return (title, short_id(self._shown, self.console.glyphs))
+            row, glyphs = self.row, self.console.glyphs
+            if row is not None and row.id == self._shown:
+                return (title, self.spec.short_name(row.subject, glyphs))
+            return (title, short_id(self._shown, glyphs))
         return (title,)
 
     def hints(self) -> Sequence[KeyHint]:
@@ -411,7 +414,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
         """Return the title of the detail's frame."""
-        return line(f"{self.spec.singular} {short_id(row.id, self.console.glyphs)}")
+        return self.spec.title_of(row.subject, self.console.glyphs)
 
     # Messages and key actions.
 
@@ -628,6 +631,5 @@ class ResourceScreen(ListScreen, RecordScreen):
         for link in self.spec.links:
             target = link.target(row.subject)
             if target:
-                shown = short_id(target, self.console.glyphs)
-                links.append(DetailLink(line(link.label), line(shown), (link.kind, target)))
+                links.append(DetailLink(line(link.label), line(target), (link.kind, target)))
         return links

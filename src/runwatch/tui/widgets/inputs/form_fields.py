@@ -109,6 +109,12 @@ class FormFields(VerticalScroll, can_focus=False):
         for ask in self._asks:
             yield self.input(ask.id)
 
+    def hidden_below(self) -> int:
+        """Return how many fields are below the visible part."""
+        end = self.scroll_offset.y + self.size.height
+        rows = (field.parent for field in self.inputs())
+        return sum(isinstance(row, Widget) and row.virtual_region.y >= end for row in rows)
+
     def go_to(self, id: str) -> None:
         """Focus a field, or the first one if the id is unknown."""
         ids = [ask.id for ask in self._asks]

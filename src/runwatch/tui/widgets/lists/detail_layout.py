@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailLine, DetailSection
 
 LABEL_CELLS: Final = 26
-"""Maximum width of a label; longer ones are cut."""
+"""Maximum width of a label in a narrow pane; longer ones are cut."""
+
+MAX_LABEL_CELLS: Final = 36
+"""Maximum width of a label in a wide pane."""
 
 MIN_VALUE_CELLS: Final = 20
 """Minimum cells for a value beside its label; in a narrower window it starts below."""
@@ -214,7 +217,8 @@ def find_cursor_row(held: object, rows: Sequence[DetailRow], cursor: int) -> int
 
 def label_cells(labels: Sequence[SafeText], room: int) -> int:
     """Return the width of a group's labels in cells; 0 if values go below their labels in a narrow window."""
-    cells = min(max(map(cell_width, labels), default=0), LABEL_CELLS)
+    most = min(max(LABEL_CELLS, room * 2 // 5), MAX_LABEL_CELLS)
+    cells = min(max(map(cell_width, labels), default=0), most)
     return cells if room - cells - 3 >= MIN_VALUE_CELLS else 0
 
 

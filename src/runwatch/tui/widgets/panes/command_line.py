@@ -35,8 +35,11 @@ from runwatch.view.text.safe_text import elide_middle, fit, line, truncate
 SHOWN: Final = 8
 """Suggestions visible at once."""
 
-NAME_CELLS: Final = 32
-"""Maximum width of a suggestion in a narrow line, half of a wide one; longer ones are cut."""
+NAME_CELLS: Final = 24
+"""Maximum width of a command in a narrow line, half of a wide one; longer ones are cut."""
+
+ID_CELLS: Final = 36
+"""The same for a command with an id."""
 
 
 class CommandLine(Overlay):
@@ -123,7 +126,7 @@ class CommandLine(Overlay):
             return
         if not meant.is_whole:
             self._put(f"{meant.text} ")
-            self._say(f"{meant.command.argument_name} is missing")
+            self._say(f"{meant.command.argument_name.partition(' ')[0]} is missing")
             return
         screen = self.screen
         self.close()
@@ -234,7 +237,7 @@ class _Suggestions(LineList, inherit_bindings=False):
         )
         names = min(
             max(cell_width(line(each.text)) + len(each.command.argument_name) + 1 for each in self._found),
-            max(NAME_CELLS, width // 2),
+            max(ID_CELLS if any(each.argument for each in self._found) else NAME_CELLS, width // 2 - 8),
         )
         if found.argument:
             # Ids differ at their end.

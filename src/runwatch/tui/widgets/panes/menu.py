@@ -38,6 +38,7 @@ class MenuItem:
         label: A few words.
         target: Passed to the screen when the user chooses the item.
         note: Text beside the label.
+        key: The key that does the same, in a column of its own.
         disabled_reason: Why the item cannot be chosen now; ``None`` if it can.
     """
 
@@ -45,6 +46,7 @@ class MenuItem:
     target: object
     note: SafeText = NOTHING
     disabled_reason: SafeText | None = None
+    key: SafeText = NOTHING
 
 
 class Menu(ModalOverlay):
@@ -177,11 +179,14 @@ class _Items(LineList, inherit_bindings=False):
         label = fit(item.label, labels, mark=mark)
         cursor = line(f"{app.chrome_glyphs.cursor if index == self.cursor else ' '} ")
         beside = item.note if item.disabled_reason is None else line(f"off: {item.disabled_reason}")
-        room = max(0, width - labels - 5)
+        keys = max(cell_width(item.key) for item in self._items)
+        key = fit(item.key if item.disabled_reason is None else NOTHING, keys + 3) if keys else NOTHING
+        room = max(0, width - labels - 5 - cell_width(key))
         return [
             self.piece(cursor, ACCENT, style),
             self.piece(label, Role.PLAIN if item.disabled_reason is None else Role.QUIET, style),
             to_segment(line("   "), style),
+            self.piece(key, ACCENT, style),
             self.piece(truncate(beside, room, mark), Role.QUIET if item.disabled_reason is None else Role.WARN, style),
         ]
 
