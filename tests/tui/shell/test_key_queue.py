@@ -12,8 +12,10 @@ from textual.keys import _character_to_key
 from runwatch.tui.app.console_app import INTERRUPT_AGAIN_S
 from runwatch.tui.screens.base.form_screen import FormScreen
 from runwatch.tui.screens.help import HelpScreen
+from runwatch.tui.shell import key_queue
 from runwatch.tui.shell.key_queue import MAX_WAIT_S
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
+from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.command_line import CommandLine
 from runwatch.tui.widgets.panes.menu import Menu
@@ -124,3 +126,36 @@ async def test_what_is_typed_while_the_window_is_too_small_is_for_nobody_else(tm
         await driven.press("j")
         assert driven.app.mounted_screen.spec.name == "runs"  # type: ignore[union-attr]
         assert "No problems" not in driven.text
+
+
+@pytest.mark.parametrize("is_clicked", [False, True])
+async def test_no_letter_is_lost_where_what_it_waits_for_is_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_clicked: bool
+) -> None:
+    """The queue loses its patience at every turn of the loop, as on a machine that is a thousand times slower."""
+    monkeypatch.setattr(key_queue, "MAX_WAIT_S", 0)
+    monkeypatch.setattr(key_queue, "MAX_WAITS", 1_000_000, raising=False)
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        may_go, mounts = asyncio.Event(), CommandLine.on_mount
+
+        async def slow(self: CommandLine) -> None:
+            await may_go.wait()
+            mounts(self)
+
+        monkeypatch.setattr(CommandLine, "on_mount", slow)
+        if is_clicked:
+            # The list is still at work on something else when the click comes.
+            driven.table.call_later(may_go.wait)
+            x, y = driven.table.region.offset
+            for kind in (events.MouseDown, events.MouseUp):
+                driven.app.post_message(
+                    kind(None, x, y, delta_x=0, delta_y=0, button=1, shift=False, meta=False, ctrl=False)
+                )
+        burst(driven, ":", *"export")
+        for _ in range(200):
+            await asyncio.sleep(0)
+        may_go.set()
+        await driven.until(lambda: bool(driven.app.screen.query(CommandLine)), "the command line")
+        typed = driven.app.screen.query_one(CommandLine).query_one(LineInput)
+        await driven.until(lambda: typed.value == "export", "every letter")

@@ -14,11 +14,15 @@ from typing import Any, Final
 
 from textual import events
 from textual.app import App
+from textual.errors import NoWidget
 from textual.message import Message
 from textual.message_pump import MessagePump
 
 MAX_WAIT_S: Final = 1.0
-"""Longest wait for the previous key: a removed widget never reports that it handled its own."""
+"""Longest wait for the previous key at a widget that is gone: it never reports that it handled its own."""
+
+MAX_WAITS: Final = 10
+"""How often to wait so long for a widget that is there and only slow, as on a busy machine."""
 
 MAX_ROUNDS: Final = 4
 """How many times the message queues are passed after a key: a widget messages its pane, the pane its screen, and that
@@ -42,7 +46,7 @@ class KeyHandled(Message, bubble=True, verbose=True):
 
 
 class KeyQueue:
-    """Queue of keys and pastes.
+    """Queue of keys and pastes. They wait for each other, and for what a click before them does.
 
     Args:
         hand_on: Passes an event to the widgets as Textual does.
@@ -53,6 +57,7 @@ class KeyQueue:
         self._hand_on: Final = hand_on
         self._line: Final[deque[events.Event]] = deque()
         self._holders: Final[set[object]] = {self}
+        self._awaited: MessagePump | None = None
         self._turn = 0
         self._is_out = False
         self._deadline: asyncio.TimerHandle | None = None
@@ -66,7 +71,10 @@ class KeyQueue:
         has_begun = self not in self._holders
         waits = isinstance(event, events.Key | events.Paste)
         if has_begun and (not waits or (isinstance(event, events.Key) and event.key == _INTERRUPT)):
+            clicked = self._widget_at(event) if has_begun and isinstance(event, events.MouseUp) else None
             await self._hand_on(event)
+            if clicked is not None:
+                self._begin_turn(clicked)
             return
         self._line.append(event)
         await self._next()
@@ -85,7 +93,7 @@ class KeyQueue:
         if message.turn != self._turn:
             return
         if message.rounds:
-            self._target().post_message(KeyHandled(message.turn, message.rounds - 1))
+            self._follow(self._target(), message.rounds - 1)
         else:
             await self._go_on(message.turn)
 
@@ -107,19 +115,49 @@ class KeyQueue:
             if not isinstance(event, events.Key | events.Paste):
                 await self._hand_on(event)
                 continue
-            self._turn += 1
-            self._is_out = True
             target = self._target()
-            self._expect(self._turn)
+            self._begin_turn(None)
             await self._hand_on(event)
-            target.post_message(KeyHandled(self._turn))
+            self._follow(target)
 
-    def _expect(self, turn: int) -> None:
+    def _begin_turn(self, target: MessagePump | None) -> None:
+        """Let keys wait from now on for an event at a widget; ``None`` for one that is still to be passed on."""
+        self._turn += 1
+        self._is_out = True
+        self._expect(self._turn)
+        if target is not None:
+            self._follow(target)
+
+    def _follow(self, target: MessagePump, rounds: int = MAX_ROUNDS) -> None:
+        self._awaited = target
+        target.post_message(KeyHandled(self._turn, rounds))
+
+    def _widget_at(self, event: events.MouseUp) -> MessagePump:
+        try:
+            return self._app.get_widget_at(*event.screen_offset)[0]
+        except NoWidget:
+            return self._target()
+
+    def _expect(self, turn: int, waits: int = 1) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
         loop = asyncio.get_running_loop()
-        self._deadline = loop.call_later(MAX_WAIT_S, self._app.call_later, self._give_up, turn)
+        self._deadline = loop.call_later(MAX_WAIT_S, self._app.call_later, self._give_up, turn, waits)
 
-    async def _give_up(self, turn: int) -> None:
-        self._holders.intersection_update({self})
+    async def _give_up(self, turn: int, waits: int) -> None:
+        """Go on without what is gone, or has taken too long."""
+        if turn != self._turn:
+            return
+        is_over = waits >= MAX_WAITS
+        self._holders.difference_update(
+            [one for one in self._holders if one is not self and (is_over or not _is_there(one))]
+        )
+        if not is_over and (len(self._holders) > 1 or (self._is_out and _is_there(self._awaited))):
+            self._expect(turn, waits + 1)
+            return
         await self._go_on(turn)
+
+
+def _is_there(opening: object) -> bool:
+    """Whether a widget is or will be on the screen, and so handles its messages."""
+    return isinstance(opening, MessagePump) and opening.is_attached
