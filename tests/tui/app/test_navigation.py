@@ -116,8 +116,14 @@ async def test_the_key_that_quits_goes_back_from_a_followed_view_and_quits_a_nam
         await driven.hides("q quit")
         await driven.press("q")
         await driven.until(lambda: isinstance(driven.app.screen, RequestsScreen), "the requests")
+        for key in ("j", "escape"):
+            await driven.press("q")
+            await driven.shows("q again quits")
+            await driven.press(key)
+            await driven.hides("q again quits")
         await driven.press("q")
         await driven.shows("q again quits")
+        assert driven.app.is_running, "a key in between ends the question"
         await driven.press("q")
         await driven.until(lambda: not driven.app.is_running, "the console to end")
 

@@ -445,6 +445,8 @@ class ConsoleApp(NavigatingApp):
     async def _hand_on(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and self.take_selection_key(event.key):
             return
+        if isinstance(event, events.Key):
+            self.end_quit_question(event.key)
         if not isinstance(event, events.Key) or not self.notices.pressed(event.key):
             await super().on_event(event)
 

@@ -160,9 +160,22 @@ class NavigatingApp(Console):
             self.exit()
         else:
             self._quits_until = self.clock.monotonic() + NOTICE_S
-            self.notify_user(f"{self.keys.shown('app.quit')} again quits.")
+            self.notify_user(self._quit_question)
+
+    def end_quit_question(self, key: str) -> None:
+        """End the question whether to quit with any key but the one that answers it."""
+        if not self._quits_until or not isinstance(self.screen, ConsoleScreen):
+            return
+        active = self.screen.active_bindings.get(key)
+        if active is None or active.binding.action.rpartition(".")[2] != "back_or_quit":
+            self._quits_until = 0.0
+            self.screen.clear_notice(self._quit_question)
 
     # Internals.
+
+    @property
+    def _quit_question(self) -> str:
+        return f"{self.keys.shown('app.quit')} again quits."
 
     async def _move(self, steps: int) -> None:
         self._keep_present()

@@ -265,10 +265,11 @@ class ConsoleScreen(Screen[None]):
         for status in self.query(StatusBar):
             status.say(((line(notice), role),))
 
-    def clear_notice(self) -> None:
-        """Remove a notice, for another view of this screen."""
+    def clear_notice(self, notice: str | None = None) -> None:
+        """Remove the notice, for another view of this screen; with ``notice`` only this one."""
         for status in self.query(StatusBar):
-            status.clear_notice()
+            if notice is None or status.shows_notice(line(notice)):
+                status.clear_notice()
 
     def nothing_to_copy(self) -> None:
         """Say that a key for copying has nothing here."""

@@ -17,7 +17,7 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.bars.bar import MARGIN, MIN_GAP, Bar, BarPart, measure_parts
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
 
 NOTICE_S: Final = 5.0
 """How long a notice replaces the hints."""
@@ -70,6 +70,10 @@ class StatusBar(Bar):
             self._timer.stop()
         self._timer = self.set_timer(seconds, self.clear_notice)
         self.refresh()
+
+    def shows_notice(self, text: SafeText) -> bool:
+        """Return whether a notice with this text is shown."""
+        return any(piece == text for piece, _ in self._notice)
 
     def clear_notice(self) -> None:
         """Remove the notice."""
