@@ -347,6 +347,17 @@ PROMISES: Final = (
         "Every operation is called correctly and incorrectly, and the official Python client works with it.",
         ("tests/contract", "tests/end_to_end/test_official_client.py"),
     ),
+    Promise(
+        "Processes of a team service that are killed or stopped lose no run, and no call is unknown.",
+        "Interfaces and workers on one PostgreSQL database are killed, stopped and cut off while callers submit live "
+        "runs; every run ends with its events in order, and no more calls are made than its receipt names.",
+        (
+            "tests/faults/test_team_kills.py",
+            "tests/service/test_processes.py",
+            "tests/service/test_job_engine.py",
+            "tests/service/test_fencing.py",
+        ),
+    ),
 )
 """Every promise, in the order of the manual."""
 
