@@ -129,6 +129,21 @@ async def test_a_second_that_ends_before_the_second_pane_is_filled_leaves_its_ev
         await driven.shows(" events · heard")
 
 
+async def test_the_last_line_offers_what_can_be_done_with_what_is_in_focus(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=NARROW) as driven:
+        await on_run(driven, noon.DONE)
+        await driven.shows(" enter open  / filter  A again  y copy id")
+        await driven.press("enter")
+        await driven.shows(" enter event  > next tab  esc list  / filter  A again")
+        await driven.press("escape", "slash")
+        await driven.type("zzzz")
+        await driven.press("enter")
+        await driven.shows(" / filter  esc clear filter  + new run  L follow all")
+        assert not {"enter", "y copy id"} & set(status_line(driven).split("  "))
+        await driven.press("full_stop")
+        await driven.hides("Open this row.")
+
+
 async def test_every_view_of_a_run(tmp_path: Path) -> None:
     service = noon.service(results={noon.DONE: result(noon.DONE)})
     async with console(service, tmp_path, size=(120, 44)) as driven:

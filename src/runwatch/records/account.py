@@ -131,6 +131,11 @@ class Account(Record):
         is_kept = told != 0 or self.billing is None or self.billing.funded_state != "sandbox"
         return told if is_kept else None
 
+    @property
+    def keeps_no_balance(self) -> bool:
+        """Whether the service tells a balance but keeps none."""
+        return self.balance is not None and self.balance.balance_usd is not None and self.balance_usd is None
+
 
 class TopUpIntent(Record):
     """A one-time permission to add sample credit on a private page; ``continue_url`` is a secret. Not in the

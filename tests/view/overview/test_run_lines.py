@@ -23,6 +23,7 @@ from runwatch.view.overview.failure_matrix import build_failure_matrix
 from runwatch.view.overview.issues import Inventory, find_issues, issue_line
 from runwatch.view.overview.limits import AccountLimits, limit_lines, missing_lists_text
 from runwatch.view.overview.links import LinkedLine, ViewLink, build_equals_filter, count_cells
+from runwatch.view.overview.newest_runs import newest_run_lines
 from runwatch.view.overview.run_counts import HOUR, count_runs
 from runwatch.view.overview.run_lines import compact_lines, ended_lines, ended_note, live_lines
 from runwatch.view.query.parser import parse_filter
@@ -91,6 +92,19 @@ def test_live_runs_are_counted_with_the_oldest_and_what_they_spent_of_what_they_
     assert "cost now  0.1612 of 1.0000 allowed" in shown
     assert "16 %" in shown
     assert "1 without cost or cap" in shown
+
+
+def test_the_newest_runs_have_a_line_each_that_opens_them_live_ones_first_and_no_wider_than_the_window() -> None:
+    runs = [
+        ended("ex_failed", "failed", 30, reason="dispatch_network_error"),
+        live("ex_live", created_at=ago(500)),
+        ended("ex_first", seconds_ago=900),
+    ]
+    newest = count_runs(runs).newest
+    lines = newest_run_lines(newest, CONTEXT, 76)
+    assert [way.record for _, way in ways(lines)] == ["ex_live", "ex_failed", "ex_first"]
+    assert "dispatch_network_error" in text(lines)
+    assert {count_cells(parts) for parts in newest_run_lines(newest, CONTEXT, 60)} <= set(range(61))
 
 
 def test_the_oldest_leads_to_itself() -> None:

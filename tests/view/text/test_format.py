@@ -197,7 +197,7 @@ def test_the_ascii_set_has_the_same_widths_and_is_ascii() -> None:
     ("part", "bar", "words", "role"),
     [
         ("0", "▕░░░░░▏", "0 %", Role.GOOD),
-        ("0.009", "▕░░░░░▏", "0 %", Role.GOOD),
+        ("0.009", "▕░░░░░▏", "<1 %", Role.GOOD),
         ("0.01", "▕█░░░░▏", "1 %", Role.GOOD),
         ("0.69", "▕███░░▏", "69 %", Role.GOOD),
         ("0.7", "▕███░░▏", "70 %", Role.WARN),

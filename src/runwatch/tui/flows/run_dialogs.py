@@ -39,7 +39,8 @@ def open_cancel(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> None:
     if not runs:
         screen.notify_user("There is no run to cancel.", Role.WARN)
     elif not unfinished:
-        screen.notify_user("This run has already ended and cannot be cancelled.", Role.WARN)
+        ended = "This run has already ended" if len(runs) == 1 else f"All {len(runs)} runs have already ended"
+        screen.notify_user(f"{ended} and cannot be cancelled.", Role.WARN)
     else:
         screen.open_dialog(_build_cancel_dialog(screen, session, unfinished))
 

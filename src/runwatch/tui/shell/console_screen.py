@@ -401,7 +401,7 @@ class ConsoleScreen(Screen[None]):
             self._open_rest(rest)
         else:
             key = self.console.keys.shown("app.help")
-            self.notify_user(f"The last line has all usual keys of this view; {key} lists every key.")
+            self.notify_user(f"All usual keys are in this line; {key} lists every key.")
 
     @property
     def rest_hints(self) -> Sequence[tuple[str, str]]:

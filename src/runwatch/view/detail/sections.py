@@ -144,12 +144,14 @@ class _Detail:
         is_empty = True
         for entry in part.lines:
             if isinstance(entry, ComputedLine):
-                shown = entry.draw(self.subject, item, self.context)
+                shown, told = entry.draw(self.subject, item, self.context), entry.shows(self.subject)
+                source = (*base, *json_paths.parse_path(told)) if told else ()
                 if shown is not None:
                     lines.append(self._line(entry.label, shown, lead=entry.leads(self.subject, item)))
                     is_empty = False
-                    if entry.shows(self.subject):
-                        claimed.append((*base, *json_paths.parse_path(entry.shows(self.subject))))
+                # A line that is left out tells that the member is null.
+                if told and (shown is not None or json_paths.get_at(self.record.raw, source) is None):
+                    claimed.append(source)
                 continue
             path = (*base, *json_paths.parse_path(entry.path))
             value = json_paths.get_at(self.record.raw, path)

@@ -29,7 +29,7 @@ R = TypeVar("R", bound=Record)
 SOON_DAYS: Final = 14
 """A check's key that stops within this many days is an issue."""
 
-HINT: Final = 26
+HINT: Final = 27
 """Minimum width of hints in cells, so they are aligned."""
 
 WITH_HINTS: Final = 100

@@ -15,6 +15,7 @@ from runwatch.records.account import Account, ExecutionQuota, Quota
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, join_lines, make_link_span, make_plain_span
 from runwatch.view.overview.run_counts import QUARTER
+from runwatch.view.resources.account import NO_BALANCE, UNLIMITED
 from runwatch.view.text.format import RenderContext, grouped_number, usage_ratio, usage_role
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import plain_decimal
@@ -92,7 +93,9 @@ def _quota(account: Account, context: RenderContext) -> LinkSpan:
         return _untold(context)
     part = None if quota.limit is None else usage_ratio(Decimal(quota.used), Decimal(quota.limit))
     role = Role.PLAIN if part is None or usage_role(part) is Role.GOOD else usage_role(part)
-    return make_link_span(f"{grouped_number(quota.used)}{_of(quota.limit)} runs", role, ViewLink("account"))
+    is_open = "limit" in quota.raw and quota.limit is None
+    told = f"{grouped_number(quota.used)}{_of(quota.limit)} runs{f', {UNLIMITED}' * is_open}"
+    return make_link_span(told, role, ViewLink("account"))
 
 
 def _of(limit: int | None) -> str:
@@ -101,8 +104,8 @@ def _of(limit: int | None) -> str:
 
 def _balance(account: Account, context: RenderContext) -> LinkSpan:
     balance = account.balance_usd
-    if balance is None and account.balance is not None and account.balance.balance_usd is not None:
-        return make_plain_span("no balance kept")
+    if account.keeps_no_balance:
+        return make_plain_span(NO_BALANCE)
     if balance is None:
         return _untold(context)
     return make_link_span(

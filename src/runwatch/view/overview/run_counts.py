@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from heapq import nsmallest
 from typing import Final
 
 from runwatch.records.check import BASELINE_VERIFIER
 from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.text.member_format import newest_first_key
 
 FAILED_RUN_STATES: Final = frozenset({"failed", "expired"})
 """Unwanted final statuses, as matched by ``is:broken``. A cancelled run ended on request."""
 
 HOUR: Final = timedelta(hours=1)
 QUARTER: Final = timedelta(minutes=15)
+
+NEWEST: Final = 40
+"""How many of the newest runs are kept; a window has room for fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +60,14 @@ class RunCounts:
         ended: Ended runs with a known end, latest end first.
         untimed: Creation times of ended runs with an unknown end.
         oldest: Creation time of the oldest run.
+        newest: Some of the newest runs, live ones first.
     """
 
     live: tuple[RunFacts, ...] = ()
     ended: tuple[EndedRun, ...] = ()
     untimed: tuple[datetime, ...] = ()
     oldest: datetime | None = None
+    newest: tuple[RunFacts, ...] = ()
 
     def ended_within(self, span: timedelta, now: datetime) -> Sequence[EndedRun]:
         """Return runs that ended within a duration, as with the filter ``ended<1h``, latest first."""
@@ -81,6 +88,8 @@ class RunCounts:
 
 
 def count_runs(runs: Iterable[RunFacts]) -> RunCounts:
+    """Count runs in one go."""
+    runs = list(runs)
     live: list[RunFacts] = []
     ended: list[EndedRun] = []
     untimed: list[datetime] = []
@@ -98,7 +107,12 @@ def count_runs(runs: Iterable[RunFacts]) -> RunCounts:
         elif created is not None:
             untimed.append(created)
     ended.sort(key=lambda run: run.at, reverse=True)
-    return RunCounts(tuple(live), tuple(ended), tuple(untimed), oldest)
+    newest = nsmallest(NEWEST, runs, key=_list_order)
+    return RunCounts(tuple(live), tuple(ended), tuple(untimed), oldest, tuple(newest))
+
+
+def _list_order(run: RunFacts) -> tuple[bool, float]:
+    return run.is_final, newest_first_key(run.run.created_at) or 0.0
 
 
 def _ended(run: RunFacts) -> EndedRun | None:

@@ -14,6 +14,7 @@ from runwatch.view.overview.links import (
     LinkedLine,
     LinkSpan,
     ViewLink,
+    count_cells,
     join_lines,
     make_link_span,
     make_plain_span,
@@ -23,10 +24,10 @@ from runwatch.view.overview.run_counts import HOUR, QUARTER, EndedRun, RunCounts
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import (
     RenderContext,
-    about,
     elapsed_clock,
     gauge,
     grouped_number,
+    listed_amount,
     money,
     percent,
     seconds_since,
@@ -90,7 +91,7 @@ def _oldest(known: RunCounts, context: RenderContext) -> list[LinkedLine]:
     ]
 
 
-def _cost_lines(known: RunCounts, context: RenderContext, cells: int) -> list[LinkedLine]:
+def _cost_lines(known: RunCounts, context: RenderContext, cells: int, bar_cells: int = 28) -> list[LinkedLine]:
     """Return a gauge for the runs with known cost and cap, and the number of runs left out."""
     charged = [run for run in known.live if not run.is_test]
     tests = len(known.live) - len(charged)
@@ -117,11 +118,12 @@ def _cost_lines(known: RunCounts, context: RenderContext, cells: int) -> list[Li
             )
         )
     else:
-        least = "at least " if lacking else ""
-        told = about(line(f"{least}{money(spent)}"), is_estimated=any(run.is_estimated for run in charged))
-        amount = f"{told} of {money(allowed)}"
-        lines.append((make_plain_span("cost now  "), make_link_span(amount, way=way), make_plain_span(" allowed")))
-        width = max(5, min(28, cells - 8))
+        is_estimated = any(run.is_estimated for run in charged)
+        told = listed_amount(spent, lacking, context.glyphs, is_estimated=is_estimated)
+        cost = (make_plain_span("cost now  "), make_link_span(f"{told} of {money(allowed)}", way=way))
+        longer = (*cost, make_plain_span(" allowed"))
+        lines.append(longer if count_cells(longer) <= cells else cost)
+        width = max(5, min(bar_cells, cells - 8))
         lines.append((make_link_span(f"{gauge(part, width, context.glyphs)} {percent(part)}", usage_role(part), way),))
     more = [f"{unknown} without cost or cap" if unknown and part is not None else "", _of_tests(tests) if tests else ""]
     if any(more):
@@ -209,18 +211,19 @@ def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_r
 
 def compact_lines(known: RunCounts, spending: AccountLimits, context: RenderContext, cells: int) -> list[LinkedLine]:
     """Return live runs, ended runs and limits in six lines."""
-    oldest, *cost = [*_oldest(known, context), *_cost_lines(known, context, 14)]
+    oldest, *cost = [*_oldest(known, context), *_cost_lines(known, context, cells, 6)]
     lines = [
         (_label("live"), *_live_counts(known, context), *((make_plain_span("   "), *oldest) if oldest else ())),
         (_label(""), *join_lines(cost, make_plain_span("   "), cells - LABEL - 1)),
     ]
+    digits = max(len(_ends(known.ended_within(HOUR, context.now), status, "", Role.QUIET).text) for status in ENDS)
     for label, span, term in (("15 min", QUARTER, _QUARTER_FILTER), ("hour", HOUR, _HOUR_FILTER)):
         runs = known.ended_within(span, context.now)
         parts: list[LinkedLine] = []
         for status in ENDS:
             glyph, role = state_glyph(status, context.glyphs)
             number = _ends(runs, status, term, role)
-            parts.append((make_link_span(f"{glyph} {number.text} {status}", number.role, number.way),))
+            parts.append((make_link_span(f"{glyph} {number.text:>{digits}} {status}", number.role, number.way),))
         if span is HOUR:
             parts.append(_plot(runs, context))
         lines.append((_label(label), *join_lines(parts, make_plain_span("  "), cells - LABEL - 1)))

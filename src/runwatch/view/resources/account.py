@@ -33,7 +33,7 @@ from runwatch.view.text.format import (
     usage_ratio,
     usage_role,
 )
-from runwatch.view.text.member_format import usd_cell
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import json_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -49,19 +49,24 @@ def _concurrency(account: Account) -> Concurrency:
 UNLIMITED: Final = "unlimited"
 """Shown for a limit of ``null``. Not in the specification; the local service sends it."""
 
+NO_BALANCE: Final = "no balance kept"
+"""Shown for a service that tells a balance of 0 because it keeps none."""
+
 
 def _is_unlimited(part: Record) -> bool:
     return "limit" in part.raw and part.raw["limit"] is None
 
 
-def _of(used: int | None, limit: int | None, part_of: Record, context: RenderContext) -> StyledText | None:
+def _of(
+    used: int | None, limit: int | None, part_of: Record, context: RenderContext, *, word: str = ""
+) -> StyledText | None:
     """Format ``37 of 500`` with a gauge, as far as both are known."""
     if used is None:
         return None
     part = None if limit is None else usage_ratio(Decimal(used), Decimal(limit))
     if part is None:
         return StyledText(
-            line(f"{grouped_number(used)}, {UNLIMITED}") if _is_unlimited(part_of) else grouped_number(used)
+            line(f"{grouped_number(used)}{word}, {UNLIMITED}") if _is_unlimited(part_of) else grouped_number(used)
         )
     text = f"{grouped_number(used)} of {grouped_number(limit)}  {gauge(part, 10, context.glyphs)} {percent(part)}"
     return StyledText(line(text), usage_role(part))
@@ -94,7 +99,7 @@ def quota_used(account: Account, context: RenderContext) -> StyledText | None:
 
 def _told_quota(account: Account, _: object, context: RenderContext) -> CellText | None:
     quota = _executions(account)
-    return _of(quota.used, quota.limit, quota, context)
+    return _of(quota.used, quota.limit, quota, context, word=" used")
 
 
 def _told_running(account: Account, _: object, context: RenderContext) -> CellText | None:
@@ -131,7 +136,13 @@ def _told_rate(account: Account, _: object, __: RenderContext) -> CellText | Non
 
 def _told_balance(account: Account, _: object, __: RenderContext) -> CellText | None:
     balance = account.balance_usd
+    if account.keeps_no_balance:
+        return StyledText(line(NO_BALANCE), Role.QUIET)
     return None if balance is None else money_exact(balance)
+
+
+def _balance_cell(account: Account, context: RenderContext) -> CellText:
+    return _told_balance(account, None, context) or line(context.glyphs.nothing)
 
 
 ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
@@ -144,7 +155,7 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         column("name=display_name", hide_order=3, min_cells=10),
         column("key=authenticated_principal_id", hide_order=4),
         column("tier=quota_tier", hide_order=1),
-        column("balance=balance_usd", format=usd_cell, align="right", hide_order=6),
+        column("balance=balance_usd", cell=_balance_cell, align="right", hide_order=6),
         column("quota=quota.executions.used", title="runs", cell=_quota, hide_order=5, min_cells=9),
         column("rpm=quota.rate_limit_rpm", title="requests/min", align="right", hide_order=2),
     ),
@@ -177,7 +188,13 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
                 MemberLine("quota.rate_limit_rpm", "rate_limit_rpm", _as_limit),
             ),
         ),
-        SectionSpec("Balance", member_lines("balance_usd:usd billing_email", under="balance")),
+        SectionSpec(
+            "Balance",
+            (
+                ComputedLine("balance_usd", _told_balance, lambda _: "balance.balance_usd"),
+                *member_lines("billing_email", under="balance"),
+            ),
+        ),
         SectionSpec(
             "Top-up", member_lines("at:time amount_usd:usd method receipt_emailed"),
             each="balance.top_up_history", item=TopUp, names="at",

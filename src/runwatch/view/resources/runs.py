@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -202,6 +202,10 @@ def _told(name: str, path: str, draw: Callable[[Any], CellText] = line) -> Compu
     return ComputedLine(name, shown, shows)
 
 
+def _joined(words: Sequence[str] | None) -> SafeText:
+    return line(None if words is None else ", ".join(line(word) for word in words))
+
+
 def _seconds(value: Decimal | None) -> SafeText:
     return line(None if value is None else f"{plain_decimal(value)} s")
 
@@ -283,9 +287,16 @@ def _own_status(facts: RunFacts) -> str:
     return "status" if own is not None and own == facts.status else ""
 
 
-def _reason_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
+def _reason_line(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     text = _reason(facts, context)
+    if text == context.glyphs.nothing:
+        return None
     return text if facts.reason.source == NO_SOURCE else _known(facts.reason, text, context)
+
+
+def _cancelled_by(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
+    by = facts.cancelled_by
+    return None if by.value is None else _known(by, line(by.value), context)
 
 
 def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
@@ -374,14 +385,15 @@ SECTIONS: Final = (
             ComputedLine("unknown_calls", _lacking, _shows_lacking),
             ComputedLine("estimated_calls", _guessed, lambda _: "estimated_calls"), ComputedLine("of the cap", _used),
             _told("provider", "current.provider"), _told("model", "current.model_key", whole_model),
-            _told("arm_id", "current.arm_id"), MemberLine("cancelled_by"),
+            _told("arm_id", "current.arm_id"),
+            _told("cancelled_by", "cancelled_by")._replace(draw=_cancelled_by),
         ),
     ),
     SectionSpec("Now", member_lines("current")),
     SectionSpec(
         "Policy",
         (
-            _told("data_classes", "policy.data_classes"),
+            _told("data_classes", "policy.data_classes", _joined),
             _told("max_cost_usd", "policy.budget.max_cost_usd", money_exact),
             _told("max_runtime_s", "policy.budget.max_runtime_s", _seconds),
             *member_lines("cost_coefficient on_eval", under="policy"),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Final, Literal
 
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role, state_glyph
@@ -55,14 +55,18 @@ class RenderContext:
     service_words: tuple[str, ...] = ()
 
 
-def money(amount: Decimal | None) -> SafeText:
-    """Format US dollars for a list with four decimals. A small amount never rounds to zero."""
+def money(amount: Decimal | None, *, is_part: bool = False) -> SafeText:
+    """Format US dollars for a list with four decimals. A small amount never rounds to zero.
+
+    Args:
+        is_part: Whether more is to be added, so that no more may be shown than is known.
+    """
     if amount is None:
         return line(None)
-    if 0 < abs(amount) < LIST_PLACES:
+    if not is_part and 0 < abs(amount) < LIST_PLACES:
         return line(f"{'>-' if amount < 0 else '<'}{LIST_PLACES}")
     try:
-        return line(format(amount.quantize(LIST_PLACES, ROUND_HALF_EVEN), "f"))
+        return line(format(amount.quantize(LIST_PLACES, ROUND_FLOOR if is_part else ROUND_HALF_EVEN), "f"))
     except InvalidOperation:
         return line(plain_decimal(amount))
 
@@ -82,7 +86,9 @@ def spent_amount(
     """
     if not unknown_calls:
         return draw(known)
-    return line(f"at least {draw(known)}" if known else UNKNOWN)
+    if not known:
+        return line(UNKNOWN)
+    return line(f"at least {money(known, is_part=True) if draw is money else draw(known)}")
 
 
 def over_limit(known: Decimal | None, limit: Decimal | None) -> str:
@@ -106,7 +112,7 @@ def listed_amount(known: Decimal | None, unknown_calls: int | None, glyphs: Glyp
     if unknown_calls and not known:
         return line(UNKNOWN)
     least = f"{glyphs.at_least} " if unknown_calls else ""
-    return line(f"{least}{'~' * is_estimated}{money(known)}")
+    return line(f"{least}{'~' * is_estimated}{money(known, is_part=bool(unknown_calls))}")
 
 
 def estimated(told: SafeText, *, is_estimated: bool) -> SafeText:
@@ -280,8 +286,10 @@ def gauge(part: Decimal, cells: int = 5, glyphs: Glyphs = UNICODE) -> SafeText:
 
 
 def percent(part: Decimal) -> SafeText:
-    """Format a share in whole percent, or ``LIMIT`` if nothing is left."""
-    return line("LIMIT" if part >= 1 else f"{int(part * 100)} %")
+    """Format a share in whole percent, ``<1 %`` for less, or ``LIMIT`` if nothing is left."""
+    if part >= 1:
+        return line("LIMIT")
+    return line("<1 %" if 0 < part < Decimal("0.01") else f"{int(part * 100)} %")
 
 
 def byte_size(count: int | None) -> SafeText:

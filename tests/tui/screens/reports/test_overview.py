@@ -158,11 +158,12 @@ async def test_every_number_can_be_reached_with_tab_and_arrows(tmp_path: Path) -
     async with console(troubled(), tmp_path, open_at="overview") as driven:
         await opened(driven, until="6 of 9 runs")
         seen = []
-        for _ in range(5):
+        for _ in range(6):
             assert isinstance(driven.focused, LinkLines)
             seen.append(driven.focused.id)
             await driven.press("tab")
-        assert sorted(map(str, seen)) == [f"{name}-lines" for name in ("ended", "left", "live", "reasons", "standing")]
+        names = ("ended", "left", "live", "newest", "reasons", "standing")
+        assert sorted(map(str, seen)) == [f"{name}-lines" for name in names]
         ended = driven.app.screen.query_one("#ended-lines", LinkLines)
         ended.focus()
         await driven.press("down", "down", "right")

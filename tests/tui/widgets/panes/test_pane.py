@@ -86,6 +86,7 @@ async def test_ascii_frames_say_the_focus_too() -> None:
         assert lines_of(app)[0] == "+- Runs   14 of 212 " + "=" * 48 + " sort age -+"
         await pilot.press("tab")
         assert lines_of(app)[0] == "+- Runs   14 of 212 " + "-" * 48 + " sort age -+"
+        assert [lines_of(app)[row] for row in (10, 19)] == ["+- " + "=" * 74 + " -+"] * 2
         assert all(row.isascii() for row in lines_of(app))
 
 

@@ -35,8 +35,8 @@ class FacetedScreen(ResourceScreen):
         yield FacetBar(id="facets")
         yield from super().body()
 
-    def hints(self) -> Sequence[KeyHint]:
-        first, *others = super().hints()
+    def all_hints(self) -> Sequence[KeyHint]:
+        first, *others = super().all_hints()
         return (first, "screen.facets", *others)
 
     def rows_shown(self) -> None:

@@ -254,6 +254,7 @@ class ListScreen(RowScreen):
         changed = sorted(before.symmetric_difference(after))
         about = records_text(self.spec, changed, self.console.glyphs)
         self.console.undo.push(LocalChange(f"mark{'s' * (len(changed) > 1)} of {about}", undo, self))
+        self._show_edge()
         self.show_hints()
 
     def restore_filter(self, text: str) -> None:
@@ -310,6 +311,7 @@ class ListScreen(RowScreen):
     def action_filter(self) -> None:
         """Open the filter bar."""
         self.add_class("-filtering")
+        self.clear_notice()
         self._query_before = self._query
         self._settled_filter = self.filter_text
         self._is_unreadable = False
@@ -431,7 +433,9 @@ class ListScreen(RowScreen):
         state = self._source.state()
         # Before the first response the number is unknown, not 0.
         number = line(f"   {self._count_text()}") if self._total or state.age_s is not None else line("")
-        title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number)
+        marks = len(self.table.marks)
+        marked: StyledSpans = (label_span(f"   {marks} marked", Role.WARN),) if marks else ()
+        title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *marked)
         pane = self.query_one("#list", Pane)
         key = self.console.keys.shown("screen.pause")
         paused: tuple[StyledSpan, ...] = (label_span(f"PAUSED by {key}  ", Role.WARN),) if self._is_paused else ()

@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from runwatch.base.errors import DataError
 from runwatch.settings.view_state import PaneSplit, ViewState
-from runwatch.tui.core.key_bindings import make_bindings
+from runwatch.tui.core.key_bindings import RECORD_KEYS, make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.list_screen import ListScreen
@@ -43,6 +43,9 @@ _DOING: Final = frozenset({"new", "destroy", "edit", "test"})
 
 _ON_RECORDS: Final = frozenset({"destroy", "edit", "test"})
 """Those that some records do not allow."""
+
+_NEED_A_ROW: Final = frozenset({*RECORD_KEYS, "screen.next_tab", "tail.follow"} - {"app.pin", "app.around"})
+"""Key actions without a use in a list without a row."""
 
 BESIDE_FROM_CELLS: Final = 200
 """Width from which the detail is beside the list; the list then still has as much room as in a window of 120 cells."""
@@ -166,7 +169,7 @@ class ResourceScreen(ListScreen, RecordScreen):
     def breadcrumbs(self) -> Sequence[str]:
         """Return the resource, and the record while its detail fills the window."""
         title = self.spec.title.partition(" · ")[0]
-        if self._shown and (self.has_class("-opened") or self.has_class("-full-detail")):
+        if self._shown and self._is_opened:
             row, glyphs = self.row, self.console.glyphs
             if row is not None and row.id == self._shown:
                 return (title, self.spec.short_name(row.subject, glyphs))
@@ -174,8 +177,19 @@ class ResourceScreen(ListScreen, RecordScreen):
         return (title,)
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints common to all lists and those of this resource's actions, without those that are off."""
-        return [hint for hint in self.HINTS or self._usual_hints() if self._is_offered(action_of(hint))]
+        """Return the hints that are on, and how to clear a filter."""
+        hints = [hint for hint in self.all_hints() if self._is_offered(action_of(hint))]
+        if self.is_filtered and "screen.filter" in hints and not self._is_opened:
+            hints.insert(hints.index("screen.filter") + 1, ("screen.back", "clear filter"))
+        return hints
+
+    def all_hints(self) -> Sequence[KeyHint]:
+        """Return the hints common to all lists and those of this resource's actions, also those that are off."""
+        return self.HINTS or self._usual_hints()
+
+    @property
+    def _is_opened(self) -> bool:
+        return self.has_class("-opened") or self.has_class("-full-detail")
 
     def offers(self, id: str) -> bool:
         """Return whether the console offers what a key stands for in this resource."""
@@ -187,6 +201,8 @@ class ResourceScreen(ListScreen, RecordScreen):
     def _is_offered(self, key_action: str) -> bool:
         """Return whether a key would do anything with the marked rows, or the one at the cursor."""
         name = key_action.removeprefix("screen.")
+        if self.row is None and key_action in _NEED_A_ROW and not self.table.marks:
+            return False
         if name not in _ON_RECORDS:
             return True
         found = self._actions_named(name)
@@ -342,8 +358,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def looked_at(self) -> PinTarget | None:
         """Return the record if it is open, otherwise the filter."""
-        is_open = self.has_class("-opened") or self.has_class("-full-detail")
-        if is_open or self.query_one("#detail").has_focus_within:
+        if self._is_opened or self.query_one("#detail").has_focus_within:
             return self._record_target()
         return self._filter_target()
 
@@ -590,7 +605,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def action_back(self) -> None:
         """Go back one level: leave the detail, cancel a comparison, clear the filter, then the marks, or go back."""
-        if self.has_class("-opened") or self.has_class("-full-detail"):
+        if self._is_opened:
             self.clear_notice()
             self.remove_class("-opened", "-full-detail")
             self._fit_panes()
@@ -614,9 +629,8 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     @property
     def is_at_root(self) -> bool:
-        is_open = self.has_class("-opened") or self.has_class("-full-detail")
         is_begun = self.compared is not None or self.is_filtered or self.is_going_to_end or bool(self.table.marks)
-        return not is_open and not self.query_one("#detail").has_focus_within and not is_begun
+        return not self._is_opened and not self.query_one("#detail").has_focus_within and not is_begun
 
     # Internals.
 

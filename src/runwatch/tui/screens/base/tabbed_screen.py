@@ -70,9 +70,9 @@ class TabbedScreen(ResourceScreen):
     def detail_pane(self) -> Pane:
         return Pane(TabBar(self.tabs, id="sides"), self.detail(), id="detail")
 
-    def hints(self) -> Sequence[KeyHint]:
+    def all_hints(self) -> Sequence[KeyHint]:
         """Return the hints with the tabs among the first."""
-        first, *others = super().hints()
+        first, *others = super().all_hints()
         return (first, "screen.next_tab", *others)
 
     @property

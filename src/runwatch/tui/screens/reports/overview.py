@@ -35,6 +35,7 @@ from runwatch.view.overview.failure_matrix import build_failure_matrix
 from runwatch.view.overview.issues import Inventory, find_issues, issue_line
 from runwatch.view.overview.limits import AccountLimits, limit_lines, missing_list_text, missing_lists_text
 from runwatch.view.overview.links import ViewLink
+from runwatch.view.overview.newest_runs import newest_run_lines
 from runwatch.view.overview.run_counts import HOUR, RunCounts, count_runs
 from runwatch.view.overview.run_lines import compact_lines, ended_lines, ended_note, live_lines
 from runwatch.view.resources.problems import PROBLEMS
@@ -48,7 +49,15 @@ R = TypeVar("R", bound=Record)
 JOURNAL_S: Final = 5.0
 """Seconds between reads of the problem journal."""
 
-_PLACE: Final = re.compile(r"(live|ended|left|standing|reasons)-lines (\d{1,4}) (\d{1,4})")
+_FRAME_ROWS: Final = 2
+
+_READ_AT_ONCE: Final = 140
+"""Cells of a line of which both ends are seen at once."""
+
+_LEAST_ROWS: Final = 4
+"""Rows of a pane with at least two lines."""
+
+_PLACE: Final = re.compile(r"(live|ended|left|standing|reasons|newest)-lines (\d{1,4}) (\d{1,4})")
 """A pane's lines, the index of a line and of a link in it."""
 
 POLLED_KINDS: Final[dict[str, type[Record]]] = {
@@ -79,13 +88,11 @@ class OverviewScreen(ConsoleScreen):
         & #numbers LinkLines {
             scrollbar-size-vertical: 0;
         }
-        & #standing {
-            height: 8fr;
-            min-height: 4;
+        & #standing, & #newest {
+            height: 1fr;
         }
         & #reasons {
-            height: 7fr;
-            min-height: 4;
+            height: 4;
         }
         &.-narrow #ended, &.-narrow #left {
             display: none;
@@ -103,12 +110,13 @@ class OverviewScreen(ConsoleScreen):
     # Layout.
 
     def body(self) -> Iterable[Widget]:
-        """Create the numbers, the issues, and the failures by reason and provider."""
+        """Create the numbers, the issues, the failures by reason and provider, and the newest runs."""
         numbers = (Pane(LinkLines(id=f"{name}-lines"), id=name) for name in ("live", "ended", "left"))
         yield Vertical(
             Horizontal(*numbers, id="numbers"),
             Pane(LinkLines(id="standing-lines"), id="standing"),
             Pane(LinkLines(id="reasons-lines"), id="reasons"),
+            Pane(LinkLines(id="newest-lines"), id="newest"),
             id="overview",
         )
 
@@ -257,6 +265,26 @@ class OverviewScreen(ConsoleScreen):
         self._show_numbers(known)
         self._show_standing(known)
         self._show_reasons(known)
+        self._divide(known)
+
+    def _divide(self, known: RunCounts) -> None:
+        """Give issues and failures the rows they need, and the rest to the newest runs, or to the issues."""
+        room = self.query_one("#overview").size.height - self.query_one("#numbers").outer_size.height
+        issues, failures = (self._rows_of(name) for name in ("standing", "reasons"))
+        failures = min(failures, max(_LEAST_ROWS, room - issues))
+        left = room - issues - failures
+        lines, newest = self._lines("newest"), known.newest[: left - _FRAME_ROWS]
+        has_newest = left >= _LEAST_ROWS and bool(newest)
+        if has_newest:
+            lines.show(newest_run_lines(newest, self.console.render_context(), lines.room))
+        self._pane("newest").set_border_text(title=line("Newest runs"))
+        self._pane("newest").display = has_newest
+        self._pane("standing").styles.height = issues if has_newest else "1fr"
+        self._pane("reasons").styles.height = failures
+
+    def _rows_of(self, name: str) -> int:
+        lines = self._lines(name)
+        return max(_LEAST_ROWS, _FRAME_ROWS + (lines.line_count() or 1 + len(lines.note)))
 
     def _show_numbers(self, known: RunCounts) -> None:
         context, spending = self.console.render_context(), self._spending()
@@ -285,7 +313,7 @@ class OverviewScreen(ConsoleScreen):
         ended = known.ended_within(HOUR, context.now)
         found = find_issues(find_anomalies(ended), inventory, context)
         enter = self.console.keys.shown("list.open")
-        lines.show([issue_line(trouble, context, enter, lines.room) for trouble in found])
+        lines.show([issue_line(trouble, context, enter, min(lines.room, _READ_AT_ONCE)) for trouble in found])
         states = {name: self._state(record) for name, record in POLLED_KINDS.items()}
         lines.note = self._quiet_words(bool(ended), states)
         worst = Role.BAD if any(it.role is Role.BAD for it in found) else Role.WARN if found else Role.QUIET

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.tui.sources.event_tail import EventTail
     from runwatch.tui.sources.run_loader import RunLoader
+    from runwatch.tui.widgets.bars.status_bar import KeyHint
     from runwatch.tui.widgets.bars.tab_bar import TabBar
     from runwatch.tui.widgets.panes.run_detail import RunDetail
     from runwatch.view.detail.sections import DetailSection
@@ -52,10 +53,16 @@ class RunsScreen(ResourceScreen, EventScreen):
         "screen.previous_tab",
     )
     HINTS = (
-        "list.open", "screen.filter", "screen.copy", ("screen.new", "new run"), ("screen.destroy", "cancel"),
-        "tail.follow", "screen.pause", "screen.next_tab", "screen.add", "screen.again", "screen.refresh",
-        "screen.raw", "app.quit",
+        "list.open", "screen.filter", ("screen.destroy", "cancel"), "screen.again", "screen.copy",
+        ("screen.new", "new run"), ("screen.tail_all", "follow all"), "screen.wall", "screen.replay",
+        "screen.next_tab", "screen.pause", "screen.add", "screen.label", "screen.refresh", "screen.raw", "app.quit",
     )  # fmt: skip
+    DETAIL_HINTS: ClassVar[Sequence[KeyHint]] = (
+        "screen.next_tab", ("screen.back", "list"), "screen.filter", ("screen.destroy", "cancel"), "screen.again",
+        "screen.copy", "screen.replay", "tail.follow", "screen.full", "screen.pause", "screen.label",
+        "screen.refresh", "screen.raw",
+    )  # fmt: skip
+    """Hints while the run is open."""
 
     DETAIL_EVERY: ClassVar[int] = 1
     """The elapsed time of a live run changes every second."""
@@ -118,6 +125,12 @@ class RunsScreen(ResourceScreen, EventScreen):
 
         self._make_detail()
         return self.query_one(RunDetail)
+
+    def all_hints(self) -> Sequence[KeyHint]:
+        if not self._has_detail or not self.query_one("#detail").has_focus_within:
+            return self.HINTS
+        opened: tuple[KeyHint, ...] = (("tail.open", "event"),) if self.run_detail.tab == "events" else ()
+        return (*opened, *self.DETAIL_HINTS)
 
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
         if state.load is not LoadState.EMPTY or self.is_filtered:

@@ -157,6 +157,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._wraps = False
         self._side = 0
         self._held: dict[int, EventLine | None] = {}
+        self._slice_cells = SLICE_CELLS
         self._places: tuple[tuple[int, int, int, int], list[tuple[int, int]]] | None = None
         self._scrolls_itself = False
 
@@ -169,6 +170,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._cursor = 0
         self._count = 0
         self._seen = source.mark()
+        self._slice_cells = SLICE_CELLS
         self.set_following(following)
         self.update_count()
 
@@ -319,8 +321,8 @@ class EventLog(LineList, inherit_bindings=False):
     def on_resize(self, event: events.Resize) -> None:
         self._places = None
         self._fit()
-        if not self._following:
-            self.call_after_refresh(self.show_cursor)
+        # Textual knows how far the lines scroll in the new height only after the layout.
+        self.call_after_refresh(self._fit if self._following else self.show_cursor)
 
     def action_move(self, step: int) -> None:
         """Move the cursor by lines; moving past the last line follows the end."""
@@ -405,7 +407,13 @@ class EventLog(LineList, inherit_bindings=False):
             stop += 1
         if len(self._held) + stop - index > MAX_HELD_LINES:
             self._held.clear()
-        self._held.update(zip(range(index, stop), self._source.window(index, stop - index), strict=False))
+        lines = self._source.window(index, stop - index)
+        self._held.update(zip(range(index, stop), lines, strict=False))
+        widest = max((cell_width(found.slice) for found in lines if found is not None), default=0)
+        if widest > self._slice_cells:
+            # What lines say stays in one column.
+            self._slice_cells = widest
+            self.refresh()
         for near in (index - PREFETCH_LINES, stop + PREFETCH_LINES):
             if 0 <= near < self._count and near not in self._held:
                 self._source.window(near, 1)
@@ -418,7 +426,7 @@ class EventLog(LineList, inherit_bindings=False):
             (line(fit(entry.time, max(TIME_CELLS, cell_width(entry.time))) + "  "), Role.QUIET),
             *self._run_of(entry),
             (line(fit(entry.kind, max(KIND_CELLS, cell_width(entry.kind))) + " "), Role.PLAIN),
-            (line(fit(entry.slice, max(SLICE_CELLS, cell_width(entry.slice))) + " "), Role.QUIET),
+            (line(fit(entry.slice, self._slice_cells) + " "), Role.QUIET),
         ]
 
     def _run_of(self, entry: EventLine) -> list[tuple[SafeText, str]]:

@@ -148,21 +148,22 @@ class Pane(Container):
     def _edge_content(self, left: StyledSpans, right: StyledSpans) -> Content | None:
         """Return both texts of an edge as one, because Textual supports only one."""
         width = self.outer_size.width - _CORNERS
-        if width < 1 or not (_has_words(left) or _has_words(right)):
+        app, focused = get_app(self), self.has_class(_FOCUS_CLASS)
+        # The ASCII frame is the same with the focus; only its rules show that.
+        needs_rule = (_has_words(left) and _has_words(right)) or (app.is_ascii and focused)
+        if width < 1 or not (_has_words(left) or _has_words(right) or needs_rule):
             return None
-        app = get_app(self)
         mark = app.glyphs.ellipsis
         right_content = _cut(right, width, mark)
-        if not _has_words(left):
-            return right_content
-        if not _has_words(right):
-            return _cut(left, width, mark)
-        left_content = _cut(left, width - right_content.cell_length - _LEAST_RULE - 2, mark)
-        focused = self.has_class(_FOCUS_CLASS)
+        if not needs_rule:
+            return _cut(left, width, mark) if _has_words(left) else right_content
+        after = [right_content] if _has_words(right) else []
+        left_content = _cut(left, width - sum(_LEAST_RULE + 2 + text.cell_length for text in after), mark)
+        before = [left_content] if _has_words(left) else []
+        cells = width - sum(text.cell_length + 1 for text in (*before, *after))
         rule = app.chrome_glyphs.rule_focus if focused else app.chrome_glyphs.rule
-        cells = width - left_content.cell_length - right_content.cell_length - 2
         fill = Content.styled(rule * max(0, cells), f"$role-{ACCENT}" if focused else f"${FRAME}")
-        return Content(" ").join([left_content, fill, right_content])
+        return Content(" ").join([*before, fill, *after])
 
 
 def _has_words(text: StyledSpans) -> bool:

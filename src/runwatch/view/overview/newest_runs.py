@@ -1,0 +1,47 @@
+"""The newest runs as lines that open them, with the columns of the list of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from runwatch.base.text import cell_width
+from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, make_plain_span, pad_line
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.table.rows import RecordRow, RowRenderer
+from runwatch.view.text.format import RenderContext, short_id
+
+_COLUMNS: Final = tuple(
+    column for column in RUNS.columns if column.id in {"status", "reason", "model", "cost", "started", "took"}
+)
+
+_GAP: Final = 2
+
+_LEAST: Final = {"reason": 10, "model": 8}
+"""Cells that a text keeps in a narrow window."""
+
+
+def newest_run_lines(runs: Sequence[RunFacts], context: RenderContext, cells: int) -> list[LinkedLine]:
+    """Return a line for each run: its id links to it, and the texts are cut where the width is too small."""
+    renderer = RowRenderer(RUNS, context)
+    rows = [[RecordRow(renderer, run, run.id).cell(column) for column in _COLUMNS] for run in runs]
+    names = [short_id(run.id, context.glyphs) for run in runs]
+    widths = [max((cell_width(row[place].text) for row in rows), default=0) for place in range(len(_COLUMNS))]
+    name_cells = max(map(cell_width, names), default=0)
+    over = name_cells + sum(widths) + _GAP * len(widths) - cells
+    for place in sorted(range(len(_COLUMNS)), key=lambda place: -widths[place]):
+        spare = max(0, widths[place] - _LEAST.get(_COLUMNS[place].id, widths[place]))
+        widths[place] -= min(spare, max(0, over))
+        over -= spare
+    gap, mark = make_plain_span(" " * _GAP), context.glyphs.ellipsis
+    lines: list[LinkedLine] = []
+    for run, name, row in zip(runs, names, rows, strict=True):
+        parts: list[LinkSpan] = []
+        for column, cell, width in zip(_COLUMNS, row, widths, strict=True):
+            parts += [pad_line(LinkSpan(cell.text, cell.role), width, column.align, mark), gap]
+            if column.id == "status":
+                link = pad_line(LinkSpan(name, way=ViewLink("runs", record=run.id)), name_cells, mark=mark)
+                parts += [link, gap]
+        lines.append(tuple(parts[:-1]))
+    return lines
