@@ -230,7 +230,7 @@ async def test_a_dialog_that_succeeded_leads_to_the_new_record_where_another_scr
         await driven.press("f2")
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         await driven.press("tab", "enter")
-        await driven.shows("Saved models › arm_new")
+        await driven.shows("Saved models › Ember 7B Instruct")
         await driven.shows("done arm_new")
 
 
@@ -397,6 +397,6 @@ async def test_the_menu_of_a_record_names_the_keys_and_the_verbs_that_do_the_sam
     async with console(service(arms=[resources.arm("arm_1")]), tmp_path, size=SIZE, open_at="arms") as driven:
         await driven.comes("arm_1")
         await driven.press("full_stop")
-        await driven.shows(re.compile(r"Change it +E   runwatch arms edit arm_1"))
-        assert re.search(r"Disable it +X   runwatch arms disable arm_1", driven.text)
+        await driven.shows(re.compile(r"Change it +E +runwatch arms edit arm_1"))
+        assert re.search(r"Disable it +X +runwatch arms disable arm_1", driven.text)
         assert re.search(r"Save a model +runwatch arms create ", driven.text)
