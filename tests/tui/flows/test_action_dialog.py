@@ -399,4 +399,4 @@ async def test_the_menu_of_a_record_names_the_keys_and_the_verbs_that_do_the_sam
         await driven.press("full_stop")
         await driven.shows(re.compile(r"Change it +E +runwatch arms edit arm_1"))
         assert re.search(r"Disable it +X +runwatch arms disable arm_1", driven.text)
-        assert re.search(r"Save a model +runwatch arms create ", driven.text)
+        assert re.search(r"Save a model +runwatch arms create --kind model ", driven.text)
