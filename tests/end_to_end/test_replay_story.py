@@ -49,3 +49,16 @@ def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
         terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert terminal.flags == terminal.flags_before
+
+
+@pytest.mark.exhaustive
+def test_nine_marked_runs_stand_on_the_wall(tmp_path: Path) -> None:
+    with running_service(noon.service()) as service, console(tmp_path, base_url=service.base_url) as terminal:
+        terminal.wait_for("19aa")
+        terminal.type("g GV")
+        terminal.wait_until(lambda: terminal.screen.text.count("■") == 9, "nine marks")
+        terminal.type("*")
+        terminal.wait_until(lambda: terminal.screen.text.count("╭─ ") == 8, "eight runs beside the largest one")
+        terminal.wait_for(re.compile("┏━ 8f21"))
+        terminal.press("ctrl+c", "ctrl+c")
+        assert terminal.wait_exit() == 130
