@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.api.operations import OPERATIONS
 from runwatch.tui.core.key_bindings import SERVICE_ONLY
 from runwatch.tui.shell.console import Console
-from runwatch.view.spec.action import ResourceAction
 from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.view.spec.action import ResourceAction
 
 _CHANGING: Final = frozenset({"screen.again", "screen.destroy", "screen.edit", "screen.new"})
 """Keys that change something on the service, whatever the screen shows."""
@@ -33,8 +34,13 @@ def key_refusal(console: Console, id: str) -> SafeText | None:
 
 def action_refusal(console: Console, action: ResourceAction[Any]) -> SafeText | None:
     """Return why the console refuses a resource action for every record, or ``None``."""
+    if not is_read_only(console):
+        return None
+    # Operations name the records of every resource, which the first paint does without.
+    from runwatch.api.operations import OPERATIONS
+
     operation = OPERATIONS.get(action.calls)
     if console.has_file:
         is_read = action.mutation is None and operation is not None and operation.method == "GET"
         return None if is_read else _FROM_A_FILE
-    return _READ_ONLY if operation is not None and operation.mutates and is_read_only(console) else None
+    return _READ_ONLY if operation is not None and operation.mutates else None
