@@ -227,11 +227,20 @@ def test_the_last_day_of_the_calendar_has_no_next_one() -> None:
 
 def test_many_days_are_columns_too_and_days_without_a_run_are_gaps() -> None:
     sums = added(*(receipt(1, 0, day=f"2026-11-{day:02}") for day in (1, 3, 5, 7, 9, 11, 13, 15)))
-    shown = texts_of(sums)
-    columns = shown["Spend by day (UTC), on which runs became final"]
-    assert columns[-1].split() == ["11-01", "11-15"]
-    assert columns[0].count("█") < 15 * 3
-    assert len(shown["Day by day"]) == 8
+    made = spend_sections(sums, line("no"), lambda _: 60, CONTEXT, is_whole=True)
+    plot = next(section.plot for section in made if section.plot is not None)
+    assert [day.name for day in plot.days if day.value is None] == [f"2026-11-{day:02}" for day in range(2, 15, 2)]
+    assert plot.days[-1].target == "completed>=2026-11-15 completed<2026-11-16"
+    assert len(texts_of(sums)["Day by day"]) == 8
+
+
+def test_the_spend_of_a_day_is_divided_by_model_and_by_status() -> None:
+    listed = [receipt(2, 0, day=f"2026-11-{day:02}", slices=[part(1, "a"), part(1, "b")]) for day in range(1, 9)]
+    made = spend_sections(added(*listed), line("no"), lambda _: 60, CONTEXT, is_whole=True)
+    plot = next(section.plot for section in made if section.plot is not None)
+    (grouping,) = plot.groupings
+    assert (grouping.name, tuple(map(str, grouping.series))) == ("model", ("a", "b"))
+    assert grouping.parts[0] == (Decimal(1), Decimal(1))
 
 
 def test_more_models_than_there_is_room_for_are_one_line() -> None:

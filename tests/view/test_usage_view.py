@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -95,12 +96,29 @@ def test_without_any_known_model_there_is_no_plot_by_model() -> None:
 
 def test_a_long_period_is_drawn_as_columns_with_gaps_for_days_that_nobody_told() -> None:
     days = [{"date": f"2026-11-{day:02}", "usd": day, "executions": 1} for day in (1, 5, 20)]
-    section = shown(resources.usage(by_day=days))["Spend by day"]
-    *columns, axis = (entry.text for entry in section.lines)
-    assert len(columns) == 4
-    assert columns[0].endswith("█")
-    assert columns[-1].count(" ") > columns[-1].count("▁")
-    assert (axis[:5], axis[-5:]) == ("11-01", "11-20")
+    plot = shown(resources.usage(by_day=days))["Spend by day"].plot
+    assert plot is not None
+    assert [day.name for day in plot.days if day.value is not None] == ["2026-11-01", "2026-11-05", "2026-11-20"]
+    assert len(plot.days) == 20
+    assert (plot.days[1].told, plot.days[-1].told) == ("not in the report", "20.0000  1 run")
+    assert plot.groupings == ()
+
+
+def test_days_are_grouped_by_fee_and_by_key_where_the_parts_add_up() -> None:
+    days = [
+        {"date": f"2026-11-{day:02}", "usd": 3, "passthrough_usd": 2, "platform_usd": 1, "executions": 1}
+        for day in range(1, 10)
+    ]
+    keys = [
+        {"api_key_id": name, "by_day": [{"date": f"2026-11-{day:02}", "usd": usd} for day in range(1, 9)]}
+        for name, usd in (("key_a", 1), ("key_b", 2))
+    ]
+    plot = shown(resources.usage(by_day=days, by_key=keys))["Spend by day"].plot
+    assert plot is not None
+    fee, key = plot.groupings
+    assert (fee.name, tuple(map(str, fee.series)), fee.parts[0]) == ("part", ("usage", "fee"), (Decimal(2), Decimal(1)))
+    assert (key.name, tuple(map(str, key.series))) == ("key", ("key_b", "key_a"))
+    assert (key.parts[0], key.parts[-1]) == ((Decimal(2), Decimal(1)), ())
 
 
 def test_a_period_without_runs_says_so() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from runwatch.view.detail.chart_sections import ChartRow, bar_section, column_section, largest_first
-from runwatch.view.text.glyphs import Role
+from runwatch.view.detail.chart_sections import ChartRow, bar_section, largest_first
 from runwatch.view.text.safe_text import line
 from tests.view.strategies import CONTEXT
 
@@ -41,22 +40,9 @@ def test_a_stack_says_which_pattern_is_which() -> None:
 
 def test_nothing_to_plot_is_no_section() -> None:
     assert bar_section("Runs", [], lambda _: 40, CONTEXT) == []
-    assert column_section("Runs", [], 3, lambda _: 40, CONTEXT) == []
-    assert column_section("Runs", [("2026-11-20", 1)], 3, lambda _: 0, CONTEXT) == []
 
 
 def test_the_largest_comes_first_and_what_is_not_known_last() -> None:
     assert [one.label for one in largest_first([plotted("a", None), plotted("b", 1), plotted("c", 7)])] == [
         "c", "b", "a",
     ]  # fmt: skip
-
-
-def test_columns_have_the_ends_of_their_time_below_them() -> None:
-    days = [(f"2026-11-{day:02}", Decimal(day)) for day in range(1, 9)]
-    (section,) = column_section("Days", days, 2, lambda _: 40, CONTEXT)
-    assert [entry.role for entry in section.lines] == [Role.LIVE, Role.LIVE, Role.QUIET]
-    assert section.lines[-1].text == "11-01                     11-08"
-    (wide,) = column_section("Days", [*days, ("2026-11-09", None)] * 4, 2, lambda _: 70, CONTEXT)
-    assert "  most 8.0000 on 11-08  " in wide.lines[-1].text
-    (narrow,) = column_section("Days", days, 2, lambda _: 8, CONTEXT)
-    assert narrow.lines[-1].text == "11-08"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Final
 
 from runwatch.base.text import cell_width
-from runwatch.view.detail.plots import ChartBar, Value, bars_with_numbers, draw_column_chart, pattern_legend
+from runwatch.view.detail.plots import ChartBar, Value, bars_with_numbers, pattern_legend
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.text.format import RenderContext, money
+from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line
 
@@ -84,40 +83,6 @@ def bar_section(
     return [DetailSection(line(title), lines)]
 
 
-def column_section(
-    title: str, days: Sequence[tuple[str, Value]], rows: int, room_of: WidthOf, context: RenderContext
-) -> list[DetailSection]:
-    """Return a section with a column of spend for each day, and days and the largest value below.
-
-    The list is empty if there are no days.
-
-    Args:
-        days: Days such as ``2026-11-20`` in order, each with its value; ``None`` is a gap.
-        rows: Height of the columns, in rows.
-    """
-    drawn = draw_column_chart([value for _, value in days], rows, room_of(()), context.glyphs)
-    if not drawn:
-        return []
-    cells = cell_width(drawn[0])
-    lines = [DetailLine(line(""), row, Role.LIVE) for row in drawn]
-    return [DetailSection(line(title), (*lines, DetailLine(line(""), _axis(days, cells), Role.QUIET)))]
-
-
 def _words(one: ChartRow, numbers: int) -> SafeText:
     number = fit(one.number, numbers, "right")
     return line(f"{number}  {one.more}" if one.more else number)
-
-
-def _axis(days: Sequence[tuple[str, Value]], cells: int) -> SafeText:
-    """Format the first and the last day, without the year, below the ends of a chart, and its largest value between
-    them; only the last day if it is narrow.
-    """
-    left, right = line(days[0][0][5:], 10), line(days[-1][0][5:], 10)
-    room = cells - cell_width(left) - cell_width(right)
-    if room <= 0 or len(days) < 2:
-        return right
-    known = [(Decimal(value), day) for day, value in days if value is not None]
-    most = max(known, key=lambda one: one[0], default=None)
-    told = line("" if most is None else f"  most {money(most[0])} on {line(most[1][5:], 10)}  ", None)
-    between = fit(told, room) if cell_width(told) <= room else line(" " * room, None)
-    return line(f"{left}{between}{right}", None)

@@ -103,7 +103,7 @@ def draw_bars(
     values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None
 ) -> list[SafeText]:
     """Draw a bar for each value in exactly ``cells`` cells."""
-    top = _largest(values) if largest is None else largest
+    top = largest_value(values) if largest is None else largest
     return [draw_bar(value, top, cells, glyphs) for value in values]
 
 
@@ -116,7 +116,7 @@ def bars_with_numbers(
     """
     numbers = min(max((cell_width(one.shown) for one in shown), default=0), max(0, cells))
     room = cells - numbers - _GAP
-    top = _largest([one.value for one in shown]) if largest is None else largest
+    top = largest_value([one.value for one in shown]) if largest is None else largest
     drawn = [_draw_one(one, top, room, glyphs) if room >= MIN_BAR_CELLS else line("") for one in shown]
     gap = " " * _GAP if room >= MIN_BAR_CELLS else ""
     return [
@@ -152,23 +152,29 @@ def draw_sparkline(values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE
         largest: Value of a full cell; by default the largest of the values drawn.
     """
     last = list(values[len(values) - cells :] if 0 < cells < len(values) else values if cells > 0 else ())
-    top = _largest(last) if largest is None else largest
+    top = largest_value(last) if largest is None else largest
     steps = _steps(glyphs).up
     return line("".join(" " if one is None else steps[_part(one, top, len(steps) - 1)] for one in last), None)
 
 
-def draw_column_chart(values: Sequence[Value], rows: int, cells: int, glyphs: Glyphs = UNICODE) -> list[SafeText]:
+def draw_column_chart(
+    values: Sequence[Value], rows: int, cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None
+) -> list[SafeText]:
     """Draw a column for each of the last values that fit, ``rows`` rows high, top row first.
 
     A column is up to three cells wide, with a gap of one cell if there is room. Zero is drawn as a line in the lowest
     row.
+
+    Args:
+        largest: Value of a full column; by default the largest of the values drawn.
     """
     if rows < 1 or cells < 1 or not values:
         return []
     width, gap = column_width(len(values), cells)
     last = list(values[-((cells + gap) // (width + gap)) :])
     steps = _steps(glyphs).up
-    heights = [None if one is None else _part(one, _largest(last), rows * len(steps)) for one in last]
+    top = largest_value(last) if largest is None else largest
+    heights = [None if one is None else _part(one, top, rows * len(steps)) for one in last]
     drawn = []
     for row in range(rows - 1, -1, -1):
         glyph_row = (_column_glyph(height, row, steps) for height in heights)
@@ -205,7 +211,8 @@ def _part(value: Value, largest: Value, steps: int) -> int:
     return max(1, min(steps, int((share * steps).to_integral_value(ROUND_FLOOR))))
 
 
-def _largest(values: Sequence[Value]) -> Value:
+def largest_value(values: Sequence[Value]) -> Value:
+    """Return the largest known value; ``None`` if none is known."""
     return max((value for value in values if value is not None), default=None)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from runwatch.records.record import Record
+from runwatch.view.detail.column_plot import ColumnPlot
 from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, ResourceSpec, S, SectionSpec
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
@@ -59,11 +60,13 @@ class DetailSection:
     Attributes:
         title: Heading; empty only separates the lines from those before.
         is_tree: Whether to draw levels, with guides from each line to its children.
+        plot: A plot below the lines, with a choice that the user moves; on screen alone.
     """
 
     title: SafeText
     lines: tuple[DetailLine, ...]
     is_tree: bool = False
+    plot: ColumnPlot | None = None
 
 
 def build_sections(spec: ResourceSpec[S], item: Record | S, context: RenderContext) -> list[DetailSection]:

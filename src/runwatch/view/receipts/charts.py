@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
-from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, column_section
+from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
+from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, largest_series
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.receipts.totals import (
@@ -32,8 +33,6 @@ MANY_DAYS: Final = 8
 
 MAX_COLUMNS: Final = 400
 """Maximum number of columns in a chart; no terminal is wider."""
-
-COLUMN_ROWS: Final = 4
 
 DIFFERING: Final = 10
 """Maximum number of differing days that are named."""
@@ -99,17 +98,38 @@ def _days(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> list
     title = "Spend by day (UTC), on which runs became final"
     if len(names) < MANY_DAYS:
         return bar_section(title, shown, room_of, context)
-    plotted = column_section(title, list(_calendar(sums.days, names[-1], names[0])), COLUMN_ROWS, room_of, context)
-    return [*plotted, *bar_section("Day by day", shown, room_of, context)]
+    days = tuple(_calendar(sums.days, names[-1], names[0]))
+    listed = [day.name for day in days]
+    groupings = (*_grouping("model", sums.day_models, listed), *_grouping("status", sums.day_statuses, listed))
+    plotted = DetailSection(line(title), (), plot=ColumnPlot(days, groupings))
+    return [plotted, *bar_section("Day by day", shown, room_of, context)]
 
 
-def _calendar(days: Mapping[str, SpendSum], first: str, last: str) -> Iterator[tuple[str, Decimal | None]]:
+def _grouping(name: str, days: Mapping[str, Mapping[str, Decimal]], listed: Sequence[str]) -> list[PlotGrouping]:
+    """Return a grouping of days, if there is more than one part; a day with a negative part is not divided."""
+    parts = dict.fromkeys(part for day in listed for part in days.get(day, ()))
+    if len(parts) < 2:
+        return []
+    none: Mapping[str, Decimal] = {}
+    series = largest_series(
+        [(line(part, 60), [days.get(day, none).get(part, Decimal(0)) for day in listed]) for part in parts]
+    )
+    columns = zip(*(values for _, values in series), strict=True)
+    divided = tuple(own if any(own) and min(own) >= 0 else () for own in columns)
+    return [PlotGrouping(name, tuple(title for title, _ in series), divided)]
+
+
+def _calendar(days: Mapping[str, SpendSum], first: str, last: str) -> Iterator[PlotDay]:
     """Yield every day of a period, limited to the last :data:`MAX_COLUMNS`; a gap if no run became final."""
     end = date.fromisoformat(last)
     count = min((end - date.fromisoformat(first)).days + 1, MAX_COLUMNS)
     for back in range(count - 1, -1, -1):
         name = (end - timedelta(days=back)).isoformat()
-        yield name, days[name].usd if name in days else None
+        if name in days:
+            row = _day(name, days[name])
+            yield PlotDay(name, row.value, line(f"{row.number}  {row.more}"), row.target)
+        else:
+            yield PlotDay(name, None, line("no receipt"))
 
 
 def _day(name: str, found: SpendSum) -> ChartRow:

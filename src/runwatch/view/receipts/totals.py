@@ -27,10 +27,12 @@ NO_DAY: Final = ""
 
 FEE: Final = "platform fee"
 NO_MODEL: Final = "model not reported"
+NO_STATUS: Final = "status not reported"
 
 # Sums of amounts whose magnitudes differ by fewer digits than this are exact.
 _EXACT: Final = Context(prec=100)
 _CENTS: Final = Decimal("0.01")
+_ZERO: Final = Decimal(0)
 
 
 @dataclass(slots=True)
@@ -73,6 +75,8 @@ class ReceiptTotals:
         days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`, including test runs with zero cost.
         models: By model key, :data:`FEE` or :data:`NO_MODEL`; only those with a cost, or an unknown or estimated
             amount.
+        day_models: The spend of each day by model, in US dollars.
+        day_statuses: The spend of each day by the run's status, in US dollars.
     """
 
     total: SpendSum = field(default_factory=SpendSum)
@@ -82,6 +86,8 @@ class ReceiptTotals:
     tests: int = 0
     days: dict[str, SpendSum] = field(default_factory=dict)
     models: dict[str, SpendSum] = field(default_factory=dict)
+    day_models: dict[str, dict[str, Decimal]] = field(default_factory=dict)
+    day_statuses: dict[str, dict[str, Decimal]] = field(default_factory=dict)
 
     @property
     def usage(self) -> Decimal:
@@ -102,12 +108,18 @@ class ReceiptTotals:
         self.partial += bool(lacking)
         guessed = receipt.estimated_calls
         self.total.add(spend, lacking, guessed)
-        self.days.setdefault(find_receipt_day(receipt), SpendSum()).add(spend, lacking, guessed)
+        day = find_receipt_day(receipt)
+        self.days.setdefault(day, SpendSum()).add(spend, lacking, guessed)
+        by_model, by_status = self.day_models.setdefault(day, {}), self.day_statuses.setdefault(day, {})
+        status = receipt.status or NO_STATUS
+        by_status[status] = _EXACT.add(by_status.get(status, _ZERO), spend)
         parts: dict[str, SpendSum] = {}
         for name, usd, unknown, estimates in _parts(receipt):
             parts.setdefault(name, SpendSum()).add(usd, unknown, estimates)
         self.fees = _EXACT.add(self.fees, parts[FEE].usd)
         for name, part in parts.items():
+            if part.usd:
+                by_model[name] = _EXACT.add(by_model.get(name, _ZERO), part.usd)
             if part.usd or part.unknown_calls or part.estimated_calls:
                 self.models.setdefault(name, SpendSum()).add(part.usd, part.unknown_calls, part.estimated_calls)
 

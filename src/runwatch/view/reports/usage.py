@@ -18,7 +18,8 @@ from runwatch.records.record import Record
 from runwatch.records.spend import sum_amounts
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, UsageTotals
 from runwatch.settings.view_state import ViewState
-from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, column_section, largest_first
+from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first
+from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, largest_series
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, quote_value
 from runwatch.view.text import json_paths
@@ -34,9 +35,6 @@ from runwatch.view.text.format import (
 )
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
-
-COLUMN_ROWS: Final = 4
-"""Height of the chart by day, in rows."""
 
 MANY_DAYS: Final = 8
 """From this number of days on, they are also drawn as columns, because their lines do not fit a window."""
@@ -89,7 +87,7 @@ def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: R
     keys = [_key(one, names, context) for one in usage.by_key or ()]
     return [
         _totals(usage, context),
-        *_days(usage, period, room_of, context),
+        *_days(usage, period, names, room_of, context),
         *bar_section("Spend by model", largest_first(models), room_of, context),
         *bar_section("Spend by saved model", largest_first(arms), room_of, context),
         *bar_section("Spend by API key", largest_first(keys), room_of, context),
@@ -191,7 +189,9 @@ def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, 
 # Charts.
 
 
-def _days(usage: Usage, period: Period, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
+def _days(
+    usage: Usage, period: Period, names: NameLookup, room_of: WidthOf, context: RenderContext
+) -> list[DetailSection]:
     by_day = {one.date: one for one in usage.by_day or () if one.date}
     if not by_day:
         said = NO_DAYS if usage.by_day is None else "No run became final in this period."
@@ -202,9 +202,11 @@ def _days(usage: Usage, period: Period, room_of: WidthOf, context: RenderContext
     listed = _every_day(period, sorted(by_day))
     if len(listed) < MANY_DAYS:
         return bar_section("Spend by day", plotted, room_of, context, series=_SERIES)
-    values = [(day, by_day[day].usd if day in by_day else None) for day in listed]
+    plotted_days = {str(one.label): one for one in plotted}
+    days = tuple(_plot_day(day, plotted_days.get(day)) for day in listed)
+    groupings = (*_fee_grouping(listed, by_day), *_key_grouping(usage, listed, by_day, names, context))
     return [
-        *column_section("Spend by day", values, COLUMN_ROWS, room_of, context),
+        DetailSection(line("Spend by day"), (), plot=ColumnPlot(days, groupings)),
         *bar_section("Day by day", plotted, room_of, context, series=_SERIES),
     ]
 
@@ -229,6 +231,38 @@ def _one_day(day: DayUsage, context: RenderContext, *, is_stacked: bool) -> Char
         return ChartRow(line(day.date), day.usd, _usd(day, context), more, target)
     more = f"{more}, {' + '.join(map(money, parts))}".removeprefix(", ")
     return ChartRow(line(day.date), day.usd, _usd(day, context), more, target, parts=parts)
+
+
+def _plot_day(name: str, row: ChartRow | None) -> PlotDay:
+    if row is None:
+        return PlotDay(name, None, line("not in the report"))
+    return PlotDay(name, row.value, line(f"{row.number}  {row.more}".rstrip()), row.target)
+
+
+def _fee_grouping(listed: Sequence[str], by_day: Mapping[str, DayUsage]) -> list[PlotGrouping]:
+    """Return the grouping by usage and fee, if there are fees."""
+    parts = tuple((_parts(by_day[day]) if day in by_day else None) or () for day in listed)
+    has_fees = any(fee > 0 for part in parts for fee in part[1:])
+    return [PlotGrouping("part", tuple(map(line, _SERIES)), parts)] if has_fees else []
+
+
+def _key_grouping(
+    usage: Usage, listed: Sequence[str], by_day: Mapping[str, DayUsage], names: NameLookup, context: RenderContext
+) -> list[PlotGrouping]:
+    """Return the grouping by API key, if there are several; a day whose keys do not add up to it is not divided."""
+    found = []
+    for key in usage.by_key or ():
+        spent = {day.date: day.usd for day in key.by_day or ()}
+        found.append((names.key(key.api_key_id, context), [spent.get(day) or Decimal(0) for day in listed]))
+    if len(found) < 2:
+        return []
+    series = largest_series(found)
+    columns = zip(*(values for _, values in series), strict=True)
+    parts = tuple(
+        own if day in by_day and by_day[day].usd == sum_amounts(own) and min(own) >= 0 else ()
+        for day, own in zip(listed, columns, strict=True)
+    )
+    return [PlotGrouping("key", tuple(name for name, _ in series), parts)] if any(parts) else []
 
 
 def _parts(day: DayUsage) -> tuple[Decimal, Decimal] | None:

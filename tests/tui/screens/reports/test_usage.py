@@ -88,6 +88,26 @@ async def test_a_long_period_is_plotted_by_day_and_the_checks_have_their_trend(t
         check_golden("160x50/usage-30-days", driven.text)
 
 
+async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Path) -> None:
+    days = [
+        {"date": f"2026-11-{day:02}", "executions": day, "platform_usd": 1, "passthrough_usd": day, "usd": day + 1}
+        for day in range(1, 22)
+    ]
+    asked = service(usage=Said(200, usage(period={"from": "2026-11-01", "to": "2026-11-21"}, by_day=days)))
+    async with console(asked, tmp_path, size=WIDE) as driven:
+        await driven.press("U")
+        await driven.comes("2026-11-21  22.0000  21 runs, 21.0000 + 1.0000 ▲")
+        await driven.click_text("11-01  most")
+        await driven.shows("▲ 2026-11-01  2.0000  1 run")
+        await driven.press("right", "right")
+        await driven.shows("▲ 2026-11-03  4.0000  3 runs")
+        await driven.shows("by part: █ usage 3.0000   ▒ fee 1.0000")
+        await driven.press("s")
+        await driven.shows("not grouped")
+        await driven.press("s", "left", "enter")
+        await driven.shows("completed>=2026-11-02 completed<2026-11-03")
+
+
 async def test_the_period_is_chosen_by_key_and_asked_for_in_days(tmp_path: Path) -> None:
     told = service()
     async with console(told, tmp_path) as driven:

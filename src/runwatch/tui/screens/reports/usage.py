@@ -22,6 +22,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.screens.base.report_screen import ReportScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
+from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -49,8 +50,9 @@ class UsageScreen(ReportScreen):
     AUTO_FOCUS = "#usage-text"
     BINDINGS = make_bindings("screen.new")
     HINTS = (
-        ("detail.open", "open list"), ("screen.next_tab", "next period"), ("screen.filter", "other period"),
-        ("screen.new", "add credit"), "screen.refresh", "screen.raw", "screen.full", "screen.time", "app.quit",
+        ("detail.open", "open list"), "detail.group", ("screen.next_tab", "next period"),
+        ("screen.filter", "other period"), ("screen.new", "add credit"), "screen.refresh", "screen.raw", "screen.full",
+        "screen.time", "app.quit",
     )  # fmt: skip
     CRUMBS = ("Account and usage",)
     DEFAULT_CSS = """
@@ -77,6 +79,11 @@ class UsageScreen(ReportScreen):
         usage = Pane(self.period_tabs(), DetailView(id="usage-text"), id="usage")
         yield Container(account, usage, id="panes")
         yield FilterBar(id="filter")
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Return the hints; a report without a plot to group has no key for that."""
+        can_group = self.query_one("#usage-text", DetailView).has_groupings
+        return [hint for hint in self.HINTS if can_group or hint != "detail.group"]
 
     def action_new(self) -> None:
         """Add sample credit, the only thing to create for an account."""
@@ -108,6 +115,7 @@ class UsageScreen(ReportScreen):
 
         title = (label_span("Usage", Role.PLAIN), line(f"   {period.words()}"))
         self.show_pane("usage", USAGE, usage.kind, title, REPORT_S, sections_of)
+        self.show_hints()
 
     def _draw_account(self) -> None:
         context = self.console.render_context()

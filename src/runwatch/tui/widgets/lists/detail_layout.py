@@ -16,6 +16,7 @@ from runwatch.view.text.glyphs import Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, fit, line, truncate
 
 if TYPE_CHECKING:
+    from runwatch.view.detail.column_plot import ColumnPlot, ColumnsInSight, PlotPlace
     from runwatch.view.detail.sections import DetailLine, DetailSection
 
 LABEL_CELLS: Final = 26
@@ -47,6 +48,22 @@ class DetailLink:
 
 
 @dataclass(frozen=True, slots=True)
+class PlotInSight:
+    """A plot as it is laid out.
+
+    Attributes:
+        key: Key of the section that it is in.
+        place: What is chosen in it.
+        columns: Where its columns are.
+    """
+
+    key: FoldKey
+    plot: ColumnPlot
+    place: PlotPlace
+    columns: ColumnsInSight
+
+
+@dataclass(frozen=True, slots=True)
 class DetailRow:
     """One row of the view.
 
@@ -56,6 +73,7 @@ class DetailRow:
         target: Passed to the screen when the user opens the row's link.
         part: Key of the innermost foldable part that contains the row; empty for none.
         head: The part whose heading this row is.
+        plot: The plot that the row is part of.
     """
 
     pieces: tuple[StyledSpan, ...]
@@ -63,6 +81,7 @@ class DetailRow:
     target: object = None
     part: FoldKey = ()
     head: FoldHeader | None = None
+    plot: PlotInSight | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +92,14 @@ class DetailLayout:
         room: The cells of a row.
         crumb: The sign after a value with a link.
         is_folded: Takes a part's key and number of lines and returns whether it is folded.
+        place_in: Takes the key of a section and returns what is chosen in its plot.
     """
 
     room: int
     glyphs: Glyphs
     crumb: str
     is_folded: Callable[[FoldKey, int], bool]
+    place_in: Callable[[FoldKey], PlotPlace]
 
     def rows(
         self, sections: Sequence[DetailSection], links: Sequence[DetailLink], head: Sequence[StyledSpan]
@@ -99,7 +120,7 @@ class DetailLayout:
         title = group[0].title
         part: FoldKey = (title,) if title else ()
         if title:
-            count = sum(len(section.lines) for section in group)
+            count = sum(len(section.lines) + (section.plot is not None) for section in group)
             head = FoldHeader(part, count, self.is_folded(part, count))
             yield self._head_row(head, (title, ACCENT))
             if head.is_folded:
@@ -114,7 +135,18 @@ class DetailLayout:
             else:
                 for entry in section.lines:
                     yield from self._field(self._field_of(entry, labels), part)
+            if section.plot is not None:
+                yield from self._plot(section.plot, part)
             yield _EMPTY
+
+    def _plot(self, plot: ColumnPlot, part: FoldKey) -> Iterator[DetailRow]:
+        """Yield the rows of a plot, each of which leads where the chosen day leads."""
+        place = self.place_in(part)
+        seen = PlotInSight(part, plot, place, plot.in_sight(place, self.room))
+        day = plot.days[plot.chosen(place)]
+        value = line(f"{day.name}  {day.told}", None)
+        for piece in plot.draw(place, self.room, self.glyphs):
+            yield DetailRow((piece,), value, day.target, part, plot=seen)
 
     def _placed(self, place: VisibleLine) -> Iterable[DetailRow]:
         """Return the rows of a tree line, after its guides."""

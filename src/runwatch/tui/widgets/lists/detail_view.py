@@ -21,8 +21,16 @@ from runwatch.tui.core.mouse_selection import drop_selection
 from runwatch.tui.core.rendering import StyledSpan
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
-from runwatch.tui.widgets.lists.detail_layout import DetailLayout, DetailLink, DetailRow, find_cursor_row, label_cells
+from runwatch.tui.widgets.lists.detail_layout import (
+    DetailLayout,
+    DetailLink,
+    DetailRow,
+    PlotInSight,
+    find_cursor_row,
+    label_cells,
+)
 from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.view.detail.column_plot import PlotPlace
 from runwatch.view.detail.fold_state import FoldHeader, FoldKey
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.text.glyphs import Role
@@ -72,6 +80,7 @@ class DetailView(LineList, inherit_bindings=False):
         self._head: tuple[StyledSpan, ...] = ()
         self._rows: list[DetailRow] = []
         self._wanted_lead: type | None = None
+        self._places: dict[FoldKey, PlotPlace] = {}
         self._known_cells = 0
 
     # Called by the screen.
@@ -130,6 +139,11 @@ class DetailView(LineList, inherit_bindings=False):
     def value(self) -> SafeText | None:
         """The complete value under the cursor."""
         return self._rows[self._cursor].value if self._rows else None
+
+    @property
+    def has_groupings(self) -> bool:
+        """Whether a plot in sight can be grouped."""
+        return any(row.plot is not None and row.plot.plot.groupings for row in self._rows)
 
     @property
     def has_target(self) -> bool:
@@ -201,8 +215,10 @@ class DetailView(LineList, inherit_bindings=False):
 
     def action_fold(self) -> None:
         """Move to the heading of the part at the cursor; on the heading, fold it, or move to its parent if it is
-        folded.
+        folded. In a plot, go to the day before.
         """
+        if self._choose_day(-1):
+            return
         head = self._part_at_cursor()
         if head is None:
             return
@@ -214,7 +230,9 @@ class DetailView(LineList, inherit_bindings=False):
         self.move_cursor(next(around, self._cursor))
 
     def action_unfold(self) -> None:
-        """Unfold the part whose heading is under the cursor."""
+        """Unfold the part whose heading is under the cursor; in a plot, go to the next day."""
+        if self._choose_day(1):
+            return
         head = self._part_at_cursor()
         if head is not None and head.is_folded:
             self._fold([head.key], folded=False)
@@ -224,8 +242,34 @@ class DetailView(LineList, inherit_bindings=False):
         heads = [row.head for row in self._rows if row.head is not None and len(row.head.key) == 1]
         self._fold([head.key for head in heads], folded=not all(head.is_folded for head in heads))
 
+    def action_group(self) -> None:
+        """Divide the columns of the plot at the cursor, or of the first one, in the next way."""
+        rows = self._rows[self._cursor : self._cursor + 1] + self._rows
+        seen = next((row.plot for row in rows if row.plot is not None), None)
+        if seen is not None:
+            self._choose(seen, seen.plot.regrouped(seen.place))
+
+    def _choose_day(self, step: int) -> bool:
+        """Go to another day of the plot at the cursor; return whether there is one."""
+        seen = self._rows[self._cursor].plot if self._rows else None
+        if seen is not None:
+            self._choose(seen, seen.plot.moved(seen.place, step))
+        return seen is not None
+
+    def _choose(self, seen: PlotInSight, place: PlotPlace) -> None:
+        self._places[seen.key] = place
+        before, self._rows = self._rows, self._rows_in(max(1, self.cells - MARGIN))
+        self._refresh_changed(before, self._rows)
+        last = max((n for n, row in enumerate(self._rows) if row.plot and row.plot.key == seen.key), default=0)
+        # What the chosen day consists of stands in the last row.
+        if last >= round(self.scroll_y) + self.rows_in_sight and last - self._cursor < self.rows_in_sight:
+            self._scroll_at_once(last - self.rows_in_sight + 1)
+
+    def _place_in(self, key: FoldKey) -> PlotPlace:
+        return self._places.get(key, PlotPlace())
+
     async def on_click(self, event: events.Click) -> None:
-        """Toggle the part whose heading is clicked, or open the link, unless text is being selected."""
+        """Toggle the part whose heading is clicked, choose the day, or open the link, unless text is being selected."""
         offset = event.get_content_offset(self)
         place = None if offset is None or event.chain != 1 or self.text_selection else self.row_at(offset.y)
         if offset is None or place is None:
@@ -234,6 +278,11 @@ class DetailView(LineList, inherit_bindings=False):
         if row.head is not None:
             self.move_cursor(place[0])
             self._fold([row.head.key], folded=not row.head.is_folded)
+        elif row.plot is not None:
+            self.move_cursor(place[0])
+            number = row.plot.columns.day_at(offset.x - MARGIN)
+            if number is not None:
+                self._choose_day(number - row.plot.plot.chosen(row.plot.place))
         elif row.target is not None and self._is_on_link(row, offset.x):
             self.move_cursor(place[0])
             self.line_opened()
@@ -272,7 +321,7 @@ class DetailView(LineList, inherit_bindings=False):
     def _rows_in(self, room: int) -> list[DetailRow]:
         """Return the rows of the fields at a width of ``room`` cells."""
         app = get_app(self)
-        layout = DetailLayout(room, app.glyphs, app.chrome_glyphs.crumb, self._is_folded)
+        layout = DetailLayout(room, app.glyphs, app.chrome_glyphs.crumb, self._is_folded, self._place_in)
         return layout.rows(self._sections, self._links, self._head)
 
     def _unfold_lead(self, kind: type) -> None:

@@ -1,0 +1,237 @@
+"""A plot with a column for each day, one of which is chosen and told: its day, its value and the parts of it.
+
+If not all days fit, those around the chosen one are in sight. The parts of a column differ by pattern, not by color.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from runwatch.base.text import cell_width
+from runwatch.view.detail.plots import (
+    MAX_SERIES,
+    Value,
+    column_width,
+    draw_column_chart,
+    draw_stack,
+    fill_patterns,
+    largest_value,
+)
+from runwatch.view.text.format import money
+from runwatch.view.text.glyphs import Glyphs, Role
+from runwatch.view.text.safe_text import SafeText, fit, line, truncate
+
+COLUMN_ROWS: Final = 5
+"""Height of the columns, in rows."""
+
+OTHERS: Final = line("others")
+_MARK: Final = "▲"
+
+PlotRow = tuple[SafeText, Role]
+
+
+@dataclass(frozen=True, slots=True)
+class PlotDay:
+    """One column.
+
+    Attributes:
+        name: The day, such as ``2026-11-20``.
+        value: Its value; ``None`` for a gap.
+        told: Its value in words.
+        target: Link target, such as what the value counts.
+    """
+
+    name: str
+    value: Value
+    told: SafeText
+    target: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlotGrouping:
+    """A way to divide columns into parts.
+
+    Attributes:
+        name: What the parts are, such as ``model``.
+        series: The names of the parts, at most :data:`runwatch.view.detail.plots.MAX_SERIES`.
+        parts: For each day a value for each of the series; empty if the day cannot be divided.
+    """
+
+    name: str
+    series: tuple[SafeText, ...]
+    parts: tuple[tuple[Decimal, ...], ...]
+
+
+class PlotPlace(NamedTuple):
+    """What the user looks at in a plot.
+
+    Attributes:
+        day: The chosen day; empty for the last one.
+        grouping: The number of the chosen grouping; the number after the last one stands for none.
+    """
+
+    day: str = ""
+    grouping: int = 0
+
+
+class ColumnsInSight(NamedTuple):
+    """Where the columns of a drawn plot are.
+
+    Attributes:
+        first: The number of the first day in sight.
+        shown: How many are in sight.
+        step: Cells from one column to the next.
+    """
+
+    first: int
+    shown: int
+    step: int
+
+    def day_at(self, x: int) -> int | None:
+        """Return the number of the day at a cell; ``None`` beside the columns."""
+        number = x // self.step
+        return self.first + number if 0 <= number < self.shown else None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPlot:
+    """A plot of at least one day.
+
+    Attributes:
+        days: The days in order.
+        groupings: The ways to divide the columns; the first one is drawn first.
+    """
+
+    days: tuple[PlotDay, ...]
+    groupings: tuple[PlotGrouping, ...] = ()
+
+    def chosen(self, place: PlotPlace) -> int:
+        """Return the number of the chosen day."""
+        return next((number for number, day in enumerate(self.days) if day.name == place.day), len(self.days) - 1)
+
+    def moved(self, place: PlotPlace, step: int) -> PlotPlace:
+        """Return the place that many days on, at most at either end."""
+        number = max(0, min(self.chosen(place) + step, len(self.days) - 1))
+        return place._replace(day=self.days[number].name)
+
+    def regrouped(self, place: PlotPlace) -> PlotPlace:
+        """Return the place with the next grouping; after the last one comes none."""
+        return place._replace(grouping=(place.grouping + 1) % (len(self.groupings) + 1))
+
+    def in_sight(self, place: PlotPlace, cells: int) -> ColumnsInSight:
+        """Return where the columns are in a plot of this width, with the chosen one among them."""
+        width, gap = column_width(len(self.days), cells)
+        count = max(1, min(len(self.days), (cells + gap) // (width + gap)))
+        # By pages from the newest day on, so that columns stand still while the choice moves among them.
+        page = (len(self.days) - 1 - self.chosen(place)) // count
+        return ColumnsInSight(max(0, len(self.days) - (page + 1) * count), count, width + gap)
+
+    def draw(self, place: PlotPlace, cells: int, glyphs: Glyphs) -> list[PlotRow]:
+        """Return the rows of the plot: columns, the chosen day, the time line, and what the patterns stand for."""
+        seen, chosen = self.in_sight(place, cells), self.chosen(place)
+        days = self.days[seen.first : seen.first + seen.shown]
+        grouping = self.groupings[place.grouping] if place.grouping < len(self.groupings) else None
+        if grouping is None:
+            columns = draw_column_chart([day.value for day in days], COLUMN_ROWS, cells, glyphs, largest=self._largest)
+        else:
+            columns = self._stacks(days, grouping.parts[seen.first :], cells, glyphs)
+        told = _told(self.days[chosen], (chosen - seen.first) * seen.step, cells, glyphs)
+        rows = [
+            *((text, Role.LIVE) for text in columns),
+            (told, Role.PLAIN),
+            (self._axis(seen, cell_width(columns[0]), glyphs), Role.QUIET),
+        ]
+        if self.groupings:
+            rows.append((truncate(_legend(grouping, chosen, glyphs), cells, glyphs.ellipsis), Role.QUIET))
+        return rows
+
+    @property
+    def _largest(self) -> Value:
+        return largest_value([day.value for day in self.days])
+
+    def _stacks(
+        self, days: Sequence[PlotDay], parts: Sequence[Sequence[Decimal]], cells: int, glyphs: Glyphs
+    ) -> list[SafeText]:
+        width, gap = column_width(len(self.days), cells)
+        stacks = [
+            draw_stack(own or (day.value,), self._largest, COLUMN_ROWS, glyphs)
+            if day.value is not None
+            else line(" " * COLUMN_ROWS)
+            for day, own in zip(days, parts, strict=False)
+        ]
+        floor = draw_column_chart([0], 1, 1, glyphs)[0]
+        return [
+            line(
+                (" " * gap).join(
+                    (floor if row == 0 and day.value is not None and not stack[0].strip() else stack[row]) * width
+                    for day, stack in zip(days, stacks, strict=True)
+                ),
+                None,
+            )
+            for row in range(COLUMN_ROWS - 1, -1, -1)
+        ]
+
+    def _axis(self, seen: ColumnsInSight, cells: int, glyphs: Glyphs) -> SafeText:
+        """Format the first and the last day in sight, and the largest value of all between them."""
+        last = seen.first + seen.shown - 1
+        before = glyphs.ellipsis if seen.first else ""
+        after = glyphs.ellipsis if last < len(self.days) - 1 else ""
+        left, right = line(f"{before}{_short(self.days[seen.first])}"), line(f"{_short(self.days[last])}{after}")
+        room = cells - cell_width(left) - cell_width(right)
+        if room <= 0 or len(self.days) < 2:
+            return right
+        known = [(Decimal(day.value), _short(day)) for day in self.days if day.value is not None]
+        most = max(known, key=lambda one: one[0], default=None)
+        least = min(known, key=lambda one: one[0], default=None)
+        between = line(" " * room, None)
+        if most is not None and least is not None:
+            words = f"most {money(most[0])} on {most[1]}"
+            for told in (f"  {words}, least {money(least[0])} on {least[1]}  ", f"  {words}  "):
+                if cell_width(line(told, None)) <= room:
+                    between = fit(line(told, None), room)
+                    break
+        return line(f"{left}{between}{right}", None)
+
+
+def largest_series(named: Sequence[tuple[SafeText, Sequence[Decimal]]]) -> list[tuple[SafeText, tuple[Decimal, ...]]]:
+    """Return at most :data:`runwatch.view.detail.plots.MAX_SERIES` series, the smallest ones together as others.
+
+    Args:
+        named: A name and the values of the same days for each series.
+    """
+    ordered = sorted(named, key=lambda one: -sum(one[1], Decimal(0)))
+    if len(ordered) <= MAX_SERIES:
+        return [(name, tuple(values)) for name, values in ordered]
+    rest = ordered[MAX_SERIES - 1 :]
+    together = tuple(sum(values, Decimal(0)) for values in zip(*(values for _, values in rest), strict=True))
+    return [*((name, tuple(values)) for name, values in ordered[: MAX_SERIES - 1]), (OTHERS, together)]
+
+
+def _short(day: PlotDay) -> SafeText:
+    """Return a day without its year."""
+    return line(day.name[5:], 10)
+
+
+def _told(day: PlotDay, x: int, cells: int, glyphs: Glyphs) -> SafeText:
+    """Tell a day beside the mark below its column."""
+    words = line(f"{line(day.name, 10)}  {day.told}", None)
+    before, after = x - 1, cells - x - 2
+    if cell_width(words) <= after or after >= before:
+        return line(f"{' ' * x}{glyphs.plain(_MARK)} {truncate(words, max(0, after), glyphs.ellipsis)}", None)
+    shown = truncate(words, max(0, before), glyphs.ellipsis)
+    return line(f"{fit(shown, max(0, before), 'right')} {glyphs.plain(_MARK)}", None)
+
+
+def _legend(grouping: PlotGrouping | None, chosen: int, glyphs: Glyphs) -> SafeText:
+    """Return what each pattern stands for, with its amount on the chosen day."""
+    if grouping is None:
+        return line("not grouped")
+    own = grouping.parts[chosen] or (None,) * len(grouping.series)
+    told = (
+        f"{pattern} {line(name, 24)}" + ("" if value is None else f" {money(value)}")
+        for pattern, name, value in zip(fill_patterns(glyphs), grouping.series, own, strict=False)
+    )
+    return line(f"by {grouping.name}: {'   '.join(told)}", None)

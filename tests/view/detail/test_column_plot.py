@@ -1,0 +1,83 @@
+"""A plot by day: the chosen day is told, all days are reached, and parts differ by pattern."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.base.text import cell_width
+from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, PlotPlace, largest_series
+from runwatch.view.text.glyphs import ASCII, UNICODE
+from runwatch.view.text.safe_text import line
+
+
+def days(count: int) -> tuple[PlotDay, ...]:
+    return tuple(
+        PlotDay(f"2026-{8 + number // 28:02}-{number % 28 + 1:02}", Decimal(number), line(f"{number}.0  1 run"))
+        for number in range(count)
+    )
+
+
+PARTS = PlotGrouping(
+    "part",
+    (line("usage"), line("fee")),
+    tuple((Decimal(number) - number // 2, Decimal(number // 2)) for number in range(9)),
+)
+
+
+def drawn(plot: ColumnPlot, place: PlotPlace, cells: int) -> list[str]:
+    return [text for text, _ in plot.draw(place, cells, UNICODE)]
+
+
+def test_the_last_day_is_chosen_first_and_told_with_the_ends_the_most_and_the_least() -> None:
+    plot = ColumnPlot(days(9), (PARTS,))
+    *columns, told, axis, legend = drawn(plot, PlotPlace(), 60)
+    assert columns[-1].startswith("▁▁▁ ███ ")
+    assert columns[0].endswith("▒▒▒")
+    assert told == f"{' ' * 32}▲ 2026-08-09  8.0  1 run"
+    assert drawn(plot, PlotPlace(), 36)[5] == f"{'2026-08-09  8.0  1 run ▲':>33}"
+    assert axis == "08-01  most 8.0000 on 08-09   08-09"
+    assert legend == "by part: █ usage 4.0000   ▒ fee 4.0000"
+
+
+def test_the_choice_moves_from_end_to_end_and_no_further() -> None:
+    plot, place = ColumnPlot(days(9), (PARTS,)), PlotPlace()
+    for _ in range(20):
+        place = plot.moved(place, -1)
+    assert plot.chosen(place) == 0
+    assert drawn(plot, place, 60)[5] == "▲ 2026-08-01  0.0  1 run"
+    assert drawn(plot, plot.regrouped(place), 60)[-1] == "not grouped"
+    assert plot.regrouped(plot.regrouped(place)) == place
+
+
+@pytest.mark.parametrize(
+    ("back", "ends"), [(0, ("…09-15", "10-10")), (30, ("…08-19", "09-14…")), (65, ("08-01", "08-24…"))]
+)
+def test_days_that_do_not_fit_are_reached_by_pages(back: int, ends: tuple[str, str]) -> None:
+    plot = ColumnPlot(days(66))
+    axis = drawn(plot, plot.moved(PlotPlace(), -back), 24)[-1]
+    assert (axis.split()[0], axis.split()[-1]) == ends
+
+
+def test_small_series_are_taken_together() -> None:
+    named = [
+        (line(name), [Decimal(size), Decimal(1)]) for name, size in (("a", 9), ("b", 1), ("c", 7), ("d", 2), ("e", 8))
+    ]
+    assert [(str(name), values) for name, values in largest_series(named)] == [
+        ("a", (Decimal(9), Decimal(1))), ("e", (Decimal(8), Decimal(1))), ("c", (Decimal(7), Decimal(1))),
+        ("others", (Decimal(3), Decimal(2))),
+    ]  # fmt: skip
+
+
+@given(st.integers(1, 90), st.integers(0, 89), st.integers(0, 2), st.integers(8, 120))
+def test_rows_fit_and_the_chosen_day_is_in_sight(count: int, chosen: int, grouping: int, cells: int) -> None:
+    whole = days(count)
+    parts = PlotGrouping("part", (line("usage"),), tuple((Decimal(number),) for number in range(count)))
+    plot = ColumnPlot(whole, (parts,))
+    place = PlotPlace(whole[chosen % count].name, grouping)
+    seen = plot.in_sight(place, cells)
+    assert seen.first <= chosen % count < seen.first + seen.shown
+    assert all(cell_width(text) <= cells for text, _ in plot.draw(place, cells, ASCII))
