@@ -14,11 +14,13 @@ from runwatch.base.secrets.secret_patterns import find_known_key
 from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.error_report import error_text
+from runwatch.commands.cli.grammar import list_paths
 from runwatch.view.actions.private_page import build_tunnel_command
 from tests.commands.conftest import ECHO
 from tests.commands.here import Here
+from tests.support.builders import problem
 from tests.support.hostile import CORPUS
-from tests.support.scripted import ScriptedService
+from tests.support.scripted import Said, ScriptedService
 from tests.support.shells import SHELL_PARAMETERS, ShellBox
 
 TRICKS = ["$(touch pwned)", "`touch pwned`", "a; touch pwned", "it's", "a\\'b", "!!", "x\ntouch pwned", "a > owned"]
@@ -37,6 +39,24 @@ def test_no_command_is_put_together_without_quoting() -> None:
         if UNQUOTED.search(line)
     ]
     assert found == []
+
+
+def test_every_command_that_a_message_names_exists() -> None:
+    known = {" ".join(path) for path in list_paths()}
+    named = {
+        found[1]
+        for path in sorted((Path(package.__path__[0]) / "service").rglob("*.py"))
+        for found in re.finditer(r"`runwatch ([a-z-]+(?: [a-z][a-z-]+)?)", path.read_text("utf-8"))
+    }
+    assert {words for words in named if not {words, words.split()[0]} & known} == set()
+    assert len(named) > 5
+
+
+def test_a_command_in_the_words_of_a_service_calls_that_service(runwatch: Here, service: ScriptedService) -> None:
+    refusal = problem("invalid_state", detail="No model. `runwatch arms list --kind model` shows them.")
+    service.say("GET", f"/v1/executions/{ECHO}", Said(409, refusal))
+    told = runwatch("runs", "show", ECHO, "--base-url", service.base_url).errors
+    assert f"`runwatch arms list --base-url {service.base_url} --kind model`" in told
 
 
 def commands_after(label: str, text: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from runwatch.service.access.vault import DIRECTORY
+from runwatch.service.models.arms import NO_ROUTE
 from runwatch.service.tables.models import arms
 from runwatch.service.tables.organization import audit
 from tests.service.access.test_authentication import other_tenant
@@ -126,7 +127,7 @@ async def test_a_model_that_nothing_serves_is_registered_as_degraded(local: Loca
     body = {**SKILL, "kind": "model", "provider": "elsewhere", "model_id": "big"}
     del body["artifact"]
     arm = await post(local, "/v1/arms", body)
-    assert (arm["status"], arm["status_reason"]) == ("degraded", "No tested connection serves this provider and model.")
+    assert (arm["status"], arm["status_reason"]) == ("degraded", NO_ROUTE)
     assert (arm["provider"], arm["model_id"]) == ("elsewhere", "big")
     assert "model_deployment_id" not in arm
 

@@ -614,9 +614,20 @@ class _Connecting:
                 self._arms.append(await self._granted(arm))
                 continue
             await self._save_one(one, entries.get(one.id))
+        if len(self._arms) == 1 and isinstance(self._arms[0], dict):
+            self._tell_run(Arm(self._arms[0]))
         for name in missed:
             note(f"5 of 5  {line(name)} is not saved, because its test failed")
         return REFUSED if missed else SUCCESS
+
+    def _tell_run(self, arm: Arm) -> None:
+        """Name the command that runs exactly this model, because others may be saved under the same name."""
+        granted = next(iter(arm.data_class_grants or ()), "public")
+        options = {"mode": "live", "arm_id": arm.id, "data_class": granted, "max_cost_usd": "0.10"}
+        command = self._session.call.command(
+            "runs submit", **options, max_runtime_s="300", objective="Name three rivers", watch=True
+        )
+        self._note(f"        to run it: {command}")
 
     async def _granted(self, arm: Arm) -> Any:
         granted = [str(name) for name in arm.data_class_grants or ()]

@@ -117,7 +117,8 @@ def error_text(
 
 def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
     for line in (error.detail or "").splitlines():
-        yield _labelled("why", line)
+        # Words of the service name commands without it.
+        yield _labelled("why", circumstances.complete(line) if isinstance(error, ApiProblem) else line)
     if isinstance(error, ApiProblem):
         yield _labelled("code", f"{error.code or 'none'} (HTTP {error.status})")
         for entry in error.problem.errors or ():

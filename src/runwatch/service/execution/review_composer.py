@@ -46,6 +46,9 @@ class Observation:
     observed_at: str | None = None
 
 
+_AGENTS: Final = "`runwatch agents list` shows them, with their repositories and what makes each ready."
+
+
 def require_agent(transaction: Transaction, tenant_id: str, request: ReviewComposerRequest) -> None:
     """Check that the agent and the repository named by a run exist and are ready.
 
@@ -54,15 +57,21 @@ def require_agent(transaction: Transaction, tenant_id: str, request: ReviewCompo
             agent that is not ready or a repository that is not connected.
     """
     if github.find(transaction, tenant_id, request.repository) is None:
-        raise RefusalError("invalid_state", "The repository is not connected.")
+        raise RefusalError(
+            "invalid_state", "The repository is not connected. Connect it with `runwatch github connect`."
+        )
     try:
         agent = agents.find(transaction, tenant_id, request.agent_arm_id)
     except RefusalError:
-        raise make_validation_error(("review_composer.agent_arm_id", "There is no such review agent.")) from None
+        raise make_validation_error(
+            ("review_composer.agent_arm_id", f"There is no such review agent. {_AGENTS}")
+        ) from None
     if agent["repository"].lower() != request.repository.lower():
-        raise make_validation_error(("review_composer.agent_arm_id", "This agent works on another repository."))
+        raise make_validation_error(
+            ("review_composer.agent_arm_id", f"This agent works on another repository. {_AGENTS}")
+        )
     if agents.find_status(transaction, agent)[0] != "ready":
-        raise RefusalError("invalid_state", "The review agent is not ready.")
+        raise RefusalError("invalid_state", f"The review agent is not ready. {_AGENTS}")
 
 
 def build_packet(request: ReviewComposerRequest, observed: Mapping[str, Observation], now: datetime) -> dict[str, Any]:

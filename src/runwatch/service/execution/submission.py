@@ -33,6 +33,8 @@ _OTHER_KINDS: Final = {
 }
 """What an arm is that no run can require, by its kind, and how a run uses it."""
 
+_CHECKS: Final = "`runwatch verifiers list` shows them."
+
 
 def submit(
     transaction: Transaction,
@@ -129,7 +131,10 @@ def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRe
         )
     if not set(request.policy.data_classes) <= granted:
         raise RefusalError(
-            "data_class_not_available", "No registered arm is granted every one of the requested data classes."
+            "data_class_not_available",
+            "No saved model may be given every one of the requested data classes. `runwatch arms list --kind model`"
+            " shows what each may be given, and `runwatch arms edit ID --data-class CLASS` sets it: name all its"
+            " classes.",
         )
 
 
@@ -171,14 +176,22 @@ def _check_verifier(transaction: Transaction, tenant_id: str, request: RunReques
         return
     verifier = transaction.one(verifiers, {"verifier_id": request.verifier_id, "tenant_id": tenant_id})
     if verifier is None:
-        raise make_validation_error(("verifier_id", "Must be the id of an output check of this organization."))
+        raise make_validation_error(
+            ("verifier_id", f"Must be the id of an output check of this organization. {_CHECKS}")
+        )
     if verifier["retired_at"] is not None:
-        raise RefusalError("invalid_state", "The output check is retired.")
+        raise RefusalError("invalid_state", f"The output check is retired, for good. Use another one. {_CHECKS}")
     if not set(request.policy.data_classes) <= set(verifier["input_data_classes"]):
-        raise make_validation_error(("verifier_id", "The check is not registered for every data class of the run."))
+        message = (
+            "The check is not registered for every data class of the run. Set them with `runwatch verifiers update"
+            " --data-class CLASS ID`, all that it may be given, or ask for fewer."
+        )
+        raise make_validation_error(("verifier_id", message))
     if arm_id is None and not routing.candidates(transaction, tenant_id, data_classes=request.policy.data_classes):
         raise RefusalError(
-            "invalid_state", "An output check needs a saved model that is ready, or routing.required_arm_id."
+            "invalid_state",
+            "An output check needs a saved model that is ready, or routing.required_arm_id. `runwatch arms list --kind"
+            " model` says what makes each ready.",
         )
 
 

@@ -27,8 +27,14 @@ from runwatch.service.transaction import Row, Transaction
 
 DISABLED_BY_OWNER: Final = "Disabled by the organization."
 DISCONNECTED: Final = "The source connection was disconnected."
-NO_ROUTE: Final = "No tested connection serves this provider and model."
-OTHER_CONNECTION: Final = "The credential reference names no connection that serves this model."
+NO_ROUTE: Final = (
+    "No tested connection serves this provider and model. `runwatch sources list` shows the connections with their"
+    " tests."
+)
+OTHER_CONNECTION: Final = (
+    "The credential reference names no connection that serves this model. `runwatch models deployments` shows which do."
+)
+NO_DEPLOYMENT: Final = "There is no such deployment. `runwatch models deployments` lists them."
 
 _CLAIMS: Final = {"capability_tags": "capabilities", "data_class_grants": "data classes"}
 
@@ -268,7 +274,7 @@ def _named(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -
         deployments, {"model_deployment_id": request.model_deployment_id or "", "tenant_id": tenant_id}
     )
     if row is None:
-        raise make_validation_error(("model_deployment_id", "There is no such deployment."))
+        raise make_validation_error(("model_deployment_id", NO_DEPLOYMENT))
     connection = _connection_of(transaction, row)
     for name, own in (("provider", _provider_names(row, connection)), ("model_id", {row["upstream_ref"]})):
         if getattr(request, name) not in {None, *own}:

@@ -110,7 +110,9 @@ def find(known: Mapping[str, SourceDefinition], source_id: str, auth_scheme: str
         raise make_validation_error(("auth_scheme", f"Must be {' or '.join(profile.auth_schemes)}."))
     if not profile.is_served or auth_scheme not in {"api_key", KEYLESS}:
         raise RefusalError(
-            "invalid_state", "This source is not served by this service: it does not speak its protocol."
+            "invalid_state",
+            "This source is not served by this service, which does not speak its protocol. `runwatch sources list"
+            " --available` shows the others.",
         )
     return profile
 
@@ -139,7 +141,9 @@ def endpoint_of(profile: SourceDefinition, auth_scheme: str, asked: EndpointRequ
         raise make_validation_error(("endpoint.protocol_profile", f"Must be {' or '.join(spoken)}."))
     host = urlsplit(base_url).hostname or ""
     if profile.base_url is None and auth_scheme == KEYLESS and not may_be_loopback(host):
-        raise make_validation_error(("auth_scheme", "Only a server on this machine may be called without a key."))
+        raise make_validation_error(
+            ("auth_scheme", "Only a server on this machine may be called without a key. Give it one.")
+        )
     is_local = profile.base_url is None and is_private_host(host)
     return {
         "base_url": base_url,

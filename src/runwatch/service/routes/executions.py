@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from runwatch.base.shell_words import runwatch_command
 from runwatch.records.requests import RunRequest
 from runwatch.records.states import FINAL_STATES, LIVE_STATES
 from runwatch.service.access.roles import RUNS_WRITE
@@ -91,16 +92,26 @@ async def list_events(call: AuthenticatedRequest) -> ServiceResponse:
     return await stream_texts(call, "events", read_part)
 
 
+_KEPT_DAYS: Final = live_rows.RETENTION.days
+
+
+def _why(run: RunState) -> str:
+    """Name the command that says why a run has no result, or that waits for one."""
+    if run.is_final:
+        return f"To see why: {runwatch_command('runs show', run.execution_id)}"
+    return f"To wait for it: {runwatch_command('runs watch', run.execution_id)}"
+
+
 def read_result(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return the model output of a completed live run while it is retained."""
     run = _find(transaction, call)
     if run.mode == "echo":
         raise RefusalError("invalid_state", "A test run calls no model, so it has no result.")
     if run.status != "completed":
-        raise RefusalError("invalid_state", f"Only a completed run has a result; this one is {run.status}.")
+        raise RefusalError("invalid_state", f"Only a completed run has a result; this one is {run.status}. {_why(run)}")
     row = live_rows.find_result(transaction, run.execution_id)
     if row is None:
-        raise RefusalError("not_found", "The result is no longer stored.")
+        raise RefusalError("not_found", f"The result was kept for {_KEPT_DAYS} days and is gone. Submit again.")
     return live_rows.result_json(row)
 
 

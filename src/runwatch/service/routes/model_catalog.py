@@ -13,6 +13,7 @@ from runwatch.service.errors import make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import catalog
+from runwatch.service.models.arms import NO_DEPLOYMENT
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.providers.prices import SOURCE_REPORTED, quote
 from runwatch.service.tables.models import connections, deployments
@@ -42,7 +43,7 @@ async def quote_call(call: AuthenticatedRequest) -> ServiceResponse:
         where = {"model_deployment_id": request.model_deployment_id, "tenant_id": call.tenant_id}
         row = transaction.one(deployments, where)
         if row is None:
-            raise make_validation_error(("model_deployment_id", "There is no such deployment."))
+            raise make_validation_error(("model_deployment_id", NO_DEPLOYMENT))
         connection = transaction.get(connections, {"connection_id": row["connection_id"]})
         prices = connection["endpoint"]["prices"]
         is_keyless = connection["auth_scheme"] == "none"

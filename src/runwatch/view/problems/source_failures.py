@@ -7,7 +7,15 @@ from typing import Final, NamedTuple
 
 from runwatch.base.shell_words import runwatch_command
 from runwatch.records.failed_calls import describe_body
-from runwatch.records.source import DROPPED, FAILURE_WORDS, NO_KEY, NO_LIST, SourceConnection, find_failure_kind
+from runwatch.records.source import (
+    ANY_ADDRESS,
+    DROPPED,
+    FAILURE_WORDS,
+    NO_KEY,
+    NO_LIST,
+    SourceConnection,
+    find_failure_kind,
+)
 from runwatch.view.problems.explanation_texts import BODY_ADVICE, WAITS
 from runwatch.view.text.format import duration
 from runwatch.view.text.safe_text import line
@@ -41,8 +49,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "response_incomplete": "Look into the log of the server, or of a proxy in between.",
     "invalid_response": "Check the address and the protocol.",
 }
-_NAME_ONE: Final = "A server that lists no models needs the name of one: runwatch sources connect takes --model NAME."
-_NO_LIST: Final = SourceTestFailure(NO_LIST, f"Check the address. {_NAME_ONE}")
+_NO_LIST: Final = SourceTestFailure(NO_LIST, "Check the address.")
 _LIST_REFUSED: Final = ("model_not_found", "request_refused")
 """Failures of a test without named models at a server that lists none."""
 
@@ -63,6 +70,7 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
     )
     rotate = runwatch_command("sources rotate", connection.id, key_stdin=True)
     is_unnamed = (connection.endpoint or {}).get("models") == []
+    name_one = f" {_name_model(connection)}" if is_unnamed else ""
     if kind == NO_KEY:
         give = f"Give it one: {rotate}" if is_kept else "Connect again with --key-stdin, and type the key."
         why, advice = FAILURE_WORDS[kind], give
@@ -76,6 +84,8 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
     key = f"Give it another key: {rotate}" if is_kept else "Connect again with another key"
     is_key = "{Key}" in advice or kind == NO_KEY
     advice = advice.format(again=again, Again=again.capitalize(), Key=key)
+    if (why, advice) == _NO_LIST:
+        advice = f"{advice}{name_one}"
     if is_key and is_kept:
         advice = advice.removesuffix(".")
     if connection.test_retry_after_s is not None and kind in WAITS:
@@ -84,9 +94,7 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
     if kind == "invalid_response" and isinstance(protocol, str):
         why = f"{why} {protocol}"
         found = BODY_ADVICE.get(connection.test_body_kind or "")
-        advice = advice if found is None else f"{found}."
-        if is_unnamed:
-            advice = f"{advice} {_NAME_ONE}"
+        advice = f"{advice if found is None else f'{found}.'}{name_one}"
     if connection.test_models and len((connection.endpoint or {}).get("models") or ()) > 1:
         verb = "were" if len(connection.test_models) > 1 else "was"
         why = f"{why}, when {' and '.join(connection.test_models)} {verb} called"
@@ -102,3 +110,12 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
     if is_kept and not is_key and connection.id:
         advice = f"{advice} To test it: {runwatch_command('sources test', connection.id)}"
     return SourceTestFailure(why, advice)
+
+
+def _name_model(connection: SourceConnection) -> str:
+    """Return the advice for a server that lists no models: the command that names one, with its address if known."""
+    address = (connection.endpoint or {}).get("base_url")
+    flag = connection.source_id if connection.source_id in ANY_ADDRESS and isinstance(address, str) else None
+    server = {} if flag is None else {flag: str(address)}
+    connect = runwatch_command("sources connect", **server, model="NAME")
+    return f"A server that lists no models needs the name of one: `{connect}`."
