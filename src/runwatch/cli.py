@@ -248,6 +248,8 @@ def serve(call: Invocation) -> int:
     else:
         usual = call.paths.team_worker_dir if options.worker_only else call.paths.team_service_dir
     data_dir = Path(options.data_dir).expanduser() if options.data_dir else usual
+    if options.status:
+        return _show_status(call, database)
     if options.stop:
         from runwatch.settings import local_service
 
@@ -327,6 +329,41 @@ def copy_data(call: Invocation) -> int:
         call.output.warn(
             f"Start only one of the two services: runs that are not final ({copied.unfinished:,}) would run twice"
         )
+    return 0
+
+
+def _show_status(call: Invocation, database: Secret | None) -> int:
+    """Run ``serve --status``: say which processes use a database, and which runs wait.
+
+    Raises:
+        UsageError: No database is named.
+        RunwatchError: It cannot be read.
+    """
+    from runwatch.base.clock import format_iso
+    from runwatch.base.text import clean_line
+    from runwatch.service import process as service
+
+    if database is None:
+        raise UsageError("--status is of a service on PostgreSQL", hint="Name its database with --database.")
+    status = service.read_team_status(database)
+    processes = [
+        {"role": one.role, "name": clean_line(one.name), "since": format_iso(one.since)} for one in status.processes
+    ]
+    counts = {name: getattr(status, name) for name in ("driven", "waiting", "limited", "stalled")}
+    age = None if status.oldest_waiting_s is None else round(status.oldest_waiting_s)
+    if call.options.json:
+        oldest = {"oldest_waiting": status.oldest_waiting, "oldest_waiting_s": age}
+        call.output.json({"processes": processes, **counts, **oldest}, indent=None)
+        return 0
+    for one in processes:
+        call.output.line(f"{one['role']:<20}  {one['name']}, since {one['since']}")
+    if not processes:
+        call.output.line("No process uses the database")
+    call.output.line(f"Driven runs           {status.driven:,}, of these {status.stalled:,} whose worker is gone")
+    call.output.line(f"Waiting for a worker  {status.waiting:,}")
+    call.output.line(f"Waiting for a limit   {status.limited:,}")
+    oldest_run = "none" if age is None else f"{status.oldest_waiting}, for {age:,} s"
+    call.output.line(f"Oldest waiting run    {oldest_run}")
     return 0
 
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,10 @@ from runwatch.service import database as database_module
 from runwatch.service.backends import postgresql
 from runwatch.service.backends.job_queue import JobQueue
 from runwatch.service.backends.postgresql import PostgresDatabase
+from runwatch.service.backends.team_status import read_status
 from runwatch.service.database import ServiceDatabase
+from runwatch.service.execution import submission
+from runwatch.service.organization.wallet import set_limits
 from runwatch.service.tables import SCHEMA_VERSION
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Local, echo_body, serve_in_process
@@ -137,6 +141,22 @@ async def test_a_webhook_is_told_once_by_all_processes_together(team: Team) -> N
         assert len(receiver.taken) == len(ids)
 
 
+async def test_the_status_of_a_database_says_who_is_there_and_what_waits(team: Team) -> None:
+    with pytest.raises(DataError, match="No team service"):
+        read_status(team.database)
+    api = await team.start()
+    database, tenant_id = api.context.database, (await api.get("/v1/account"))["tenant_id"]
+    await database.write(partial(set_limits, tenant_id=tenant_id, concurrency=0))
+    first, second = [(await api.submit())["execution_id"] for _ in range(2)]
+    await team.start(places=1, has_interface=False)
+    while (status := read_status(team.database)).limited < 2:
+        await asyncio.sleep(0.02)
+    assert [process.role for process in status.processes] == ["interface", "worker"]
+    assert (status.driven, status.waiting, status.stalled, status.oldest_waiting) == (0, 0, 0, first)
+    await database.write(partial(submission.cancel, tenant_id=tenant_id, key_id="key", execution_id=first))
+    assert read_status(team.database).oldest_waiting == second
+
+
 async def test_a_service_of_one_process_and_one_of_several_keep_out_of_each_others_database(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,15 +184,14 @@ async def test_a_newer_version_waits_until_no_older_process_is_left(
             ServiceDatabase.open(team.backend("older", JobQueue()), FakeClock())
 
 
-async def test_a_process_that_stops_in_a_write_loses_its_turn_and_the_write(
-    team: Team, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(postgresql, "_SILENCE", "SELECT set_config('idle_in_transaction_session_timeout', '50', false)")
+async def test_a_process_that_stops_in_a_write_loses_its_turn_and_the_write(team: Team) -> None:
     first = ServiceDatabase.open(team.backend("first", JobQueue()), FakeClock())
     second = ServiceDatabase.open(team.backend("second", JobQueue()), FakeClock())
     begun, goes_on = threading.Event(), threading.Event()
 
-    def stop(_: Transaction) -> None:
+    def stop(transaction: Transaction) -> None:
+        # The same as usual, but sooner.
+        transaction._connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 50")
         begun.set()
         goes_on.wait()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runwatch.base.errors import DataError, RunwatchError
+from runwatch.base.errors import DataError, RunwatchError, UsageError
 from runwatch.records.error_codes import CODES
 
 
@@ -49,3 +49,12 @@ def make_validation_error(*errors: tuple[str, str], cause: str | None = None) ->
     """Build a ``validation_failed`` refusal that names fields and what is wrong with each."""
     count = "One field needs" if len(errors) == 1 else f"{len(errors)} fields need"
     return RefusalError("validation_failed", f"{count} attention.", errors=errors, cause=cause)
+
+
+def make_package_error(error: ImportError) -> UsageError:
+    """Build the error for a database whose packages are not installed."""
+    return UsageError(
+        "PostgreSQL needs a package that is not installed",
+        detail=str(error),
+        hint="Install it with: pip install 'runwatch[team]'",
+    )

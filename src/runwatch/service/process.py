@@ -24,10 +24,12 @@ from runwatch.service.options import PLACES, SAMPLE_RUNS, ServeOptions
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from runwatch.base.secrets.secret import Secret
+    from runwatch.service.backends.team_status import TeamStatus
     from runwatch.service.data_copy import DataCopy
     from runwatch.service.server import RunningServer
 
-__all__ = ["PLACES", "SAMPLE_RUNS", "ServeOptions", "copy_data", "reseal_secrets", "serve"]
+__all__ = ["PLACES", "SAMPLE_RUNS", "ServeOptions", "copy_data", "read_team_status", "reseal_secrets", "serve"]
 
 REFUSED: Final = 2
 """Exit code of a service that could not be started."""
@@ -83,6 +85,21 @@ def copy_data(source_dir: Path, options: ServeOptions) -> DataCopy:
 
     options = replace(options, data_dir=options.data_dir.absolute())
     return asyncio.run(data_copy.copy_data(source_dir.absolute(), options, SystemClock()))
+
+
+def read_team_status(database: Secret) -> TeamStatus:
+    """Return what happens in the database of a service of several processes.
+
+    Raises:
+        RunwatchError: see :func:`runwatch.service.backends.team_status.read_status`; or a package is not installed.
+    """
+    from runwatch.service.errors import make_package_error
+
+    try:
+        from runwatch.service.backends.team_status import read_status
+    except ImportError as error:
+        raise make_package_error(error) from error
+    return read_status(database)
 
 
 async def _serve(options: ServeOptions, clock: Clock) -> int:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from runwatch.base.clock import Clock
-from runwatch.base.errors import DataError, UsageError
+from runwatch.base.errors import DataError
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import ActiveKeys, ensure_owner, local_tenant
@@ -21,6 +21,7 @@ from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.checks import bindings
 from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import ServiceDatabase
+from runwatch.service.errors import make_package_error
 from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live_runs import LiveRuns
@@ -143,12 +144,11 @@ def find_backend(options: ServeOptions) -> Backend:
         from runwatch.service.backends.job_queue import JobQueue
         from runwatch.service.backends.postgresql import PostgresDatabase
     except ImportError as error:
-        raise UsageError(
-            "PostgreSQL needs a package that is not installed",
-            detail=str(error),
-            hint="Install it with: pip install 'runwatch[team]'",
-        ) from error
-    return PostgresDatabase(options.database, options.data_dir, None if options.places is None else JobQueue())
+        raise make_package_error(error) from error
+    if options.places is None:
+        return PostgresDatabase(options.database, options.data_dir)
+    role = "-api" if options.places == 0 else "" if options.has_interface else "-worker"
+    return PostgresDatabase(options.database, options.data_dir, JobQueue(), f"runwatch{role}")
 
 
 def _make_engine(options: ServeOptions, place: Backend, database: ServiceDatabase, live: LiveRuns) -> Engine:

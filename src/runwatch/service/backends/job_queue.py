@@ -20,6 +20,9 @@ RUNS: Final = "runs"
 DRIVE: Final = "drive_run"
 """Name of their task; its one argument is ``execution_id``."""
 
+STALLED_S: Final = 8.0
+"""Seconds without a heartbeat after which a worker's jobs are given to others."""
+
 _EXISTS: Final = "SELECT pg_catalog.to_regclass('procrastinate_jobs') IS NOT NULL"
 # Each condition has an index of Procrastinate's. A waiting job has the lock also as its queueing lock.
 _WAITS: Final = "SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = %s AND status = 'todo'"

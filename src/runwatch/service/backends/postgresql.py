@@ -65,7 +65,7 @@ TURN_S: Final = 5
 and undoes the write, so that a stopped process stops no other.
 """
 
-_EXISTS: Final = (
+EXISTS: Final = (
     "SELECT 1 FROM pg_catalog.pg_tables"
     " WHERE schemaname = pg_catalog.current_schema() AND tablename = 'runwatch_database'"
 )
@@ -145,6 +145,7 @@ class PostgresDatabase(Backend):
     Args:
         data_dir: The data directory whose secrets the database names.
         queue: Where runs wait for a driver; ``None`` if the engine of this process drives every run.
+        name: What the sessions are called, before process and machine.
 
     Attributes:
         parameters: Parameters of a connection, with the password if the address has one.
@@ -153,9 +154,9 @@ class PostgresDatabase(Backend):
         UsageError: the address is not usable.
     """
 
-    def __init__(self, url: Secret, data_dir: Path, queue: JobQueue | None = None) -> None:
+    def __init__(self, url: Secret, data_dir: Path, queue: JobQueue | None = None, name: str = "runwatch") -> None:
         self._data_dir = data_dir
-        self.parameters = _parse(url)
+        self.parameters = _parse(url, name)
         self.queue: JobQueue | None = queue
         self._place = _describe(self.parameters)
         self._adapters = AdaptersMap(psycopg.adapters)
@@ -170,14 +171,14 @@ class PostgresDatabase(Backend):
         event.listen(self.writer, "begin", self._note_transaction)
 
     def is_new(self) -> bool:
-        with self._told_at_start(), contextlib.closing(self._connect(autocommit=True)) as connection:
-            if not connection.execute(_EXISTS).fetchone():
+        with self.told_at_start(), contextlib.closing(self._connect(autocommit=True)) as connection:
+            if not connection.execute(EXISTS).fetchone():
                 return True
             return connection.execute("SELECT 1 FROM tenants LIMIT 1").fetchone() is None
 
     def open_writer(self, schema_version: int) -> None:
         try:
-            with self._told_at_start(), self.writer.begin() as connection:
+            with self.told_at_start(), self.writer.begin() as connection:
                 opening, identity = self._prepare(connection, schema_version)
             self._opening, self._version = opening, schema_version
             pair(self._data_dir, identity)
@@ -357,7 +358,7 @@ class PostgresDatabase(Backend):
 
     def _prepare(self, connection: Connection, schema_version: int) -> tuple[int, str]:
         """Create or migrate the tables in the current transaction; return the number of this opening and the id."""
-        if not connection.exec_driver_sql(_EXISTS).all():
+        if not connection.exec_driver_sql(EXISTS).all():
             if (known := paired_with(self._data_dir)) is not None:
                 raise make_pairing_error(self._data_dir, known, "none yet")
             connection.exec_driver_sql(_CREATE_STATE)
@@ -395,7 +396,7 @@ class PostgresDatabase(Backend):
         self._transaction_id = connection.exec_driver_sql(statement).scalar_one()
 
     @contextlib.contextmanager
-    def _told_at_start(self) -> Iterator[None]:
+    def told_at_start(self) -> Iterator[None]:
         """Translate every error of the database at a start.
 
         Raises:
@@ -430,7 +431,7 @@ def _ask(connection: _Session, question: LiteralString) -> Any:
     return row and row[0]
 
 
-def _parse(url: Secret) -> dict[str, Any]:
+def _parse(url: Secret, program: str) -> dict[str, Any]:
     if not url.reveal().startswith(SCHEMES):
         raise _unusable("It does not begin with postgresql://")
     try:
@@ -443,7 +444,7 @@ def _parse(url: Secret) -> dict[str, Any]:
     keep_secret(url)
     defaults = {name: value for name, value in _DEFAULTS.items() if f"PG{name.upper()}" not in os.environ}
     # libpq allows 63 bytes.
-    application = f"runwatch-{os.getpid()}@{socket.gethostname()}".encode()[:63].decode(errors="ignore")
+    application = f"{program}-{os.getpid()}@{socket.gethostname()}".encode()[:63].decode(errors="ignore")
     return {"application_name": application, **defaults, **given, "client_encoding": "UTF8"}
 
 

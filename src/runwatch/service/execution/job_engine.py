@@ -27,7 +27,7 @@ from procrastinate.utils import utcnow
 
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
-from runwatch.service.backends.job_queue import DRIVE, RUNS
+from runwatch.service.backends.job_queue import DRIVE, RUNS, STALLED_S
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution import runs
 from runwatch.service.execution.engine import Engine
@@ -41,8 +41,8 @@ from runwatch.service.transaction import Transaction
 HEARTBEAT_S: Final = 2.0
 """Seconds between two heartbeats of a worker."""
 
-STALLED_S: Final = 8.0
-"""Seconds without a heartbeat after which a worker's jobs are given to others."""
+FORGOTTEN_S: Final = 60.0
+"""Seconds without a heartbeat after which a worker is forgotten."""
 
 POLL_S: Final = 1.0
 """Seconds between two looks for jobs and aborts that no notification told of."""
@@ -346,6 +346,7 @@ class JobEngine(Engine):
                 await manager.retry_job(job)
             else:
                 await manager.finish_job(job, Status.ABORTED, delete_job=True)
+        await manager.prune_stalled_workers(FORGOTTEN_S)
 
     async def _expire(self, timestamp: int) -> None:
         """End runs whose time is over and that no driver ends."""
