@@ -132,14 +132,16 @@ async def restart(process: ServiceProcess) -> None:
 
 
 async def stop_and_continue(team: Team) -> None:
-    """Stop one worker with the calls it makes; kill another; let a new one take over; then let the first go on."""
-    gone, stopped = team.workers[:2]
-    await until(lambda: len(team.sql(CLAIMED)) > 0)
+    """Stop one worker with the calls it makes; kill all others; let new ones take over; then let the first go on."""
+    stopped, *gone = team.workers
+    await until(lambda: team.sql(LIVE) == [(0,)] or len(team.sql(CLAIMED)) > 0)
     os.kill(stopped.pid, signal.SIGSTOP)
     try:
-        await asyncio.to_thread(gone.kill)
+        for worker in gone:
+            await asyncio.to_thread(worker.kill)
         claimed = dict(team.sql(CLAIMED))
-        await asyncio.to_thread(gone.start)
+        for worker in gone:
+            await asyncio.to_thread(worker.start)
         await until(lambda: all(fence > claimed.get(run, fence - 1) for run, fence in team.sql(FENCES)))
     finally:
         os.kill(stopped.pid, signal.SIGCONT)
