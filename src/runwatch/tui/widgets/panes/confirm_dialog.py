@@ -432,7 +432,7 @@ class ConfirmDialog(Dialog[None]):
 
     def _request(self) -> tuple[StyledSpan, ...]:
         key = self._order.key
-        more = () if key is None else (label_span(f"   key {key}"),)
+        more = () if key is None else (label_span(f"   idempotency key {key}"),)
         return (*to_spans(self._order.request), *more)
 
     def _send(self) -> None:
