@@ -75,10 +75,10 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     """Yield all commands available now, the most common first."""
     for spec in RESOURCES:
         if spec.name == "account":
-            yield _report(console, "account", "Go to Account and usage, optionally for a period.", "usage")
+            yield _report(console, "account", "Go to Account and usage.", "usage")
         elif spec.has_screen:
             yield _screen(console, spec)
-    yield _report(console, "compliance", "Go to the compliance export, optionally for a period.", "decisions")
+    yield _report(console, "compliance", "Go to the compliance export.", "decisions")
     keys = console.keys
     yield PaletteCommand("around", "Find the problems, requests and ended runs around a time.",
                   partial(open_activity_command, console), keys.shown("app.around"),
@@ -277,9 +277,7 @@ def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
     words = {word for word in (spec.kind, spec.singular) if word.isalpha()}
     aliases = tuple({*words, *ALIASES.get(spec.name, ())} - {spec.name})
     key = console.keys.shown(f"app.{spec.name}") if f"app.{spec.name}" in BY_ID else line("")
-    return PaletteCommand(
-        spec.name, f"Go to {title}, optionally with a filter.", go, key, argument_name="FILTER", aliases=aliases
-    )
+    return PaletteCommand(spec.name, f"Go to {title}.", go, key, argument_name="FILTER", aliases=aliases)
 
 
 def _report(console: NavigatingApp, name: str, help: str, alias: str) -> PaletteCommand:

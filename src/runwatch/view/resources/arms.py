@@ -55,7 +55,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         column("classes|data_class_grants", title="data classes", format=joined_cell, hide_order=5, min_cells=12),
         column("cost|cost_class", hide_order=4, min_cells=8),
         column("tags|capability_tags", format=joined_cell, hide_order=2, min_cells=10),
-        id_column("arm|id|arm_id=id", hide_order=1),
+        id_column("arm|id|arm_id=id", hide_order=1, whole_first=False),
     ),
     fields=fields(
         "provider connection|connection_name connection_id deployment|model_deployment_id reason|status_reason"

@@ -25,7 +25,7 @@ from runwatch.view.spec.resource import (
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import id_cell
-from runwatch.view.text.safe_text import block, json_text, line, plain_decimal
+from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText
 
 
@@ -37,7 +37,7 @@ def _score(value: Any, _: RenderContext) -> CellText:
     return line(plain_decimal(value))
 
 
-def _as_text(value: object, _: RenderContext) -> CellText:
+def _as_text(value: object, _: RenderContext) -> SafeText:
     """Format text on as many lines as it has, anything else as sent."""
     return block(value if isinstance(value, str) else json_text(value))
 
@@ -60,7 +60,13 @@ def _change_sections(proposal: Proposal, context: RenderContext) -> list[DetailS
     if proposal.diff is None and proposal.verifier_evidence is None:
         said = line("The service shows the change only to those who may decide.")
         return [DetailSection(line(""), (DetailLine(line(""), said, Role.QUIET),))]
-    return [one for one in build_sections(PROPOSALS, proposal, context) if one.title in {"Change", "Evidence"}]
+    roles = {"+": Role.GOOD, "-": Role.BAD}
+    change = tuple(
+        DetailLine(line(""), line(text, None), roles.get(text[:1], Role.QUIET))
+        for text in _as_text(proposal.diff, context).splitlines()
+    )
+    evidence = [one for one in build_sections(PROPOSALS, proposal, context) if one.title == "Evidence"]
+    return [DetailSection(line("Change"), change), *evidence]
 
 
 PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](

@@ -49,7 +49,7 @@ REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
         column("sent=sent_bytes", format=_bytes, align="right", hide_order=4, min_cells=6),
         id_column("key", format=id_cell, hide_order=2),
         column("profile", hide_order=3),
-        column("query", hide_order=1, min_cells=12, max_cells=40),
+        column("query", hide_order=1, min_cells=12, max_cells=24),
     ),
     fields=fields("operation host code error instance"),
     sections=(

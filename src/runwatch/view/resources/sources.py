@@ -82,7 +82,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
         column("auth|auth_scheme", hide_order=2, min_cells=7),
         column("error|test_error", lambda it: it.test_error or it.test_failure, hide_order=4, min_cells=11),
         time_column("tested|last_tested_at", hide_order=3, min_cells=6),
-        id_column("connection|id|connection_id=id", hide_order=1),
+        id_column("connection|id|connection_id=id", hide_order=1, whole_first=False),
     ),
     fields=fields("test|test_state created|created_at revision|binding_revision"),
     sections=(

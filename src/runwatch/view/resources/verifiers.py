@@ -101,7 +101,7 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         column("days|days_remaining=connection.days_remaining", cell=_days, align="right", hide_order=5),
         column("classes|input_data_classes", title="data classes", format=joined_cell, hide_order=4, min_cells=12),
         column("url=endpoint.url", title="endpoint", hide_order=1, min_cells=16, max_cells=48),
-        id_column("verifier|id|verifier_id=id", hide_order=3),
+        id_column("verifier|id|verifier_id=id", hide_order=3, whole_first=False),
     ),
     fields=fields("reason|status_reason revision stops|stop_at=connection.stop_at"),
     sections=(

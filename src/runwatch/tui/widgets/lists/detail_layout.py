@@ -13,7 +13,7 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.view.detail.fold_state import FoldHeader, FoldKey, VisibleLine, visible_lines
 from runwatch.view.text.glyphs import Glyphs, Role
-from runwatch.view.text.safe_text import SafeText, fit, line, truncate
+from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line, truncate
 
 if TYPE_CHECKING:
     from runwatch.view.detail.column_plot import ColumnPlot, ColumnsInSight, PlotPlace
@@ -126,8 +126,9 @@ class DetailLayout:
             if head.is_folded:
                 yield _EMPTY
                 return
-        plain = [entry.label for section in group if not section.is_tree for entry in section.lines]
-        labels = label_cells(plain, self.room)
+        plain = [entry for section in group if not section.is_tree for entry in section.lines]
+        widest = max((cell_width(text) for entry in plain for text in entry.text.splitlines()), default=0)
+        labels = label_cells([entry.label for entry in plain], self.room, widest)
         for section in group:
             if section.is_tree:
                 for place in visible_lines(title, section.lines, self.is_folded):
@@ -182,7 +183,8 @@ class DetailLayout:
             rows.append(DetailRow((*before, *pieces), it.text, it.target, part))
 
         if it.labels:
-            label = fit(truncate(label, it.labels, mark), it.labels)
+            # Paths differ at their ends.
+            label = fit(elide_middle(label, it.labels, mark), it.labels)
             indent = it.labels + 3
         elif label:
             add((truncate(label, room, mark), Role.QUIET))
@@ -247,11 +249,15 @@ def find_cursor_row(held: object, rows: Sequence[DetailRow], cursor: int) -> int
     return next((index for index, row in enumerate(rows) if row.target == held), cursor)
 
 
-def label_cells(labels: Sequence[SafeText], room: int) -> int:
-    """Return the width of a group's labels in cells; 0 if values go below their labels in a narrow window."""
+def label_cells(labels: Sequence[SafeText], room: int, value: int = MIN_VALUE_CELLS) -> int:
+    """Return the width of a group's labels in cells; 0 if values go below their labels in a narrow window.
+
+    Args:
+        value: Width of the widest value; narrow ones need less room.
+    """
     most = min(max(LABEL_CELLS, room * 2 // 5), MAX_LABEL_CELLS)
     cells = min(max(map(cell_width, labels), default=0), most)
-    return cells if room - cells - 3 >= MIN_VALUE_CELLS else 0
+    return cells if room - cells - 3 >= min(MIN_VALUE_CELLS, value) else 0
 
 
 def _groups(sections: Sequence[DetailSection]) -> Iterator[list[DetailSection]]:
