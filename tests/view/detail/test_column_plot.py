@@ -34,8 +34,8 @@ def drawn(plot: ColumnPlot, place: PlotPlace, cells: int) -> list[str]:
 
 def test_the_last_day_is_chosen_first_and_told_with_the_ends_the_most_and_the_least() -> None:
     plot = ColumnPlot(days(9), (PARTS,))
-    *columns, told, axis, legend = drawn(plot, PlotPlace(), 60)
-    assert columns[-1].startswith("▁▁▁ ███ ")
+    *columns, told, axis, legend = drawn(plot, PlotPlace(grouping=1), 60)
+    assert columns[-1].startswith("▁▁▁ ▅▅▅ ███ ")
     assert columns[0].endswith("▒▒▒")
     assert told == f"{' ' * 32}▲ 2026-08-09  8.0  1 run"
     assert drawn(plot, PlotPlace(), 36)[5] == f"{'2026-08-09  8.0  1 run ▲':>33}"
@@ -49,7 +49,7 @@ def test_the_choice_moves_from_end_to_end_and_no_further() -> None:
         place = plot.moved(place, -1)
     assert plot.chosen(place) == 0
     assert drawn(plot, place, 60)[5] == "▲ 2026-08-01  0.0  1 run"
-    assert drawn(plot, plot.regrouped(place), 60)[-1] == "not grouped"
+    assert drawn(plot, place, 60)[-1] == "not grouped; possible by part"
     assert plot.regrouped(plot.regrouped(place)) == place
 
 

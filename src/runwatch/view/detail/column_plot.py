@@ -70,7 +70,7 @@ class PlotPlace(NamedTuple):
 
     Attributes:
         day: The chosen day; empty for the last one.
-        grouping: The number of the chosen grouping; the number after the last one stands for none.
+        grouping: The number of the chosen grouping, counted from 1; 0 for none.
     """
 
     day: str = ""
@@ -102,7 +102,7 @@ class ColumnPlot:
 
     Attributes:
         days: The days in order.
-        groupings: The ways to divide the columns; the first one is drawn first.
+        groupings: The ways to divide the columns.
     """
 
     days: tuple[PlotDay, ...]
@@ -118,7 +118,7 @@ class ColumnPlot:
         return place._replace(day=self.days[number].name)
 
     def regrouped(self, place: PlotPlace) -> PlotPlace:
-        """Return the place with the next grouping; after the last one comes none."""
+        """Return the place with the next grouping; before the first and after the last one is none."""
         return place._replace(grouping=(place.grouping + 1) % (len(self.groupings) + 1))
 
     def in_sight(self, place: PlotPlace, cells: int) -> ColumnsInSight:
@@ -133,7 +133,7 @@ class ColumnPlot:
         """Return the rows of the plot: columns, the chosen day, the time line, and what the patterns stand for."""
         seen, chosen = self.in_sight(place, cells), self.chosen(place)
         days = self.days[seen.first : seen.first + seen.shown]
-        grouping = self.groupings[place.grouping] if place.grouping < len(self.groupings) else None
+        grouping = self.groupings[place.grouping - 1] if 0 < place.grouping <= len(self.groupings) else None
         if grouping is None:
             columns = draw_column_chart([day.value for day in days], COLUMN_ROWS, cells, glyphs, largest=self._largest)
         else:
@@ -145,7 +145,8 @@ class ColumnPlot:
             (self._axis(seen, cell_width(columns[0]), glyphs), Role.QUIET),
         ]
         if self.groupings:
-            rows.append((truncate(_legend(grouping, chosen, glyphs), cells, glyphs.ellipsis), Role.QUIET))
+            legend = self._legend(grouping, chosen, glyphs)
+            rows.append((truncate(legend, cells, glyphs.ellipsis), Role.QUIET))
         return rows
 
     @property
@@ -156,23 +157,30 @@ class ColumnPlot:
         self, days: Sequence[PlotDay], parts: Sequence[Sequence[Decimal]], cells: int, glyphs: Glyphs
     ) -> list[SafeText]:
         width, gap = column_width(len(self.days), cells)
-        stacks = [
-            draw_stack(own or (day.value,), self._largest, COLUMN_ROWS, glyphs)
-            if day.value is not None
-            else line(" " * COLUMN_ROWS)
-            for day, own in zip(days, parts, strict=False)
-        ]
-        floor = draw_column_chart([0], 1, 1, glyphs)[0]
-        return [
-            line(
-                (" " * gap).join(
-                    (floor if row == 0 and day.value is not None and not stack[0].strip() else stack[row]) * width
-                    for day, stack in zip(days, stacks, strict=True)
-                ),
-                None,
-            )
-            for row in range(COLUMN_ROWS - 1, -1, -1)
-        ]
+        columns = draw_column_chart([day.value for day in days], COLUMN_ROWS, cells, glyphs, largest=self._largest)
+        (full,) = draw_column_chart([1], 1, 1, glyphs)
+        stacks = [draw_stack(own, self._largest, COLUMN_ROWS, glyphs) for own in parts]
+        rows = []
+        for number, row in enumerate(columns):
+            drawn = []
+            for place, stack in zip(range(len(days)), stacks, strict=False):
+                x = place * (width + gap)
+                # A day that fills no whole cell is not divided: a cell for each part would be far too much.
+                is_divided = columns[-1][x] == full and bool(stack.strip())
+                drawn.append(stack[COLUMN_ROWS - 1 - number] * width if is_divided else row[x : x + width])
+            rows.append(line((" " * gap).join(drawn), None))
+        return rows
+
+    def _legend(self, grouping: PlotGrouping | None, chosen: int, glyphs: Glyphs) -> SafeText:
+        """Return what each pattern stands for, with its amount on the chosen day; or how days can be grouped."""
+        if grouping is None:
+            return line(f"not grouped; possible by {', '.join(one.name for one in self.groupings)}")
+        own = grouping.parts[chosen] or (None,) * len(grouping.series)
+        told = (
+            f"{pattern} {line(name, 24)}" + ("" if value is None else f" {money(value)}")
+            for pattern, name, value in zip(fill_patterns(glyphs), grouping.series, own, strict=False)
+        )
+        return line(f"by {grouping.name}: {'   '.join(told)}", None)
 
     def _axis(self, seen: ColumnsInSight, cells: int, glyphs: Glyphs) -> SafeText:
         """Format the first and the last day in sight, and the largest value of all between them."""
@@ -223,15 +231,3 @@ def _told(day: PlotDay, x: int, cells: int, glyphs: Glyphs) -> SafeText:
         return line(f"{' ' * x}{glyphs.plain(_MARK)} {truncate(words, max(0, after), glyphs.ellipsis)}", None)
     shown = truncate(words, max(0, before), glyphs.ellipsis)
     return line(f"{fit(shown, max(0, before), 'right')} {glyphs.plain(_MARK)}", None)
-
-
-def _legend(grouping: PlotGrouping | None, chosen: int, glyphs: Glyphs) -> SafeText:
-    """Return what each pattern stands for, with its amount on the chosen day."""
-    if grouping is None:
-        return line("not grouped")
-    own = grouping.parts[chosen] or (None,) * len(grouping.series)
-    told = (
-        f"{pattern} {line(name, 24)}" + ("" if value is None else f" {money(value)}")
-        for pattern, name, value in zip(fill_patterns(glyphs), grouping.series, own, strict=False)
-    )
-    return line(f"by {grouping.name}: {'   '.join(told)}", None)
