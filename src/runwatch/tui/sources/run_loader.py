@@ -73,7 +73,8 @@ class RunLoader:
         session = self._screen.console.session
         if session is None or not facts.is_final:
             return
-        if tab in {"receipt", *_OF_EVENTS} and facts.receipt is None and self._asks("receipt"):
+        needs_receipt = tab in {"receipt", *_OF_EVENTS} or (tab == "result" and not facts.has_result)
+        if needs_receipt and facts.receipt is None and self._asks("receipt"):
             work = self._read_receipt(session, facts.id)
             start_worker(self._screen, work, "reading the receipt", group="receipt", exclusive=True)
         if tab in _OF_EVENTS and facts.has_failed_call and not facts.run.provider_errors and self._asks("call errors"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +20,7 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import json_block, line
+from runwatch.view.text.safe_text import block, json_block, line
 
 if TYPE_CHECKING:
     from runwatch.records.event import RunEvent
@@ -246,7 +246,7 @@ class RunDetail(Vertical):
                 found, said = self._read.get("result"), facts.run.incomplete_output
                 warning = f"{context.glyphs.warn} {said[:1].upper()}{said[1:]}." if found and said else ""
                 view.show(
-                    found or [text_section(line(self._no_result(facts)), role=Role.QUIET)],
+                    found or [text_section(block(self._no_result(facts)), role=Role.QUIET)],
                     head=((line(warning), Role.WARN),) if warning else (),
                 )
             case "receipt":
@@ -299,8 +299,17 @@ class RunDetail(Vertical):
         if not facts.is_final:
             return RUN_NOT_FINAL
         if not facts.has_result:
-            return f"{ONLY_COMPLETED} This one is {facts.status}."
+            return "\n".join((f"{ONLY_COMPLETED} This one is {facts.status}.", *self._why_ended(facts)))
         return f"reading{self._now().glyphs.ellipsis}"
+
+    def _why_ended(self, facts: RunFacts) -> Iterator[str]:
+        """Say why a run ended without a result, and what to do."""
+        from runwatch.view.runs.provider_calls import end_advice_text, end_reason_text
+
+        reason = facts.reason.value
+        if reason is not None and facts.status == "failed":
+            yield end_reason_text(reason, facts.receipt)
+            yield end_advice_text(reason, facts.receipt, facts.provider_errors, self._now())
 
     def _no_receipt(self, facts: RunFacts) -> str:
         if facts.is_final:
