@@ -67,7 +67,9 @@ def test_a_source_is_connected_step_by_step(runwatch: Here, service: ScriptedSer
     assert outcome.code == 0
     assert outcome.json == {"connection": dict(resources.connection().raw), "arms": [dict(resources.arm_outcome().raw)]}
     told = [json.loads(line)["notice"] for line in outcome.errors.splitlines()]
-    assert [line[:6] for line in told[-5:]] == [f"{number} of 5" for number in range(1, 6)]
+    *steps, run = told[-6:]
+    assert [line[:6] for line in steps] == [f"{number} of 5" for number in range(1, 6)]
+    assert "runs submit --mode live --arm-id arm_" in run
     assert body_of(service, "/v1/source-credential-handoffs") == {
         "source_id": "openai_compatible",
         "auth_scheme": "api_key",
