@@ -349,9 +349,9 @@ def test_the_counts_of_a_usage_report_are_in_the_blocks_that_they_belong_to() ->
     raw = {"totals": UNTOLD, "by_arm": [{"arm_id": "arm_1", **UNTOLD}, {"arm_id": "arm_2", "usd": 1}], "by_day": [day]}
     printed = text_of(text_output.detail_lines(USAGE, Usage(raw), CONTEXT))
     blocks = {block.splitlines()[0]: " ".join(block.split()) for block in printed.split("\n\n")}
-    assert list(blocks) == ["Totals", "Arm arm_1", "Arm arm_2", "Day 2026-11-20"]
-    assert "unknown_token_calls 1 estimated_calls 2" in blocks["Arm arm_1"]
-    assert "_calls" not in blocks["Arm arm_2"]
+    assert list(blocks) == ["Totals", "Saved model arm_1", "Saved model arm_2", "Day 2026-11-20"]
+    assert "unknown_token_calls 1 estimated_calls 2" in blocks["Saved model arm_1"]
+    assert "_calls" not in blocks["Saved model arm_2"]
     assert "unknown_calls 0 estimated_calls 3" in blocks["Day 2026-11-20"]
     odd = Usage({"totals": UNTOLD, "by_arm": [{"arm_id": "arm_1", "unknown_calls": "many"}]})
     assert "unknown_calls many" in " ".join(text_of(text_output.detail_lines(USAGE, odd, CONTEXT)).split())
