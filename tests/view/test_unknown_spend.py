@@ -181,7 +181,7 @@ def test_several_profiles_add_up_to_a_least_amount() -> None:
 def test_the_overview_adds_up_known_parts_as_a_least_amount() -> None:
     runs = [partial_run(0.01), RunFacts(builders.open_run("ex_2"))]
     text = " ".join(spot.text for spots in live_lines(count_runs(runs), CONTEXT, 60) for spot in spots)
-    assert "at least 0.0242 of 0.5000" in text
+    assert "≥ 0.0242 of 0.5000" in text
 
 
 def test_a_compliance_export_says_at_least_too() -> None:
