@@ -15,6 +15,9 @@ from typing import Final
 
 import certifi
 import pytest
+
+# It would import trio, which no test uses.
+os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
 from hypothesis import HealthCheck, settings
 
 from tests.support.clock import FakeClock

@@ -30,6 +30,8 @@ PICTURES: Final = os.environ.get("RUNWATCH_PAGE_PICTURES")
 FAILED: Final = "5c9d03f4"
 """The beginning of a run's id in the list."""
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture
 def service() -> Iterator[ScriptedService]:

@@ -31,7 +31,7 @@ from tests.support.listening import Listening
 
 __all__ = ["browser", "chromium"]
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.exhaustive]
 
 SECRET: Final = "sk-browser-4711-do-not-tell"
 MODELS: Final = "https://models.example.com/v1"

@@ -110,6 +110,7 @@ def expected(changes: int) -> tuple[list[str], list[str], list[str]]:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", [SEED])
 def test_the_consoles_database_lacks_at_most_the_change_that_was_not_acknowledged(tmp_path: Path, seed: int) -> None:
     print(f"seed {seed}")
@@ -128,6 +129,7 @@ def test_the_consoles_database_lacks_at_most_the_change_that_was_not_acknowledge
     print(f"{KILLS} kills, {acknowledged} changes: 0 lost, {unasked} kept that were not yet acknowledged")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", [SEED])
 def test_the_services_database_has_every_acknowledged_write_whole(tmp_path: Path, seed: int) -> None:
     print(f"seed {seed}")

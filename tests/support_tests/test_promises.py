@@ -33,11 +33,21 @@ def test_a_named_test_exists(test: str) -> None:
         assert name in functions
 
 
+def marks_all_exhaustive(node: ast.stmt) -> bool:
+    """Whether a statement leaves its module out of the short run."""
+    return (
+        isinstance(node, ast.Assign)
+        and ast.unparse(node).startswith("pytestmark")
+        and "exhaustive" in ast.unparse(node)
+    )
+
+
 def short_tests(test: str) -> list[str]:
     """Return the functions of a file, a folder or a single test that have a case in the short run."""
     path, _, name = test.partition("::")
     files = sorted((ROOT / path).rglob("test_*.py")) if (ROOT / path).is_dir() else [ROOT / path]
-    nodes = [node for file in files for node in ast.parse(file.read_text("utf-8")).body]
+    modules = [ast.parse(file.read_text("utf-8")).body for file in files]
+    nodes = [node for module in modules if not any(map(marks_all_exhaustive, module)) for node in module]
     return [
         node.name
         for node in nodes
