@@ -66,6 +66,14 @@ async def settled(local: Local, webhook_id: str, count: int = 1) -> list[Json]:
                 return rows
 
 
+async def attempted(local: Local, webhook_id: str) -> Json:
+    """The newest delivery to a webhook once its first attempt has been written down."""
+    async with asyncio.timeout(WAIT_S):
+        while not (row := (await deliveries(local, webhook_id))[0])["attempts"]:
+            pass
+    return row
+
+
 def is_signed(taken: Taken, secret: str) -> bool:
     """Whether a delivery carries a signature under a secret, computed as a receiver would."""
     signed = taken.headers["runwatch-timestamp"].encode() + b"." + taken.body
@@ -275,9 +283,7 @@ async def test_between_two_tries_a_delivery_is_pending_with_the_time_of_the_next
         hook = await add(near, receiver.url)
         run_id = (await near.submit())["execution_id"]
         await near.http.post(f"/v1/executions/{run_id}/cancel")
-        async with asyncio.timeout(WAIT_S):
-            while not (row := (await deliveries(near, hook["webhook_id"]))[0])["attempts"]:
-                pass
+        row = await attempted(near, hook["webhook_id"])
         assert (row["status"], row["status_code"], row["error"]) == ("pending", 500, "http_error")
         assert row["next_attempt_at"] == format_iso(clock.now().replace(second=10))
         check(await near.http.post(f"/v1/webhooks/deliveries/{row['delivery_id']}/replay"), "invalid_state")
@@ -503,6 +509,7 @@ async def test_a_removed_webhook_is_gone_with_its_secret_and_what_waited(serving
         check(await near.http.get(f"{path}/deliveries"), "not_found")
         assert [row["webhook_id"] for row in (await near.get("/v1/webhooks"))["webhooks"]] == [other["webhook_id"]]
         assert len(list(data_dir.glob("secrets/*"))) == 1
+        await attempted(near, other["webhook_id"])
         clock.advance(10)
         await settled(near, other["webhook_id"])
         assert all(is_signed(taken, other["secret"]) for taken in receiver.taken[2:])
