@@ -255,15 +255,18 @@ class ServiceSession:
                 await self._flush()
                 # Consoles on one data directory share the service's limit, and the journal shows what the others use.
                 # Slightly less than a minute, because this console's own count leaves out what is exactly that old.
-                since = self.clock.now() - timedelta(seconds=WINDOW_S - 0.001)
-                everybody = await self.journal.count_since(self.target.origin, since)
+                now = self.clock.now()
+                own = self.live.budget.own_per_minute
+                since = now - timedelta(seconds=WINDOW_S - 0.001)
+                # Both counts are of this minute, however long the disk takes to tell the other one.
+                everybody = await self.journal.count_between(self.target.origin, since, now)
                 if self.clock.monotonic() - self._room_at >= PRUNE_INTERVAL_S:
                     await self._make_room()
             except DataError:
                 # A full disk is no reason to stop; unsaved data is saved as soon as there is room.
                 _log.exception("what is known could not be kept")
                 continue
-            self._others = max(0, everybody - self.live.budget.own_per_minute)
+            self._others = max(0, everybody - own)
 
     async def _flush(self) -> None:
         await self.journal.flush()

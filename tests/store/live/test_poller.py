@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -159,6 +159,30 @@ async def test_a_service_that_is_down_is_asked_ever_more_seldom_but_for_ever(tmp
         for _ in range(3):
             await watch.let_pass(35)
         assert watch.session.store.collection("work", "run").failure is None, (times[-20:], service.times[-9:])
+
+
+async def test_a_disk_that_takes_a_minute_to_count_requests_takes_none_from_this_console(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock)
+    async with watching(service, clock, tmp_path) as watch:
+        # Reads become rarer, so that an earlier minute has more of them.
+        service.say("GET", "/v1/executions", Said(503, problem("upstream_unavailable")))
+        journal, budget = watch.session.journal, watch.session.live.budget
+        count_between, counts, others = journal.count_between, [0], [0]
+
+        async def count_slowly(origin: str, since: datetime, until: datetime) -> int:
+            counts.append(await count_between(origin, since, until))
+            await watch.settle()
+            clock.advance(60)
+            return counts[-1]
+
+        monkeypatch.setattr(journal, "count_between", count_slowly)
+        while max(counts) < 6:
+            await watch.let_pass(1)
+            others.append(budget.per_minute - budget.own_per_minute)
+        assert set(others) == {0}
 
 
 async def test_without_a_list_of_runs_those_of_the_watch_list_are_read_one_by_one(tmp_path: Path) -> None:

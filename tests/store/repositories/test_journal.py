@@ -274,6 +274,8 @@ async def test_recent_requests_of_a_service_are_counted_whoever_made_them(journa
     other.note(exchange(2))
     await journal.flush()
     await other.flush()
-    assert await journal.count_since(ORIGIN, START - timedelta(seconds=60)) == 2
-    assert await journal.count_since(ORIGIN, START + timedelta(seconds=1)) == 0
-    assert await journal.count_since("https://elsewhere.example", START - timedelta(seconds=60)) == 0
+    minute = timedelta(seconds=60)
+    assert await journal.count_between(ORIGIN, START - minute, START) == 2
+    assert await journal.count_between(ORIGIN, START + timedelta(seconds=1), START + minute) == 0
+    assert await journal.count_between(ORIGIN, START - 2 * minute, START - minute) == 0
+    assert await journal.count_between("https://elsewhere.example", START - minute, START) == 0

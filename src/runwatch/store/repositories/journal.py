@@ -220,12 +220,13 @@ class Journal:
         )
         return JournalPage(requests, problems, end)
 
-    async def count_since(self, origin: str, since: datetime) -> int:
-        """Return how many requests all processes of this machine have recorded for a service since a time."""
+    async def count_between(self, origin: str, since: datetime, until: datetime) -> int:
+        """Return how many requests all processes of this machine have recorded for a service in some time."""
 
         def work(connection: sqlite3.Connection) -> int:
             row = connection.execute(
-                "SELECT count(*) FROM request WHERE at >= ? AND origin = ?", (format_iso(since), origin)
+                "SELECT count(*) FROM request WHERE at BETWEEN ? AND ? AND origin = ?",
+                (format_iso(since), format_iso(until), origin),
             )
             return int(row.fetchone()[0])
 
