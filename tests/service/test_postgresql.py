@@ -70,9 +70,8 @@ class Place:
 
 @pytest.fixture
 def place(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    # Every write tries again at once, and a lock that another one has is not waited for.
+    # Every write tries again at once.
     monkeypatch.setattr(postgresql, "AGAIN_S", 0.0)
-    monkeypatch.setattr(postgresql, "LOCK_WAIT_S", 0.0)
     return Place(data_dir)
 
 
@@ -92,10 +91,12 @@ async def names(database: ServiceDatabase) -> list[str]:
 
 
 async def test_one_service_at_a_time_uses_a_database_and_a_second_one_is_told_who(
-    place: Place, database: ServiceDatabase
+    place: Place, database: ServiceDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(LocalServiceError, match="Another service uses this database") as refused:
-        place.open()
+    with monkeypatch.context() as hurried:
+        hurried.setattr(postgresql, "LOCK_WAIT_S", 0.0)
+        with pytest.raises(LocalServiceError, match="Another service uses this database") as refused:
+            place.open()
     assert "is held by runwatch-" in (refused.value.detail or "")
     database.close()
     place.open().close()
@@ -112,6 +113,20 @@ async def test_texts_of_every_kind_come_back_and_compare_by_their_characters(
     assert {row["tenant_id"] for row in found} == set(odd)
     ordered = place.sql("SELECT tenant_id FROM tenants WHERE created_at >= 'now' ORDER BY tenant_id LIMIT 3")
     assert ordered == [("B",), ("a",), ("a\ufdd00b",)]
+
+
+async def test_a_server_that_says_nothing_is_given_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "SILENT_S", 0.3)
+    database = place.open()
+    for act in (database.read, database.write):
+        with pytest.raises(DatabaseUnreachableError, match="has not answered"):
+            await act(lambda transaction: transaction._connection.exec_driver_sql("SELECT pg_sleep(3600)"))
+    # The server still sleeps, and has the lock of the session.
+    place.sql(END_SESSIONS)
+    monkeypatch.setattr(postgresql, "SILENT_S", None)
+    await database.write(add("kept"))
+    assert await names(database) == ["kept"]
+    database.close()
 
 
 async def test_a_session_that_was_ended_while_idle_is_not_noticed(place: Place, database: ServiceDatabase) -> None:

@@ -160,11 +160,12 @@ async def test_the_status_of_a_database_says_who_is_there_and_what_waits(team: T
 async def test_a_service_of_one_process_and_one_of_several_keep_out_of_each_others_database(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgresql, "LOCK_WAIT_S", 0.0)
     for holds, comes in ((None, JobQueue()), (JobQueue(), None)):
         holder = ServiceDatabase.open(team.backend("holder", holds), FakeClock())
-        with pytest.raises(LocalServiceError, match="Another service uses this database"):
-            ServiceDatabase.open(team.backend("other", comes), FakeClock())
+        with monkeypatch.context() as hurried:
+            hurried.setattr(postgresql, "LOCK_WAIT_S", 0.0)
+            with pytest.raises(LocalServiceError, match="Another service uses this database"):
+                ServiceDatabase.open(team.backend("other", comes), FakeClock())
         holder.close()
 
 

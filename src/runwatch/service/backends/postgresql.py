@@ -15,9 +15,9 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, LiteralString, cast
+from typing import Any, Final, LiteralString, TypeVar, cast
 
 import psycopg
 from psycopg.adapt import AdaptersMap
@@ -35,6 +35,8 @@ from runwatch.service.backends.job_queue import JobQueue
 from runwatch.service.backends.pairing import make_pairing_error, pair, paired_with
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.tables import metadata
+
+_Result = TypeVar("_Result")
 
 OLDEST: Final = 15
 """The oldest major version of PostgreSQL that is supported."""
@@ -59,6 +61,9 @@ _DEFAULTS: Final[dict[str, str]] = {
     "tcp_user_timeout": "30000",
 }
 _PAUSE_S: Final = 0.1
+
+SILENT_S: Final = 60.0
+"""Seconds that the server may take to answer a statement."""
 
 TURN_S: Final = 5
 """Seconds that a process may be silent in a write while others wait for their turn. The server then ends its session
@@ -116,7 +121,47 @@ _PASSING_CLASSES: Final = ("08", "53", "57", "58")
 _READ_ONLY: Final = "25006"
 _DUPLICATE_TABLE: Final = "42P07"
 
-_Session = psycopg.Connection[tuple[Any, ...]]
+_Row = tuple[Any, ...]
+_Waiting = Generator[Any, Any, _Result]
+
+
+class _Session(psycopg.Connection[_Row]):
+    """A session that is given up when the server has not answered a statement for too long.
+
+    Attributes:
+        limit_s: Seconds that an answer may take; ``None`` for no limit, as at a start, which may migrate tables.
+    """
+
+    limit_s: float | None = None
+
+    def wait(self, gen: _Waiting[_Result], *arguments: Any, **more: Any) -> _Result:
+        if self.limit_s is None:
+            return super().wait(gen, *arguments, **more)
+        try:
+            return super().wait(_limited(gen, self.limit_s), *arguments, **more)
+        except _SilenceError:
+            # What the server may still say belongs to nobody.
+            self.close()
+            raise
+
+
+class _SilenceError(psycopg.OperationalError):
+    """The server has not answered in time."""
+
+
+def _limited(gen: _Waiting[_Result], limit_s: float) -> _Waiting[_Result]:
+    """Pass a generator of psycopg on, which is resumed with nothing every tenth of a second while nothing comes."""
+    until = time.monotonic() + limit_s
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and time.monotonic() > until:
+                raise _SilenceError(f"the server has not answered for {limit_s:g} s")
+            wanted = gen.send(ready)
+    except StopIteration as end:
+        return cast("_Result", end.value)
+
 
 _MARK: Final = "\ufdd0"
 """A code point that is no character: stands before ``0`` for NUL, which PostgreSQL's texts cannot hold, and before
@@ -180,6 +225,7 @@ class PostgresDatabase(Backend):
         try:
             with self.told_at_start(), self.writer.begin() as connection:
                 opening, identity = self._prepare(connection, schema_version)
+                cast(_Session, connection.connection.dbapi_connection).limit_s = SILENT_S
             self._opening, self._version = opening, schema_version
             pair(self._data_dir, identity)
         except BaseException:
@@ -266,7 +312,7 @@ class PostgresDatabase(Backend):
         return engine
 
     def _connect(self, *, autocommit: bool = False) -> _Session:
-        connection = psycopg.connect("", context=self._adapters, autocommit=autocommit, **self.parameters)
+        connection = _Session.connect("", context=self._adapters, autocommit=autocommit, **self.parameters)
         try:
             if connection.info.server_version < OLDEST * 10_000:
                 raise DataError(
@@ -289,6 +335,7 @@ class PostgresDatabase(Backend):
         connection = self._connect()
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
+        connection.limit_s = SILENT_S
         return connection
 
     def _connect_writer(self) -> _Session:
@@ -305,6 +352,7 @@ class PostgresDatabase(Backend):
                 if self.queue is not None:
                     connection.execute(_SILENCE)
                 connection.autocommit = False
+                connection.limit_s = None if self._opening is None else SILENT_S
             except BaseException:
                 connection.close()
                 raise
