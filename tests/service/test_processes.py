@@ -90,6 +90,20 @@ async def test_a_worker_drives_what_an_interface_has_accepted_with_secrets_of_th
         assert answers == ["ok", "ready"]
 
 
+async def test_a_process_whose_database_is_away_lives_and_is_not_ready(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = await team.start()
+
+    async def fail(_: object) -> None:
+        raise DataError("away")
+
+    with monkeypatch.context() as away:
+        away.setattr(api.context.database, "read", fail)
+        answers = [await api.http.get(path) for path in ("/healthz", "/readyz")]
+    assert [(answer.status_code, answer.json()["status"]) for answer in answers] == [(200, "ok"), (503, "unavailable")]
+
+
 async def test_a_key_counts_in_every_process_as_soon_as_one_has_made_or_revoked_it(team: Team) -> None:
     first, second = await team.start(), await team.start()
     assert first.key != second.key

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
@@ -53,6 +54,9 @@ HEALTH_PATHS: Final = ("/healthz", "/readyz")
 READY_S: Final = 3.0
 """Seconds within which the database must answer for a process to be ready."""
 
+READY_FOR_S: Final = 1.0
+"""Seconds for which that answer holds."""
+
 CONNECTION: Final = "connection"
 """Member of a request's state with its connection, a :class:`Caller`."""
 _UNKEPT: Final = "The service cannot write its data; its disk may be full."
@@ -92,6 +96,9 @@ class ServiceApp:
         self._host = host
         self._docks = docks
         self._decoding = asyncio.Semaphore(_DECODED_AT_ONCE)
+        self._asking = asyncio.Lock()
+        self._asked_at = -math.inf
+        self._was_ready = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, also on unexpected errors."""
@@ -181,12 +188,23 @@ class ServiceApp:
         """Answer whether this process lives, or whether it can do its work now, for a program that watches it."""
         if path == HEALTH_PATHS[0]:
             return JSONResponse({"status": "ok"}, headers=dict(_HEADERS))
-        try:
-            async with asyncio.timeout(READY_S):
-                await self.context.database.read(lambda transaction: transaction.count(tenants, {}))
-        except (TimeoutError, DataError):
-            return JSONResponse({"status": "unavailable"}, 503, headers=dict(_HEADERS))
-        return JSONResponse({"status": "ready"}, headers=dict(_HEADERS))
+        if await self._is_ready():
+            return JSONResponse({"status": "ready"}, headers=dict(_HEADERS))
+        return JSONResponse({"status": "unavailable"}, 503, headers=dict(_HEADERS))
+
+    async def _is_ready(self) -> bool:
+        """Whether the database answers; asked at most once a second, however many callers want to know."""
+        async with self._asking:
+            now = self.context.clock.monotonic()
+            if now - self._asked_at >= READY_FOR_S:
+                try:
+                    async with asyncio.timeout(READY_S):
+                        await self.context.database.read(lambda transaction: transaction.count(tenants, {}))
+                    self._was_ready = True
+                except (TimeoutError, DataError):
+                    self._was_ready = False
+                self._asked_at = self.context.clock.monotonic()
+        return self._was_ready
 
     async def refuse(self, refusal: RefusalError, visit: _Visit | None = None) -> ServiceResponse:
         """Build the response to a refused request; without a visit, to bytes that are not a request."""
