@@ -144,6 +144,28 @@ async def test_the_last_line_offers_what_can_be_done_with_what_is_in_focus(tmp_p
         await driven.hides("Open this row.")
 
 
+async def test_what_happened_around_a_run_is_asked_for_with_its_time(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.DONE)
+        await driven.press("at")
+        await driven.until(lambda: driven.app.history.present.screen == "around", "the activity to open")
+        assert driven.app.history.present.filter == "2026-11-21T11:58:31.000Z"
+
+
+async def test_cancelling_tells_what_the_run_is_and_how_many_marked_ones_have_ended(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.DONE)
+        await driven.press("space")
+        await driven.select(noon.LIVE)
+        await driven.press("space")
+        await driven.shows("2 marked")
+        await driven.press("X")
+        await driven.shows("Cancels run 8f21…9b7e (● running, ")
+        words = " ".join(driven.text.replace("┃", " ").split())
+        assert "USD spent). A provider call already under way" in words
+        assert "1 marked run has ended and is left out." in words
+
+
 async def test_every_view_of_a_run(tmp_path: Path) -> None:
     service = noon.service(results={noon.DONE: result(noon.DONE)})
     async with console(service, tmp_path, size=(120, 44)) as driven:

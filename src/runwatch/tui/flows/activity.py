@@ -19,7 +19,7 @@ ACTIVITY_SCREEN: Final = "around"
 """Name of the activity screen."""
 
 _MOMENTS: Final = ("time", "completed_at", "last", "created_at", "at")
-"""Attributes with the time of a record, in order of preference."""
+"""Attributes or fields with the time of a record, in order of preference."""
 
 
 def open_activity_at_cursor(console: Console) -> None:
@@ -73,7 +73,8 @@ def _moment_of(console: Console) -> datetime | None:
     if row is None:
         return None
     for name in _MOMENTS:
-        moment = getattr(row.item, name, None)
-        if isinstance(moment, datetime):
-            return moment
+        # A row may show more than a record, as that of a run does; the fields of its list find their values in it.
+        for moment in (getattr(row.item, name, None), row.value(name)):
+            if isinstance(moment, datetime):
+                return moment
     return None

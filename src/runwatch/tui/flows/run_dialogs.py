@@ -22,7 +22,7 @@ from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.text.format import elapsed_clock, seconds_since, short_id, state_label
+from runwatch.view.text.format import elapsed_clock, seconds_since, short_id, spent_amount, state_label
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -42,11 +42,17 @@ def open_cancel(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> None:
         ended = "This run has already ended" if len(runs) == 1 else f"All {len(runs)} runs have already ended"
         screen.notify_user(f"{ended} and cannot be cancelled.", Role.WARN)
     else:
-        screen.open_dialog(_build_cancel_dialog(screen, session, unfinished))
+        screen.open_dialog(_build_cancel_dialog(screen, session, unfinished, len(runs) - len(unfinished)))
 
 
-def _build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts]) -> WriteDialog:
-    """Build the dialog that cancels runs, of which there is at least one."""
+def _build_cancel_dialog(
+    screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts], ended: int
+) -> WriteDialog:
+    """Build the dialog that cancels runs, of which there is at least one.
+
+    Args:
+        ended: How many marked runs are left out because they have ended.
+    """
     glyphs = screen.console.glyphs
     many = len(runs) != 1
     noun = f"{len(runs)} runs" if many else f"run {short_id(runs[0].id, glyphs)}"
@@ -69,8 +75,8 @@ def _build_cancel_dialog(screen: ConsoleScreen, session: ServiceSession, runs: S
     order = DialogText(
         title=line(f"Cancel {noun} on {line(session.target.profile)}"),
         sentence=line(
-            f"Cancels {noun}. A provider call already under way is not reversed; a run that has ended in the meantime "
-            "stays as it is."
+            f"Cancels {noun}{'' if many else f' ({_run_words(screen, runs[0])})'}. A provider call already under way is"
+            f" not reversed; a run that has ended in the meantime stays as it is.{_left_out(ended)}"
         ),
         request=line(
             f"POST /v1/executions/{{id}}/cancel   {len(runs)} × one key each{within}"
@@ -159,10 +165,27 @@ def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
 
 def _run_line(screen: ConsoleScreen, run: RunFacts) -> StyledSpans:
     glyphs = screen.console.glyphs
-    created = run.run.created_at
-    age = "" if created is None else elapsed_clock(max(0.0, seconds_since(created, screen.console.clock.now())))
     return (
         label_span(f"{short_id(run.id, glyphs)}  ", Role.PLAIN),
         (state_label(run.status, glyphs), str(state_glyph(run.status, glyphs)[1])),
-        label_span(f"  {age}  {line(run.model.value or glyphs.nothing)}"),
+        label_span(f"  {_elapsed(screen, run)}  {line(run.model.value or glyphs.nothing)}"),
     )
+
+
+def _run_words(screen: ConsoleScreen, run: RunFacts) -> str:
+    """Return state, duration, model and spend of a run, as far as they are known."""
+    known = None if run.is_cost_open else run.known_cost_usd.value
+    spent = "" if known is None else f"{spent_amount(known, run.unknown_calls)} USD spent"
+    words = (state_label(run.status, screen.console.glyphs), _elapsed(screen, run), run.model.value, spent)
+    return ", ".join(line(word) for word in words if word)
+
+
+def _elapsed(screen: ConsoleScreen, run: RunFacts) -> str:
+    created = run.run.created_at
+    return "" if created is None else elapsed_clock(max(0.0, seconds_since(created, screen.console.clock.now())))
+
+
+def _left_out(ended: int) -> str:
+    if not ended:
+        return ""
+    return f" {ended} marked run{'s have' if ended > 1 else ' has'} ended and {'are' if ended > 1 else 'is'} left out."
