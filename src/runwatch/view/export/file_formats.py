@@ -32,7 +32,7 @@ FILE_FORMATS: Final[tuple[FileFormat, ...]] = get_args(FileFormat)
 
 FORMAT_TITLES: Final[Mapping[FileFormat, str]] = {
     "ndjson": "one record a line, exactly as the service sent it",
-    "csv": "a row a record, of receipts a row a slice; nested members by dotted paths, values unformatted",
+    "csv": "a row a record, of receipts a row a slice; unformatted values",
     "json": "one array of records, exactly as the service sent them",
     "md": "a table for a report, with the columns of the list",
 }

@@ -178,7 +178,7 @@ def _dated(receipt: Receipt, name: str, at: datetime | None, context: RenderCont
     if at is None:
         # An invalid time is listed with the other members, with a note.
         return line(context.glyphs.nothing) if name in receipt.raw and value is None else None
-    return line(f"{with_role(detail_time(value, context)).text}, from the receipt", None)
+    return with_role(detail_time(value, context))
 
 
 def shown_member(name: str) -> Callable[[Receipt], str]:
