@@ -79,6 +79,14 @@ async def test_an_age_that_grows_has_its_own_edge_drawn_and_no_other(monkeypatch
         assert "updated 3s ago" in lines_of(app)[9]
 
 
+async def test_texts_told_before_the_pane_is_there_need_no_later_resize(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pane, "on_resize", lambda pane, event: None)
+    app = Stage(Pane(TextButton(line("one"))), Pane(TextButton(line("two")), edge=EDGE))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        assert lines_of(app)[10].startswith("╭─ Runs   14 of 212 ─")
+
+
 async def test_ascii_frames_say_the_focus_too() -> None:
     app = stage(ascii=True)
     async with app.run_test(size=(80, 20)) as pilot:

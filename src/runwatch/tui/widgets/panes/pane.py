@@ -93,7 +93,8 @@ class Pane(Container):
 
     def on_mount(self) -> None:
         self.set_class(get_app(self).is_ascii, ASCII_CLASS)
-        self._write_edge()
+        # Not yet mounted here, and the first layout may have been before.
+        self.call_after_refresh(self._write_edge)
 
     def on_resize(self, event: events.Resize) -> None:
         self._write_edge()
