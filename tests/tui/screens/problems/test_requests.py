@@ -61,7 +61,7 @@ async def test_the_time_of_day_is_never_cut_and_ages_are_as_narrow_as_before(
         await driven.shows(re.compile(r"^┃ . \d\d:\d\d:\d\d +✓ 200", re.MULTILINE))
         assert not re.search(r":\d*…", driven.text)
         await driven.press("t", "t")
-        await driven.shows(re.compile(r"^┃ . \ds +✓ 200", re.MULTILINE))
+        await driven.shows(re.compile(r"^┃ . \ds ago +✓ 200", re.MULTILINE))
         assert driven.app.screen.table.shown_columns == ages  # type: ignore[attr-defined]
 
 
