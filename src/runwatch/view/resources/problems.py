@@ -121,6 +121,6 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
         RecordLink("run", Run.KIND, lambda it: it.run_id),
     ),
     sort=(SortKey("time"),),
-    empty="No problems recorded on this machine.",
+    empty="No problems recorded on this machine. Requests without a response are listed in Requests.",
     flags={"problem": lambda _: True, "submit": lambda it: it.is_submit},
 )  # fmt: skip

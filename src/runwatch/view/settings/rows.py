@@ -23,8 +23,8 @@ EFFECTIVE_AT_ONCE: Final = frozenset(
 
 
 COLUMNS: Final = (
-    column("key", lambda row: row.cells["key"].text, min_cells=16, max_cells=34),
-    column("value", lambda row: row.cells["value"].text, min_cells=16, max_cells=80),
+    column("key", lambda row: row.cells["key"].text, min_cells=32, max_cells=34),
+    column("value", lambda row: row.cells["value"].text, min_cells=16, max_cells=80, whole_first=True),
     column("source", lambda row: row.cells["source"].text, min_cells=8, max_cells=28),
 )
 
