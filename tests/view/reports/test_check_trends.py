@@ -92,6 +92,8 @@ def test_every_check_stands_in_one_line_that_leads_to_it() -> None:
     (entry,) = section.lines
     assert entry.label == resources.verifier().display_name
     assert entry.text == "▁█  50 % of 4, 1 could not run"
+    (section,) = overview_section(found, {CHECK: resources.verifier()}, lambda _: 70, CONTEXT)
+    assert section.lines[0].text == "▁█  50 % of 4, by day 0 % to 100 %, 1 could not run"
     assert entry.target == (Verifier.KIND, CHECK)
 
 

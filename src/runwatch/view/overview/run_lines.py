@@ -165,7 +165,7 @@ def ended_lines(known: RunCounts, context: RenderContext) -> list[LinkedLine]:
                 *(pad_line(it, NUMBER, "right") for it in numbers),
             )
         )
-    lines.append((*_plot(hour, context), make_plain_span("  per 5 min")))
+    lines.append(_plot(hour, context))
     return lines
 
 
@@ -178,7 +178,7 @@ def _ends(runs: Sequence[EndedRun], status: str, span: str, role: Role) -> LinkS
 
 def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
     """Draw a bar for every five minutes of the hour, or the sign of failure if at least half of its runs failed or
-    expired.
+    expired; then the smallest and the largest number of runs.
     """
     ended, bad = [0] * BUCKETS, [0] * BUCKETS
     for run in hour:
@@ -187,11 +187,14 @@ def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
         ended[bucket] += 1
         bad[bucket] += run.is_bad
     bars = draw_sparkline(ended, BUCKETS, context.glyphs)
+    least, most = min(ended), max(ended)
+    told = grouped_number(most) if least == most else f"{grouped_number(least)} to {grouped_number(most)}"
     are_bad = [wrong and 2 * wrong >= number for number, wrong in zip(ended, bad, strict=True)]
-    return tuple(
+    marks = (
         LinkSpan(line(context.glyphs.bad), Role.BAD) if is_bad else LinkSpan(line(bar))
         for bar, is_bad in zip(bars, are_bad, strict=True)
     )
+    return (*marks, make_plain_span(f"  {told} per 5 min"))
 
 
 def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_read: bool) -> str:
@@ -225,7 +228,7 @@ def compact_lines(known: RunCounts, spending: AccountLimits, context: RenderCont
             number = _ends(runs, status, term, role)
             parts.append((make_link_span(f"{glyph} {number.text:>{digits}} {status}", number.role, number.way),))
         if span is HOUR:
-            parts.append(_plot(runs, context))
+            parts.append(_plot(runs, context)[:BUCKETS])
         lines.append((_label(label), *join_lines(parts, make_plain_span("  "), cells - LABEL - 1)))
     return lines + compact_limit_lines(spending, context, cells)
 

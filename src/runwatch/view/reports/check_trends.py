@@ -110,10 +110,11 @@ def overview_section(
     if not found:
         return []
     labels = [line(_name(one, checks, context)) for one in found]
-    words = [pass_rate_text(one) for one in found]
-    beside = max(map(len, words))
-    longest = max(len(one.days) for one in found)
-    cells = min(longest, SPARK_CELLS, max(0, room_of(labels) - beside - 6))
+    room, longest = room_of(labels) - 6, min(SPARK_CELLS, max(len(one.days) for one in found))
+    words = [pass_rate_text(one, has_days=True) for one in found]
+    if max(map(len, words)) + longest > room:
+        words = [pass_rate_text(one) for one in found]
+    cells = max(0, min(longest, room - max(map(len, words))))
     lines = []
     for one, label, text in zip(found, labels, words, strict=True):
         drawn = fit(draw_sparkline([day.pass_rate for day in one.days], cells, context.glyphs, largest=1), cells)
@@ -122,10 +123,17 @@ def overview_section(
     return [DetailSection(line("Output checks, pass rate by day"), tuple(lines))]
 
 
-def pass_rate_text(one: CheckTrend) -> str:
-    """Summarize a trend: ``78 % of 9, 1 could not run``."""
+def pass_rate_text(one: CheckTrend, *, has_days: bool = False) -> str:
+    """Summarize a trend: ``78 % of 9, by day 60 % to 100 %, 1 could not run``.
+
+    Args:
+        has_days: Whether to tell the lowest and the highest day.
+    """
     rate = one.pass_rate
     told = "no verdict" if rate is None else f"{_percent(rate)} of {grouped_number(one.total)}"
+    days = [day.pass_rate for day in one.days if day.pass_rate is not None]
+    if has_days and days and min(days) != max(days):
+        told += f", by day {_percent(min(days))} to {_percent(max(days))}"
     return told + (f", {grouped_number(one.failures)} could not run" if one.failures else "")
 
 
