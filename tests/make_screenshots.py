@@ -13,7 +13,10 @@ import re
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from decimal import Decimal
 from functools import partial
+from json import dumps, loads
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,9 +29,12 @@ from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.table.rows import RecordRow
+from tests.support import resources
 from tests.support.builders import account
+from tests.support.scripted import Said
 from tests.tui import noon
 from tests.tui.console import Driven, console
+from tests.tui.samples import NOON as NOON_TIME
 
 SCREENSHOTS: Final = Path(__file__).resolve().parents[1] / "screenshots"
 SIZE: Final = (120, 36)
@@ -124,6 +130,35 @@ async def _selection(driven: Driven) -> None:
     await driven.shows("copies the selected text")
 
 
+def _month_of_usage() -> dict[str, Any]:
+    """What was used in 30 days, by three keys."""
+    days = [(NOON_TIME.date() - timedelta(days=29 - number)).isoformat() for number in range(30)]
+    shares = {"ci": (7, 3), "support": (5, 4), "nightly": (11, 2)}
+    spent = {
+        key: [Decimal((number * factor) % 13 + least) / 10 for number in range(30)]
+        for key, (factor, least) in shares.items()
+    }
+    whole = [sum(values, Decimal(0)) for values in zip(*spent.values(), strict=True)]
+    keys = [
+        {"api_key_id": key, "executions": 300, "usd": sum(values), "by_day": [
+            {"date": day, "usd": usd} for day, usd in zip(days, values, strict=True)
+        ]}
+        for key, values in spent.items()
+    ]  # fmt: skip
+    by_day = [{"date": day, "executions": 30, "usd": usd} for day, usd in zip(days, whole, strict=True)]
+    report = resources.usage(by_day=by_day, by_key=keys, period={"from": days[0], "to": days[-1]})
+    return dict(loads(dumps(report.raw, default=float)))
+
+
+async def _plot(driven: Driven) -> None:
+    driven.service.say("GET", "/v1/usage", Said(200, _month_of_usage()))
+    await driven.press("U", ">", "z")
+    await driven.comes("not grouped")
+    await driven.click_text("not grouped")
+    await driven.press("s", *("right",) * 9)
+    await driven.settle()
+
+
 async def _form(driven: Driven) -> None:
     await driven.press("+")
     await driven.shows("Request, exactly as sent")
@@ -159,6 +194,7 @@ NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
     "pins": _pins,
     "own-command": _own_command,
     "selection": _selection,
+    "plot": _plot,
     "receipt": _receipt,
     "run-form": _form,
     "cancel": _cancel,

@@ -32,9 +32,9 @@ def test_days_that_do_not_fit_are_reached_told_and_grouped(tmp_path: Path) -> No
         terminal.wait_for(re.compile("▲ 2026-09-.. "))
         terminal.press(*("left",) * 80)
         terminal.wait_for("▲ 2026-09-01  2.0000  1 run")
-        terminal.wait_for("not grouped; possible by part")
+        terminal.wait_for("not grouped; possible by fee")
         terminal.type("s")
-        terminal.wait_for("by part: █ usage 1.0000   ▒ fee 1.0000")
+        terminal.wait_for("by fee: █ usage 1.0000   ▒ fee 1.0000")
         terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)

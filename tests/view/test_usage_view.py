@@ -116,7 +116,7 @@ def test_days_are_grouped_by_fee_and_by_key_where_the_parts_add_up() -> None:
     plot = shown(resources.usage(by_day=days, by_key=keys))["Spend by day"].plot
     assert plot is not None
     fee, key = plot.groupings
-    assert (fee.name, tuple(map(str, fee.series)), fee.parts[0]) == ("part", ("usage", "fee"), (Decimal(2), Decimal(1)))
+    assert (fee.name, tuple(map(str, fee.series)), fee.parts[0]) == ("fee", ("usage", "fee"), (Decimal(2), Decimal(1)))
     assert (key.name, tuple(map(str, key.series))) == ("key", ("key_b", "key_a"))
     assert (key.parts[0], key.parts[-1]) == ((Decimal(2), Decimal(1)), ())
 

@@ -35,7 +35,7 @@ def drawn(plot: ColumnPlot, place: PlotPlace, cells: int) -> list[str]:
 def test_the_last_day_is_chosen_first_and_told_with_the_ends_the_most_and_the_least() -> None:
     plot = ColumnPlot(days(9), (PARTS,))
     *columns, told, axis, legend = drawn(plot, PlotPlace(grouping=1), 60)
-    assert columns[-1].startswith("▁▁▁ ▅▅▅ ███ ")
+    assert columns[-1].startswith("▁▁▁ ███ ███ ")
     assert columns[0].endswith("▒▒▒")
     assert told == f"{' ' * 32}▲ 2026-08-09  8.0  1 run"
     assert drawn(plot, PlotPlace(), 36)[5] == f"{'2026-08-09  8.0  1 run ▲':>33}"

@@ -27,6 +27,9 @@ from runwatch.view.text.safe_text import SafeText, fit, line, truncate
 COLUMN_ROWS: Final = 5
 """Height of the columns, in rows."""
 
+DIVIDED_ROWS: Final = 8
+"""Height of columns that are divided into parts, each of which has a row at least."""
+
 OTHERS: Final = line("others")
 _MARK: Final = "▲"
 
@@ -157,9 +160,9 @@ class ColumnPlot:
         self, days: Sequence[PlotDay], parts: Sequence[Sequence[Decimal]], cells: int, glyphs: Glyphs
     ) -> list[SafeText]:
         width, gap = column_width(len(self.days), cells)
-        columns = draw_column_chart([day.value for day in days], COLUMN_ROWS, cells, glyphs, largest=self._largest)
+        columns = draw_column_chart([day.value for day in days], DIVIDED_ROWS, cells, glyphs, largest=self._largest)
         (full,) = draw_column_chart([1], 1, 1, glyphs)
-        stacks = [draw_stack(own, self._largest, COLUMN_ROWS, glyphs) for own in parts]
+        stacks = [draw_stack(own, self._largest, DIVIDED_ROWS, glyphs) for own in parts]
         rows = []
         for number, row in enumerate(columns):
             drawn = []
@@ -167,7 +170,7 @@ class ColumnPlot:
                 x = place * (width + gap)
                 # A day that fills no whole cell is not divided: a cell for each part would be far too much.
                 is_divided = columns[-1][x] == full and bool(stack.strip())
-                drawn.append(stack[COLUMN_ROWS - 1 - number] * width if is_divided else row[x : x + width])
+                drawn.append(stack[DIVIDED_ROWS - 1 - number] * width if is_divided else row[x : x + width])
             rows.append(line((" " * gap).join(drawn), None))
         return rows
 

@@ -243,7 +243,7 @@ def _fee_grouping(listed: Sequence[str], by_day: Mapping[str, DayUsage]) -> list
     """Return the grouping by usage and fee, if there are fees."""
     parts = tuple((_parts(by_day[day]) if day in by_day else None) or () for day in listed)
     has_fees = any(fee > 0 for part in parts for fee in part[1:])
-    return [PlotGrouping("part", tuple(map(line, _SERIES)), parts)] if has_fees else []
+    return [PlotGrouping("fee", tuple(map(line, _SERIES)), parts)] if has_fees else []
 
 
 def _key_grouping(

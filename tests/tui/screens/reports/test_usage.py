@@ -101,9 +101,9 @@ async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Pat
         await driven.shows("▲ 2026-11-01  2.0000  1 run")
         await driven.press("right", "right")
         await driven.shows("▲ 2026-11-03  4.0000  3 runs")
-        await driven.shows("not grouped; possible by part")
+        await driven.shows("not grouped; possible by fee")
         await driven.press("s")
-        await driven.shows("by part: █ usage 3.0000   ▒ fee 1.0000")
+        await driven.shows("by fee: █ usage 3.0000   ▒ fee 1.0000")
         await driven.press("left", "enter")
         await driven.shows("completed>=2026-11-02 completed<2026-11-03")
 
