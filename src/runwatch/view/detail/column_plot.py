@@ -200,7 +200,8 @@ class ColumnPlot:
         between = line(" " * room, None)
         if most is not None and least is not None:
             words = f"most {money(most[0])} on {most[1]}"
-            for told in (f"  {words}, least {money(least[0])} on {least[1]}  ", f"  {words}  "):
+            fewest = f", least {money(least[0])} on {least[1]}" if least != most else ""
+            for told in (f"  {words}{fewest}  ", f"  {words}  "):
                 if cell_width(line(told, None)) <= room:
                     between = fit(line(told, None), room)
                     break
