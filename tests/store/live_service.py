@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from runwatch.api.calls import RequestAttempt
 from runwatch.base.clock import format_iso
@@ -23,7 +23,11 @@ from runwatch.store.session import ServiceSession, SessionListeners
 from runwatch.store.state.store import Store
 from tests.support.builders import event, problem
 from tests.support.clock import FakeClock
+from tests.support.real_work import RealWork, real_work
 from tests.support.scripted import Heard, Said, ScriptedService
+
+PATIENCE_S: Final = 60.0
+"""How long reads may take on a busy machine before they count as endless."""
 
 
 class LimitedService(ScriptedService):
@@ -99,6 +103,7 @@ class Watching:
         service: What it reads.
         exchanges: Every request, in order.
         news: Every word about a tail, in order.
+        work: What threads and requests are doing.
     """
 
     session: ServiceSession
@@ -106,15 +111,16 @@ class Watching:
     service: LimitedService
     exchanges: list[RequestAttempt]
     news: list[TailUpdate]
+    work: RealWork
 
     async def settle(self) -> None:
-        """Let everybody do what is due, until all requests under way are answered or wait for the clock."""
-        deadline, quiet = time.monotonic() + 20, 0
+        """Let everybody do what is due, until nothing but time moves it on."""
+        deadline, quiet = time.monotonic() + PATIENCE_S, 0
         # What a read sets off starts a few turns of the loop after it.
         while quiet < 30:
             assert time.monotonic() < deadline, "the reads do not end"
             flights = [job.flight for job in self.session.live.scheduler._jobs.values() if job.flight is not None]
-            quiet = quiet + 1 if all(map(self.clock.has_asleep, flights)) else 0
+            quiet = quiet + 1 if self.work.is_idle and all(map(self.clock.has_asleep, flights)) else 0
             await asyncio.sleep(0)
 
     async def let_pass(self, seconds: float, look: Callable[[], None] = lambda: None) -> None:
@@ -135,7 +141,7 @@ async def watching(
     """A session on a service that is served while the block runs."""
     exchanges: list[RequestAttempt] = []
     news: list[TailUpdate] = []
-    async with service:
+    async with service, real_work() as work:
         target = Target(profile="work", origin=service.base_url, key=Secret("rk_test"), key_source="test")
         session = await ServiceSession.open(
             target,
@@ -150,7 +156,7 @@ async def watching(
         )
         try:
             await session.start(kinds)
-            watch = Watching(session, clock, service, exchanges, news)
+            watch = Watching(session, clock, service, exchanges, news, work)
             await watch.settle()
             yield watch
         finally:
