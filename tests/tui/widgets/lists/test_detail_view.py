@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.tui import samples
 from tests.tui.look import Stage, lines_of
 
@@ -52,6 +54,16 @@ async def test_values_stand_below_their_label_where_there_is_no_room_beside_it()
         await pilot.pause()
         rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:5]]
         assert rows == ["a_label_that_is_long", "  a value of some length,", "  which is wrapped", ""]
+
+
+async def test_the_sign_of_a_link_is_never_alone_on_a_line() -> None:
+    app, view = stage(40)
+    async with app.run_test(size=(80, 30)) as pilot:
+        entry = DetailLine(line("by"), line("cancelled a run  by kkkkkkkkkk"), target=("run", "ex_1"))
+        view.show([DetailSection(line(""), (entry,))])
+        await pilot.pause()
+        (shown,) = [row for row in lines_of(app) if "›" in row]
+        assert "k ›" in re.sub(" +", " ", shown)
 
 
 async def test_enter_follows_a_link_and_nothing_else() -> None:

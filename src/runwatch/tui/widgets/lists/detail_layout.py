@@ -28,6 +28,9 @@ MAX_LABEL_CELLS: Final = 36
 MIN_VALUE_CELLS: Final = 20
 """Minimum cells for a value beside its label; in a narrower window it starts below."""
 
+_CRUMB_CELLS: Final = 4
+"""Cells of the sign of a link, and of the space before it."""
+
 _GUIDE_CELLS: Final = 2
 """Cells of a tree level."""
 
@@ -191,7 +194,11 @@ class DetailLayout:
             indent = 2
         else:
             indent = 0
-        values = wrap_text(it.text, max(1, room - indent))
+        width = max(1, room - indent)
+        values = wrap_text(it.text, width)
+        if it.note == self.crumb and width > 2 * _CRUMB_CELLS and cell_width(values[-1]) > width - _CRUMB_CELLS:
+            # The sign of a link stands beside the last word, not on a line of its own.
+            values = wrap_text(it.text, width - _CRUMB_CELLS)
         for number, value in enumerate(values):
             first = line(f"{label}   ") if it.labels and not number else line(" " * indent)
             add((first, Role.QUIET), (value, it.role))
