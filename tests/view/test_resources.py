@@ -16,6 +16,7 @@ from runwatch.view.export import text_output
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.registry import RESOURCES, resource_for_kind, resource_named
 from runwatch.view.resources.resource_index import RESOURCE_INDEX
+from runwatch.view.resources.webhooks import delivery_sections
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.resource import Column, ResourceSpec, SortKey
 from runwatch.view.table import rows as table
@@ -229,3 +230,12 @@ def test_a_proposal_shows_its_change_or_says_why_not() -> None:
     assert [section.title for section in tab.sections(resources.proposal(), CONTEXT)] == ["Change", "Evidence"]
     (section,) = tab.sections(resources.proposal(diff=None, verifier_evidence=None), CONTEXT)
     assert "those who may decide" in section.lines[0].text
+
+
+@pytest.mark.parametrize(
+    ("at", "told"), [("2026-11-21T12:00:09Z", "next in 9s"), ("2026-11-21T12:00:00Z", "next at once"), (None, "try 1")]
+)
+def test_a_delivery_says_when_it_is_tried_next(at: str | None, told: str) -> None:
+    waiting = resources.delivery(status="pending", attempts=1, error=None, status_code=None, next_attempt_at=at)
+    (section,) = delivery_sections([waiting], CONTEXT, more=False)
+    assert section.lines[0].text.endswith(told)

@@ -200,7 +200,7 @@ _ORGANIZATION: Final = (
     _operation(f"POST {_PROPOSAL}/approve", "Approve a proposal", Proposal),
     _operation(f"POST {_PROPOSAL}/reject", "Reject a proposal", Proposal),
     _operation("GET /v1/api-keys", "List API keys", ApiKey, lists=True),
-    _operation("POST /v1/api-keys", "Make an API key", ApiKey, "key"),
+    _operation("POST /v1/api-keys", "Create an API key", ApiKey, "key"),
     _operation(f"PATCH {_KEY}", "Label an API key", ApiKey),
     _operation(f"POST {_KEY}/revoke", "Revoke an API key", ApiKey),
     _operation("POST /v1/account/top-up-intents", "Request the page for sample credit", TopUpIntent, "continue_url"),

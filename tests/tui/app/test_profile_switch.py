@@ -47,7 +47,7 @@ async def test_the_menu_of_profiles_says_where_one_is_and_switches(tmp_path: Pat
     more = "production = true\nread_only = true\n"
     async with both(tmp_path, work_service(), home_service(), more=more) as driven:
         await driven.press("K")
-        await driven.shows("enter switches to it")
+        await driven.shows("Switch to profile")
         assert "off: you are here" in driven.text
         assert "PRODUCTION  read-only  http://" in driven.text
         await driven.press("down", "enter")

@@ -38,8 +38,10 @@ from runwatch.view.actions.private_page import (
 )
 from runwatch.view.spec.action import PageProgress, PageResult, PrivatePageSpec
 from runwatch.view.text.copied_text import copied_unchanged
+from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.values import parse_time
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
@@ -113,12 +115,18 @@ class PrivatePageDialog(Dialog[None]):
         self._state: Mapping[str, Any] = {}
         self._stage: str = "waiting"
 
+    def _end_text(self, expires: object) -> SafeText:
+        """Return until when the address works; as sent if it is no time."""
+        at = parse_time(expires) if isinstance(expires, str) else None
+        if at is None:
+            return line(f"works until {line(expires)}" if isinstance(expires, str) else "")
+        return line(f"works until {time_of_day(at, self._behind.console.render_context())}")
+
     def compose(self) -> ComposeResult:
         """Create header bar, instructions, the full address, the progress and buttons."""
         yield from super().compose()
         entry = self._entry
-        expires = self._answer.get("expires_at")
-        age = line(f"works until {line(expires)}") if isinstance(expires, str) else line("")
+        age = self._end_text(self._answer.get("expires_at"))
         with Pane(
             edge=BorderText(title=line("Private page"), age=age, counters=(label_span("tab moves  esc cancels"),))
         ):

@@ -10,7 +10,7 @@ from runwatch.view.actions.webhooks import DELIVERY_ACTIONS, REPLAY, WEBHOOK_ACT
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import ComputedLine, DetailTab, RecordLink, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.format import RenderContext, ago
+from runwatch.view.text.format import RenderContext, ago, seconds_since, short_duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import id_cell
 from runwatch.view.text.safe_text import SafeText, line
@@ -36,10 +36,10 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     list_summary="list the addresses that are notified when runs end",
     columns=(
         status_column("status", min_cells=9),
-        column("url", title="address", min_cells=24, max_cells=60),
+        column("url", title="address", min_cells=28, max_cells=60),
         column("events|event_types", format=_ends, hide_order=2, min_cells=12),
         time_column("created|created_at", hide_order=3),
-        id_column("webhook|id|webhook_id=id", hide_order=1),
+        id_column("webhook|id|webhook_id=id", hide_order=1, whole_first=False),
     ),
     fields=fields("rotated|secret_rotated_at"),
     sections=(
@@ -110,7 +110,8 @@ def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *,
         told += [str(one.status_code)] if one.status_code is not None else []
         told += [one.error] if one.error else []
         if one.next_attempt_at is not None and one.status == "pending":
-            told.append(f"next {ago(one.next_attempt_at, context.now)}")
+            wait_s = -seconds_since(one.next_attempt_at, context.now)
+            told.append(f"next in {short_duration(wait_s)}" if wait_s >= 1 else "next at once")
         told += [f"replay of {one.replay_of}"] if one.replay_of else []
         target = one if REPLAY.enabled_when(one) else None
         label = line(f"{status}  {ago(one.created_at, context.now)}")

@@ -340,6 +340,8 @@ async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(
         check_golden("templates-plan-120x36", driven.text)
         assert body_of(service, PLANS) == {"template_id": "starter"}
         assert not service.requests("POST", APPLICATIONS)
+        await driven.press("full_stop")
+        await driven.shows("runwatch templates apply starter")
 
 
 async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(

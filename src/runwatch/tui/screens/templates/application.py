@@ -155,7 +155,7 @@ class ApplicationScreen(CoveringScreen):
 
         items = [
             MenuItem(
-                line(action.label), action, line(self.console.command(action.command, record.id)),
+                line(action.label), action, line(self.console.command(action.command, record.id or self._template_id)),
                 action_refusal(self.console, action) if action.enabled_when(record) else line(action.off_because),
             )
             for action in self._spec.actions
