@@ -148,8 +148,12 @@ async def test_what_happened_around_a_run_is_asked_for_with_its_time(tmp_path: P
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.DONE)
         await driven.press("at")
-        await driven.until(lambda: driven.app.history.present.screen == "around", "the activity to open")
-        assert driven.app.history.present.filter == "2026-11-21T11:58:31.000Z"
+
+        def shown() -> tuple[str, str]:
+            view = driven.app.history.present
+            return ("", "") if view is None else (view.screen, view.filter)
+
+        await driven.until(lambda: shown() == ("around", "2026-11-21T11:58:31.000Z"), "the activity to open")
 
 
 async def test_cancelling_tells_what_the_run_is_and_how_many_marked_ones_have_ended(tmp_path: Path) -> None:
