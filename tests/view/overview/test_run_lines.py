@@ -118,6 +118,13 @@ def test_test_runs_have_no_cost_to_add_up() -> None:
     assert "allowed" not in shown
 
 
+def test_a_cost_of_which_no_part_is_known_has_no_gauge() -> None:
+    caps: dict[str, Any] = {"policy": {"budget": {"max_cost_usd": 0.5}}}
+    shown = text(live_lines(count_runs([live("ex_1", spend_usd=0, unknown_calls=1, **caps)]), CONTEXT, 36))
+    assert "cost now  unknown of 0.5000 allowed" in shown
+    assert "%" not in shown
+
+
 def test_costs_that_nobody_tells_are_no_nought() -> None:
     shown = text(live_lines(count_runs([live("ex_1", spend_usd=None)]), CONTEXT, 36))
     assert "cost now  ? not reported by these runs" in shown

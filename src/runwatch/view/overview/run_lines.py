@@ -124,7 +124,9 @@ def _cost_lines(known: RunCounts, context: RenderContext, cells: int, bar_cells:
         longer = (*cost, make_plain_span(" allowed"))
         lines.append(longer if count_cells(longer) <= cells else cost)
         width = max(5, min(bar_cells, cells - 8))
-        lines.append((make_link_span(f"{gauge(part, width, context.glyphs)} {percent(part)}", usage_role(part), way),))
+        bar = make_link_span(f"{gauge(part, width, context.glyphs)} {percent(part)}", usage_role(part), way)
+        # An empty gauge would tell that nothing is spent.
+        lines += [(bar,)] if spent or not lacking else []
     more = [f"{unknown} without cost or cap" if unknown and part is not None else "", _of_tests(tests) if tests else ""]
     if any(more):
         lines.append((make_plain_span(f" {context.glyphs.dot} ".join(filter(None, more))),))
