@@ -191,6 +191,16 @@ async def test_the_runs_of_a_worker_that_is_gone_get_another_driver(
         await until(lambda: jobs.waiting() == [])
 
 
+async def test_many_waiting_jobs_are_counted_so_that_the_next_one_is_found_quickly(jobs: Jobs) -> None:
+    async with jobs.work():
+        jobs.sql(
+            "INSERT INTO procrastinate_jobs (queue_name, task_name) SELECT 'other', 'none' FROM generate_series(1, 600)"
+        )
+        counted = "SELECT last_analyze IS NOT NULL FROM pg_stat_user_tables WHERE relname = 'procrastinate_jobs'"
+        while jobs.sql(counted) != [(True,)]:
+            await asyncio.sleep(0.05)
+
+
 async def test_a_job_that_was_taken_while_the_answer_was_lost_is_done(
     jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,7 +59,7 @@ _DECLARED = (
             OptionSpec("--api-only", "with a database: serve the interface and leave runs to other processes"),
             OptionSpec("--worker-only", "with a database: drive runs, --concurrency N at once, without an interface"),
             OptionSpec("--json", "print one JSON line with address and key once it accepts connections"),
-            OptionSpec("--status", "with a database: show its processes and what waits instead"),
+            OptionSpec("--team-status", "with a database: show its processes and what waits instead"),
             OptionSpec("--stop", "stop the service of this data directory instead"),
             OptionSpec("--rotate-master-key", "seal the secrets of this data directory with a new master key instead"),
             OptionSpec("--allow-remote", "allow an address that other machines can reach"),

@@ -94,6 +94,10 @@ _LEFT: Final = (
     " AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE lock = execution_id AND status IN ('todo', 'doing'))"
 )
 _JUST_STARTED: Final = "SELECT 1 WHERE pg_postmaster_start_time() > now() - make_interval(secs => %(grace)s)"
+_CHANGED: Final = """
+    SELECT relname FROM pg_stat_user_tables
+    WHERE relid = to_regclass('procrastinate_jobs') AND n_mod_since_analyze > 500
+"""
 _LIMITED: Final = (
     "SELECT DISTINCT tenant_id FROM runs JOIN tenant_limits USING (tenant_id)"
     " WHERE status = 'queued' AND concurrency IS NOT NULL"
@@ -335,7 +339,10 @@ class JobEngine(Engine):
         return self._is_stopping or not isinstance(error, asyncio.CancelledError)
 
     async def _take_over(self, timestamp: int) -> None:
-        """Give the jobs of workers that are gone to others."""
+        """Give the jobs of workers that are gone to others, and keep looks for jobs quick."""
+        if await self._list(_CHANGED):
+            # Without numbers of today PostgreSQL compares every waiting job with every other one.
+            await self._upkeep.execute_query_async("ANALYZE procrastinate_jobs")
         if await self._list(_JUST_STARTED, grace=STALLED_S):
             # No worker could send heartbeats while the database was away.
             return
