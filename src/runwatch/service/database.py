@@ -37,7 +37,7 @@ BATCH: Final = 256
 """Most writes in one commit, so that the first one does not wait forever."""
 
 
-class Database(Protocol):
+class TransactionRunner(Protocol):
     """What those who read and write need of a database; see :class:`ServiceDatabase`."""
 
     async def read(self, function: Callable[[Transaction], T]) -> T: ...

@@ -12,7 +12,7 @@ from runwatch.base.log import keep_secret
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import Vault, new_handle
-from runwatch.service.database import Database
+from runwatch.service.database import TransactionRunner
 from runwatch.service.tables.organization import sealed_secrets
 from runwatch.service.transaction import Transaction
 
@@ -23,7 +23,7 @@ UNNAMED_FOR: Final = timedelta(hours=1)
 class DatabaseVault(Vault):
     """The secrets of one database, sealed like those of a data directory."""
 
-    def __init__(self, database: Database, keys: MasterKeys) -> None:
+    def __init__(self, database: TransactionRunner, keys: MasterKeys) -> None:
         super().__init__(Path(), keys)
         self._database = database
 

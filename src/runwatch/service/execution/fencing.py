@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from runwatch.service.database import Database
+from runwatch.service.database import TransactionRunner
 from runwatch.service.execution import runs
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.tables.live import run_claims
@@ -42,7 +42,7 @@ class FencedDatabase:
         fence: The number of the driver's claim.
     """
 
-    def __init__(self, database: Database, execution_id: str, fence: int) -> None:
+    def __init__(self, database: TransactionRunner, execution_id: str, fence: int) -> None:
         self._database = database
         self._where = {"execution_id": execution_id}
         self._fence = fence

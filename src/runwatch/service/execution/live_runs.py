@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from runwatch.base.clock import Clock
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks.evaluation import Evaluation
-from runwatch.service.database import Database
+from runwatch.service.database import TransactionRunner
 from runwatch.service.execution import live_steps, review_composer, runs
 from runwatch.service.execution.fencing import FencedOutError
 from runwatch.service.execution.live import live_rows, provider_call
@@ -46,7 +46,7 @@ class LiveRuns:
         judge: Calls customers' checks.
     """
 
-    database: Database
+    database: TransactionRunner
     clock: Clock
     vault: Vault
     providers: ModelCaller

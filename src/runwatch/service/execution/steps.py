@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from runwatch.base.clock import Clock
-from runwatch.service.database import Database
+from runwatch.service.database import TransactionRunner
 from runwatch.service.execution import runs
 from runwatch.service.execution.fencing import FencedDatabase
 from runwatch.service.execution.live_runs import LiveRuns
@@ -21,7 +21,7 @@ class Steps:
         pace: Factor on the wait before every step of a test run.
     """
 
-    database: Database
+    database: TransactionRunner
     clock: Clock
     live: LiveRuns
     pace: float

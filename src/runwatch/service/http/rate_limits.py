@@ -12,7 +12,7 @@ from typing import Final
 from starlette.requests import Request
 
 from runwatch.base.clock import Clock
-from runwatch.service.database import Database
+from runwatch.service.database import TransactionRunner
 from runwatch.service.errors import RefusalError
 from runwatch.service.tables import rate_windows
 from runwatch.service.transaction import Transaction
@@ -172,7 +172,7 @@ class RateLimiter:
 class SharedRateLimiter(RateLimiter):
     """The same limit for all processes of a service together, which count in the database."""
 
-    def __init__(self, requests_per_minute: int | None, clock: Clock, database: Database) -> None:
+    def __init__(self, requests_per_minute: int | None, clock: Clock, database: TransactionRunner) -> None:
         super().__init__(requests_per_minute, clock)
         self._database = database
 
