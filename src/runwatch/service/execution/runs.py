@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from runwatch.service.execution import state_machine
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.live.checks import verdict_statement
 from runwatch.service.execution.live.receipt_facts import IN_FLIGHT_NOTE, spend_marks_json, work_of
-from runwatch.service.execution.live.state import to_json_value
+from runwatch.service.execution.live.state import members_of, to_json_value
 from runwatch.service.execution.receipts import build_receipt, find_fee, list_arms
 from runwatch.service.execution.state_machine import RunState, SliceState, Transition
 from runwatch.service.ids import new_id
@@ -202,7 +202,7 @@ def _slice_json(part: SliceState) -> dict[str, Any]:
 def _progress_columns(run: RunState) -> dict[str, object]:
     return {
         "status": run.status,
-        "slices": [asdict(part) for part in run.slices],
+        "slices": [members_of(part) for part in run.slices],
         "spend_usd": run.spend_usd,
         "reason": run.reason,
         "cancelled_by": run.cancelled_by,

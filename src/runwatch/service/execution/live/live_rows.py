@@ -6,14 +6,14 @@ Outputs are stored as JSON text because a model may produce characters that data
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import timedelta
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps, loads
 from runwatch.service import amounts
-from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill
+from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill, members_of
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.tables.live import (
     attempt_answers,
@@ -103,14 +103,14 @@ def keep_options(transaction: Transaction, execution_id: str, options: list[Rank
     transaction.change(
         live_runs,
         {"execution_id": execution_id},
-        options=[asdict(option) for option in options],
-        skill=None if skill is None else asdict(skill),
+        options=[members_of(option) for option in options],
+        skill=None if skill is None else members_of(skill),
     )
 
 
 def keep_checks(transaction: Transaction, execution_id: str, checks: tuple[FinishedCheck, ...]) -> None:
     """Record the finished checks."""
-    transaction.change(live_runs, {"execution_id": execution_id}, checks=[asdict(check) for check in checks])
+    transaction.change(live_runs, {"execution_id": execution_id}, checks=[members_of(check) for check in checks])
 
 
 def keep_reaction(transaction: Transaction, execution_id: str, acted_on_eval: dict[str, Any] | None) -> None:

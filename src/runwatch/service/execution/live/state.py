@@ -34,6 +34,14 @@ BASELINE_ID: Final = "vrf_builtin_baseline"
 """The built-in check, which tests whether there is any output (manual: interface, "Scores and policy")."""
 
 
+def members_of(state: Any) -> dict[str, Any]:
+    """Return the members of a dataclass with slots, for a column of JSON.
+
+    They are not copied, as ``asdict`` does, which takes a tenth of the time of a run without a model's.
+    """
+    return {name: getattr(state, name) for name in state.__slots__}
+
+
 @dataclass(frozen=True, slots=True)
 class RankedArm:
     """A model arm that may work on the run, as of the ranking.
