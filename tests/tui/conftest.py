@@ -8,18 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.tui.frames import sheets_read_once
-from tests.tui.quick_time import apps_in_quick_time
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _sheets_are_read_once() -> Iterator[None]:
     with sheets_read_once():
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _apps_have_quick_time() -> Iterator[None]:
-    with apps_in_quick_time():
         yield
 
 

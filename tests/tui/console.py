@@ -14,12 +14,14 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import pytest
+from textual import _wait
 from textual.pilot import Pilot
 from textual.widget import Widget
 
@@ -30,11 +32,9 @@ from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from tests.support.clock import FakeClock
-from tests.support.real_work import RealWork
 from tests.support.scripted import ScriptedService
 from tests.tui.frames import frames_left_out
 from tests.tui.look import lines_of
-from tests.tui.quick_time import PAUSE_S, quick_time, work_of_loop
 from tests.tui.samples import NOON
 
 KEY: Final = "rk_test_sentinel_7f3a9c"
@@ -43,9 +43,8 @@ KEY: Final = "rk_test_sentinel_7f3a9c"
 PATIENCE_S: Final = 60.0
 """How long a condition may take on a busy machine before it counts as never."""
 
-FIRST_REST_S: Final = 0.05
-LONGEST_REST_S: Final = 0.1
-"""Pauses between two looks, on the loop's clock."""
+PAUSE_S: Final = 0.004
+"""How long a console does nothing before it counts as idle."""
 
 WIDE: Final = (160, 50)
 NARROW: Final = (80, 24)
@@ -64,14 +63,12 @@ class Driven:
         pilot: Presses its keys.
         service: What it talks to.
         clock: Its time.
-        work: What threads and requests are doing.
     """
 
     app: ConsoleApp
     pilot: Pilot[None]
     service: ScriptedService
     clock: FakeClock
-    work: RealWork = field(default_factory=work_of_loop)
 
     # What it shows.
 
@@ -136,12 +133,9 @@ class Driven:
         await self.pilot.pause()
 
     async def settle(self) -> None:
-        """Wait until threads and reads are done or wait for the clock, and what came of them is drawn."""
+        """Wait until every request under way is answered, or waits for the clock, and what came of it is drawn."""
         await self.pilot.pause()
-        await self.until(self._is_calm, "the reads to end")
-
-    def _is_calm(self) -> bool:
-        return self.work.is_idle and self.app._gather is None and not self._reads_under_way()
+        await self.until(lambda: not self._reads_under_way() and self.app._gather is None, "the reads to end")
 
     def _reads_under_way(self) -> bool:
         others = self.app.profiles._sessions.values() if "profiles" in self.app.__dict__ else ()
@@ -156,17 +150,14 @@ class Driven:
             NeverError: it does not.
         """
         deadline = time.monotonic() + PATIENCE_S
-        rest_s = FIRST_REST_S
+        rest_s = PAUSE_S
         while not condition():
             if time.monotonic() > deadline:
                 raise NeverError(f"waited for {what}; the screen shows:\n{self.text}")
             await self.pilot.pause()
+            # Looking costs time that a busy machine needs for what is waited for.
             await asyncio.sleep(rest_s)
-            if rest_s > LONGEST_REST_S:
-                # No timer makes it come: another thread or process does.
-                time.sleep(PAUSE_S)
-            else:
-                rest_s *= 1.5
+            rest_s = min(2 * rest_s, 8 * PAUSE_S)
         await self.pilot.pause()
 
     async def select(self, key: str) -> None:
@@ -198,6 +189,15 @@ class Driven:
         await self.until(lambda: text not in self.text, f"{text!r} to go")
 
 
+@contextmanager
+def quick_pauses() -> Iterator[None]:
+    """Have Textual look five times as often whether an app is idle: every key and every pause waits for that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_wait, "SLEEP_GRANULARITY", PAUSE_S)
+        patch.setattr(_wait, "SLEEP_IDLE", PAUSE_S / 10)
+        yield
+
+
 @asynccontextmanager
 async def console(
     service: ScriptedService,
@@ -227,7 +227,7 @@ async def console(
         draws_frames: Whether every frame is composed, as on a terminal.
     """
     paths = Paths(home / "settings.toml", home / "runwatch-data")
-    async with service, quick_time():
+    async with service:
         if settings:
             paths.settings_file.write_text(settings.replace("{base_url}", service.base_url), "utf-8")
             paths.settings_file.chmod(0o600)
@@ -240,7 +240,9 @@ async def console(
                 if is_open:
                     await driven.until(lambda: app.session is not None, "the desk to open")
                     await driven.settle()
-                yield driven
+                # Opening also waits for a thread that reads the disk, which a short pause could miss.
+                with quick_pauses():
+                    yield driven
 
 
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")

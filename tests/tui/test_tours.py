@@ -20,7 +20,7 @@ from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.app.demo import DEMO_PACE, DEMO_RUNS
 from tests.service.conftest import Local, serve_in_process
 from tests.support.clock import FakeClock
-from tests.tui.console import PATIENCE_S, Driven
+from tests.tui.console import PATIENCE_S, Driven, quick_pauses
 from tests.tui.frames import frames_left_out
 
 at_each_minute = pytest.mark.parametrize(
@@ -86,10 +86,11 @@ async def demo(home: Path, minutes: float) -> AsyncIterator[Demo]:
         app = ConsoleApp(options, clock=clock)
         with frames_left_out():
             async with app.run_test(size=(120, 36)) as pilot:
-                driven = Demo(app, pilot, cast(Any, local), clock, home=home)
+                driven = Demo(app, pilot, cast(Any, local), clock, home)
                 await driven.until(lambda: app.session is not None, "the desk to open")
-                await driven.settle()
-                yield driven
+                with quick_pauses():
+                    await driven.settle()
+                    yield driven
 
 
 @at_each_minute
