@@ -165,23 +165,21 @@ async def test_a_disk_that_takes_a_minute_to_count_requests_takes_none_from_this
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = FakeClock(manual=True)
-    service = limited(clock)
-    async with watching(service, clock, tmp_path) as watch:
-        # Reads become rarer, so that an earlier minute has more of them.
-        service.say("GET", "/v1/executions", Said(503, problem("upstream_unavailable")))
+    async with watching(limited(clock), clock, tmp_path) as watch:
         journal, budget = watch.session.journal, watch.session.live.budget
         count_between, counts, others = journal.count_between, [0], [0]
 
         async def count_slowly(origin: str, since: datetime, until: datetime) -> int:
             counts.append(await count_between(origin, since, until))
-            await watch.settle()
+            # What this console sent before the count is older than a minute after it.
             clock.advance(60)
             return counts[-1]
 
         monkeypatch.setattr(journal, "count_between", count_slowly)
-        while max(counts) < 6:
+        while len(counts) < 4:
             await watch.let_pass(1)
             others.append(budget.per_minute - budget.own_per_minute)
+        assert max(counts) > 0
         assert set(others) == {0}
 
 
