@@ -23,6 +23,7 @@ from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.backends.team_status import read_status
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution import submission
+from runwatch.service.migrations import upgrade
 from runwatch.service.organization.wallet import set_limits
 from runwatch.service.tables import SCHEMA_VERSION
 from runwatch.service.transaction import Transaction
@@ -171,6 +172,22 @@ async def test_the_status_of_a_database_says_who_is_there_and_what_waits(team: T
     assert read_status(team.database).oldest_waiting == second
 
 
+async def test_a_process_whose_connection_was_lost_is_there_again_without_work_and_as_old_as_before(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "RENEW_S", 0.05)
+    await team.start()
+    name = team.database.reveal().partition("?")[0].rpartition("/")[2]
+    (before,) = read_status(team.database).processes
+    sessions = f"SELECT pid FROM pg_stat_activity WHERE datname = '{name}' AND application_name LIKE 'runwatch%'"
+    lost = [row[0] for row in postgres.run_sql(sessions)]
+    postgres.run_sql(f"SELECT pg_terminate_backend(pid, 60000) FROM ({sessions}) AS found")
+    while (now := read_status(team.database).processes) == ():
+        await asyncio.sleep(0.02)
+    assert now == (before,)
+    assert lost
+
+
 async def test_a_service_of_one_process_and_one_of_several_keep_out_of_each_others_database(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +214,24 @@ async def test_a_newer_version_waits_until_no_older_process_is_left(
         newer.setattr(database_module, "SCHEMA_VERSION", SCHEMA_VERSION - 1)
         with pytest.raises(DataError, match="newer version"):
             ServiceDatabase.open(team.backend("older", JobQueue()), FakeClock())
+
+
+async def test_no_older_process_comes_back_while_a_newer_version_migrates(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ServiceDatabase.open(team.backend("older", JobQueue()), FakeClock()).close()
+    monkeypatch.setattr(postgresql, "WATCH_S", 0.0)
+    monkeypatch.setattr(postgresql, "LOCK_WAIT_S", 0.0)
+    met: list[str] = []
+
+    def come_back(*_: object) -> None:
+        with pytest.raises(LocalServiceError) as refused:
+            team.backend("older", JobQueue()).open_writer(SCHEMA_VERSION)
+        met.append(refused.value.title)
+
+    monkeypatch.setattr(upgrade, "apply_revisions", come_back)
+    team.backend("newer", JobQueue()).open_writer(SCHEMA_VERSION + 1)
+    assert met == ["Another service uses this database"]
 
 
 async def test_a_process_that_stops_in_a_write_loses_its_turn_and_the_write(team: Team) -> None:

@@ -36,6 +36,9 @@ READERS: Final = 4
 BATCH: Final = 256
 """Most writes in one commit, so that the first one does not wait forever."""
 
+RENEW_S: Final = 2.0
+"""Seconds without a write after which a process of several looks whether the database still knows it."""
+
 
 class TransactionRunner(Protocol):
     """What those who read and write need of a database; see :class:`ServiceDatabase`."""
@@ -167,7 +170,11 @@ class ServiceDatabase:
         with self._backend.writer.connect() as connection:
             while not self._is_ended:
                 jobs: list[_Job[Any]] = []
-                self._take(self._jobs.get(), jobs)
+                try:
+                    self._take(self._jobs.get(timeout=None if self._backend.queue is None else RENEW_S), jobs)
+                except queue.Empty:
+                    self._backend.renew(connection)
+                    continue
                 self._take_waiting(jobs)
                 self._commit(connection, jobs)
 

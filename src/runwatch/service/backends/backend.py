@@ -74,6 +74,9 @@ class Backend(ABC):
         """Begin a transaction of the writer."""
         return connection.begin()
 
+    def renew(self, connection: Connection) -> None:  # noqa: B027 - a file loses no connection
+        """Connect the idle writer again if its connection was lost; try once, and raise nothing."""
+
     def was_committed(self, connection: Connection, error: Exception) -> bool:
         """Return whether a transaction of the writer was committed for certain, although its commit raised this."""
         return False

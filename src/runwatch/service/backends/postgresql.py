@@ -27,7 +27,7 @@ from psycopg.types.string import StrDumperUnknown, TextLoader
 from sqlalchemy import Connection, Engine, ExceptionContext, QueuePool, RootTransaction, create_engine, event
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from runwatch.base.errors import DataError, LocalServiceError, UsageError
+from runwatch.base.errors import DataError, LocalServiceError, RunwatchError, UsageError
 from runwatch.base.log import keep_secret, redact
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.backends.backend import Backend
@@ -64,6 +64,11 @@ _PAUSE_S: Final = 0.1
 
 SILENT_S: Final = 60.0
 """Seconds that the server may take to answer a statement."""
+
+WATCH_S: Final = 6.0
+"""Seconds to watch for other processes before a migration: those that the server has dropped come back meanwhile, each
+once its writer has been idle for :data:`runwatch.service.database.RENEW_S`.
+"""
 
 TURN_S: Final = 5
 """Seconds that a process may be silent in a write while others wait for their turn. The server then ends its session
@@ -103,6 +108,10 @@ _NOTICED: Final = (
 _LOCKED: Final = "1920300663, pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))"
 _TRY_LOCK: Final = f"SELECT pg_catalog.pg_try_advisory_lock({_LOCKED})"
 _TRY_SHARED_LOCK: Final = f"SELECT pg_catalog.pg_try_advisory_lock_shared({_LOCKED})"
+_LOCK_ALONE: Final = f"SELECT pg_catalog.pg_try_advisory_xact_lock({_LOCKED})"
+# The number of this lock is the second of the process's start, which a new session of it does not change.
+_NOW: Final = "SELECT extract(epoch FROM pg_catalog.clock_timestamp())::bigint"
+_SINCE: Final = "SELECT pg_catalog.pg_advisory_lock_shared(1920300665, %s::bigint::bit(32)::integer)"
 _TURN: Final = "1920300664, pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))"
 _BEGIN: Final = "SELECT pg_catalog.pg_current_xact_id()::text"
 _BEGIN_IN_TURN: Final = f"SELECT pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_advisory_xact_lock({_TURN})"
@@ -209,6 +218,7 @@ class PostgresDatabase(Backend):
         self._adapters.register_loader("text", _Loader)
         self._opening: int | None = None
         self._version = 0
+        self._since: int | None = None
         self._told: list[Callable[[DataError], object]] = []
         self._failed_at: float | None = None
         self._transaction_id = ""
@@ -274,6 +284,19 @@ class PostgresDatabase(Backend):
                 raise
         # The session was lost before anything was written.
         return connection.begin()
+
+    def renew(self, connection: Connection) -> None:
+        with contextlib.suppress(StatementError, psycopg.Error, RunwatchError):
+            if not connection.invalidated:
+                session = cast(_Session, connection.connection.dbapi_connection)
+                try:
+                    session.execute("SELECT 1")
+                    session.rollback()
+                except psycopg.Error:
+                    connection.invalidate()
+            if connection.invalidated:
+                # A new session shows the process, and waits for no turn.
+                _ = connection.connection
 
     def was_committed(self, connection: Connection, error: Exception) -> bool:
         if not (isinstance(error, DBAPIError) and error.connection_invalidated):
@@ -351,6 +374,9 @@ class PostgresDatabase(Backend):
                 connection.execute(_NOTICED)
                 if self.queue is not None:
                     connection.execute(_SILENCE)
+                    if self._since is None:
+                        self._since = _ask(connection, _NOW)
+                    connection.execute(_SINCE, (self._since,))
                 connection.autocommit = False
                 connection.limit_s = None if self._opening is None else SILENT_S
             except BaseException:
@@ -420,13 +446,8 @@ class PostgresDatabase(Backend):
                 hint="Update runwatch, or name another database.",
             )
         if version < schema_version:
-            if self.queue is not None and (others := connection.exec_driver_sql(_HOLDER).all()):
-                raise LocalServiceError(
-                    "Processes of an older version use this database",
-                    detail=f"{self._place} is held by {others[0][0]}"
-                    + (f" and {len(others) - 1} more" * bool(others[1:])),
-                    hint="Stop every one of them, then start the newer version.",
-                )
+            if self.queue is not None:
+                self._wait_alone(connection)
             # Alembic is slow to import, and only an older database needs it.
             from runwatch.service.migrations.upgrade import apply_revisions
 
@@ -438,6 +459,23 @@ class PostgresDatabase(Backend):
             self.queue.prepare(connection)
         opened = connection.exec_driver_sql(_OPEN, (schema_version,)).one()
         return int(opened.openings), str(opened.identity)
+
+    def _wait_alone(self, connection: Connection) -> None:
+        """Keep other processes out until the current transaction ends.
+
+        Raises:
+            LocalServiceError: there is one, or it comes back within :data:`WATCH_S`.
+        """
+        until = time.monotonic() + WATCH_S
+        while not (others := connection.exec_driver_sql(_HOLDER).all()):
+            if time.monotonic() >= until and connection.exec_driver_sql(_LOCK_ALONE).scalar_one():
+                return
+            time.sleep(_PAUSE_S)
+        raise LocalServiceError(
+            "Processes of an older version use this database",
+            detail=f"{self._place} is held by {others[0][0]}" + (f" and {len(others) - 1} more" * bool(others[1:])),
+            hint="Stop every one of them, then start the newer version.",
+        )
 
     def _note_transaction(self, connection: Connection) -> None:
         statement = _BEGIN if self.queue is None else _BEGIN_IN_TURN

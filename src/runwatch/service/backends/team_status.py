@@ -20,13 +20,16 @@ ROLES: Final = {"": "interface and worker", "-api": "interface", "-worker": "wor
 
 _NAME: Final = re.compile(r"runwatch(-api|-worker)?-([0-9]+)@(.+)", re.DOTALL)
 
-# Each process holds the shared lock in one session.
+# Each process holds the shared lock in one session, and beside it one with the second of its start.
 _PROCESSES: Final = """
-    SELECT application_name, backend_start FROM pg_catalog.pg_locks JOIN pg_catalog.pg_stat_activity USING (pid)
+    SELECT application_name, coalesce((
+        SELECT pg_catalog.to_timestamp(started.objid::bigint) FROM pg_catalog.pg_locks started
+        WHERE started.pid = held.pid AND started.locktype = 'advisory' AND started.classid = 1920300665
+    ), backend_start) AS since FROM pg_catalog.pg_locks held JOIN pg_catalog.pg_stat_activity USING (pid)
     WHERE locktype = 'advisory' AND granted AND classid = 1920300663 AND database = (
         SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
     ) AND objid::bigint = (pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))::bigint & 4294967295)
-    ORDER BY backend_start
+    ORDER BY since, backend_start
 """
 _HAS_JOBS: Final = "SELECT pg_catalog.to_regclass('procrastinate_jobs') IS NOT NULL"
 _COUNTS: Final = """
@@ -55,7 +58,7 @@ class Process:
     Attributes:
         role: What it does; one of :data:`ROLES`.
         name: Process id and machine, or what the address of its database calls its sessions.
-        since: When it connected last.
+        since: When it started.
     """
 
     role: str
