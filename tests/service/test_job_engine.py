@@ -133,9 +133,10 @@ async def test_runs_that_wait_for_their_organizations_limit_take_no_place(jobs: 
             assert (await ended(work.service, run_id))["status"] == "completed"
 
 
-async def test_a_run_without_a_driver_expires(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("places", [0, 1])
+async def test_a_run_without_a_driver_expires(jobs: Jobs, monkeypatch: pytest.MonkeyPatch, places: int) -> None:
     monkeypatch.setattr(job_engine, "OVERDUE_S", -100.0)
-    async with jobs.work(places=1) as work:
+    async with jobs.work(places=places) as work:
         database, tenant_id = work.service.context.database, await work.tenant()
         await database.write(partial(set_limits, tenant_id=tenant_id, concurrency=0))
         run_id = (await work.service.submit())["execution_id"]

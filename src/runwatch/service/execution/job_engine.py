@@ -186,7 +186,7 @@ class JobEngine(Engine):
 
     Args:
         parameters: Parameters of a connection to the database.
-        places: Most runs that this process drives at once; 0 for none.
+        places: Most runs that this process drives at once; with 0 it does the upkeep of all runs alone.
         pace: Factor on the wait before every step of a test run.
     """
 
@@ -218,11 +218,10 @@ class JobEngine(Engine):
 
     async def resume(self) -> None:
         await self._database.write(live_rows.sweep)
-        if not self._places:
-            return
         driving, upkeep = _app(self._runs), _app(self._upkeep)
         try:
-            await self._runs.open_async()
+            if self._places:
+                await self._runs.open_async()
             await self._upkeep.open_async()
         except (exceptions.ConnectorException, psycopg.OperationalError) as error:
             raise DataError("The service's database cannot be reached", detail=str(error.__cause__ or error)) from error
@@ -236,7 +235,10 @@ class JobEngine(Engine):
             name = work.__name__.strip("_")
             upkeep.periodic(cron=cron)(upkeep.task(name=name, queue=_UPKEEP, queueing_lock=name)(work))
         await self._find_left(0)
-        for app, queue, at_once in ((driving, RUNS, self._places), (upkeep, _UPKEEP, _UPKEEP_AT_ONCE)):
+        workers = [(upkeep, _UPKEEP, _UPKEEP_AT_ONCE)]
+        if self._places:
+            workers.append((driving, RUNS, self._places))
+        for app, queue, at_once in workers:
             self._tasks.append(asyncio.create_task(self._work(app, queue, at_once), name=f"worker of {queue}"))
 
     def drive(self, run: RunState) -> None:
