@@ -12,8 +12,10 @@ from typing import Any, Final
 import pytest
 from textual import events
 
+from runwatch.api.calls import CallResult
+from runwatch.api.errors import NoResponseError
 from runwatch.base.json import loads
-from runwatch.store.repositories.outbox import WriteRequest
+from runwatch.store.repositories.outbox import SUBMIT, WriteRequest
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.screens.action_form import ActionForm
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
@@ -361,6 +363,33 @@ async def test_the_sheet_of_a_run_names_the_run_that_came_of_it(tmp_path: Path) 
         await driven.shows("Start the run")
         await driven.press("tab", "enter")
         await driven.shows(re.compile("done +ex_scripted_10 +accepted"))
+
+
+async def test_a_submit_that_no_connection_carried_is_not_kept_and_can_be_tried_again(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
+        session, real = driven.session, driven.session.send_write
+
+        async def refuse(order: WriteRequest) -> CallResult:
+            raise NoResponseError(
+                "Nothing responds at this address", kind="refused", was_sent=False, operation=SUBMIT, attempts=3,
+                outcome_known=True, key=order.key, hint="Check the port.", detail=None,
+            )  # fmt: skip
+
+        session.send_write = refuse  # type: ignore[method-assign]
+        await driven.press("plus")
+        await driven.type("Say hello.")
+        start = driven.app.screen.query_one("#start")
+        await driven.until(lambda: not start.disabled, "the request to be valid")
+        start.focus()
+        await driven.press("enter")
+        await driven.shows("Start the run")
+        await driven.press("tab", "enter")
+        await driven.shows("Nothing was accepted or charged.")
+        await driven.shows("nothing was sent; r tries again")
+        await driven.shows("Check the port.")
+        session.send_write = real  # type: ignore[method-assign]
+        await driven.press("r")
+        await driven.shows("ex_scripted_10")
 
 
 async def test_a_lost_write_of_any_kind_is_settled_from_the_list_of_kept_writes(tmp_path: Path) -> None:

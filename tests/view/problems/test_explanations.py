@@ -166,6 +166,10 @@ def test_the_effect_of_a_failed_submit_is_never_claimed_without_proof(
     assert describe_submit_effect(code, status, attempts) == effect
 
 
+def test_a_submit_that_no_connection_carried_accepted_nothing_however_often_it_was_tried() -> None:
+    assert describe_submit_effect("", None, 3, had_no_effect=True) == NOTHING_ACCEPTED
+
+
 def test_the_support_block_is_fixed_and_holds_neither_key_nor_body() -> None:
     problem = builders.problem("validation_failed", detail="Two fields need attention.")
     entry = entry_from_problem(

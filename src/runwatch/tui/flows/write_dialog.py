@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from textual.worker import Worker
 
-from runwatch.api.errors import ApiError, ApiProblem
+from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import RunwatchError
@@ -176,7 +176,13 @@ class WriteDialog:
             self.finish((label_span("the run has already ended", Role.GOOD),))
         else:
             entry = make_problem_entry(self._session, self._items[0].write.operation, error)
-            self.dialog.show_refusal(entry, next_step=self._refused(error) if self._refused else None)
+            step = self._refused(error) if self._refused else None
+            # Without a response there is no code to explain, only what was wrong with the connection.
+            is_unsent = isinstance(error, NoResponseError)
+            if is_unsent and step is None and error.hint:
+                step = line(error.hint, None)
+            entry = ProblemEntry({**entry.raw, "had_no_effect": True})
+            self.dialog.show_refusal(entry, next_step=step, can_retry=is_unsent)
 
     def finish(self, told: StyledSpans, *, is_read_later: bool = True) -> None:
         """Close the dialog with a notice, or show the outcome on it if it has to be read.

@@ -23,7 +23,7 @@ from runwatch.view.text.safe_text import SafeText, iso_text, line
 
 NOTHING_ACCEPTED: Final = "Nothing was accepted or charged."
 OUTCOME_UNKNOWN: Final = (
-    "Unknown: a run may have been accepted and may be charged. It is safe to retry with the same key and body."
+    "Unknown: a run may have been accepted; a live run may be charged. It is safe to retry with the same key and body."
 )
 KEY_WAS_USED: Final = "This request accepted nothing. An earlier one with the same key may have started a run."
 
@@ -132,7 +132,9 @@ def next_step(code: str, *, is_key_given: bool = False) -> str:
     return f"{step} {NEW_KEY}" if is_key_given and code == "validation_failed" else step
 
 
-def describe_submit_effect(code: str, status: int | None, attempts: int = 1, *, is_problem: bool = False) -> str:
+def describe_submit_effect(
+    code: str, status: int | None, attempts: int = 1, *, is_problem: bool = False, had_no_effect: bool = False
+) -> str:
     """Describe what a failed submit did, by its error code.
 
     Args:
@@ -141,7 +143,10 @@ def describe_submit_effect(code: str, status: int | None, attempts: int = 1, *, 
         attempts: Number of times the request was sent. A 401, 403 or 429 refuses the first attempt, but says nothing
             about an earlier one whose response was lost.
         is_problem: Whether the response was a problem with its own status.
+        had_no_effect: Whether it is certain that no attempt had an effect, as where no connection was made.
     """
+    if had_no_effect and code != "idempotency_conflict":
+        return NOTHING_ACCEPTED
     if status is not None and (not 400 <= status < 500 or status == 408):
         return OUTCOME_UNKNOWN
     if code in CODES and CODES[code].refuses_run:

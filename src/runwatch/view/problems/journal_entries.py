@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from runwatch.base.clock import format_iso
 from runwatch.records.problem import PROBLEM_MEMBERS, Problem
-from runwatch.records.record import Record, amount, integer, mapping, moment, text
+from runwatch.records.record import Record, amount, flag, integer, mapping, moment, text
 
 if TYPE_CHECKING:
     from runwatch.store.repositories.journal import JournalProblem, JournalRequest
@@ -65,13 +65,18 @@ class _Entry(Record):
 
 
 class ProblemEntry(_Entry):
-    """One problem with the time and request where it occurred. Only the local service has its ``cause``."""
+    """One problem with the time and request where it occurred.
+
+    Only the local service has its ``cause``, and only a write that was just sent has ``had_no_effect``: whether it is
+    certain, as where no connection was made.
+    """
 
     KIND = "problem"
 
     title = text("title")
     detail = text("detail")
     cause = text("cause")
+    had_no_effect = flag("had_no_effect")
     body = mapping("raw")
 
     @property

@@ -193,6 +193,7 @@ class ConfirmDialog(Dialog[None]):
         self.is_open = True
         self._was_sent = False
         self._is_held = False
+        self._can_retry = False
         self._must_stay = False
         self._secret: Secret | None = None
         self._secret_name = line("")
@@ -295,10 +296,19 @@ class ConfirmDialog(Dialog[None]):
         self._copy.label = line(f"Copy the {name} ({get_app(self._copy).keys.shown('sheet.copy')})")
         self._copy.display = True
 
-    def show_refusal(self, entry: ProblemEntry, *, next_step: SafeText | None = None) -> None:
-        """Show the problem with which the service refused the request."""
+    def show_refusal(self, entry: ProblemEntry, *, next_step: SafeText | None = None, can_retry: bool = False) -> None:
+        """Show the problem with which the service refused the request, or why it was not sent.
+
+        Args:
+            can_retry: Whether the same request may be sent again, because it never reached the service.
+        """
         self._problem = entry
-        self._end("refused")
+        if can_retry:
+            key = get_app(self._confirm).keys.shown("sheet.ask_again")
+            self._end("refused", (line(f"nothing was sent; {key} tries again"), Role.WARN))
+        else:
+            self._end("refused")
+        self._can_retry = self._again.display = can_retry
         for body in self.query("#sheet-body"):
             # The problem matters more, and 24 rows do not hold both.
             body.display = False
@@ -373,7 +383,7 @@ class ConfirmDialog(Dialog[None]):
         """Request a retry if the outcome is unknown; during a rate-limit hold, send without waiting for its end."""
         if self._is_held:
             self._owner.post_message(self.HoldSkipped(self))
-        elif self.state == "unknown":
+        elif self.state == "unknown" or self._can_retry:
             self._send()
 
     def action_copy(self) -> None:
@@ -396,8 +406,8 @@ class ConfirmDialog(Dialog[None]):
             self._owner.post_message(CopyRequested(line("idempotency key"), copied_word(self._order.key)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enable retry only if the outcome is unknown or a hold delays it."""
-        return (self._is_held or self.state == "unknown") if action == "ask_again" else True
+        """Enable retry only if the outcome is unknown, nothing was sent, or a hold delays it."""
+        return (self._is_held or self._can_retry or self.state == "unknown") if action == "ask_again" else True
 
     # Internal.
 
@@ -437,6 +447,8 @@ class ConfirmDialog(Dialog[None]):
 
     def _send(self) -> None:
         self._was_sent = True
+        self._can_retry, self._problem = False, None
+        self.query_one("#sheet-problem").add_class("-hidden")
         self.go()
         self._owner.post_message(self.Confirmed(self))
 

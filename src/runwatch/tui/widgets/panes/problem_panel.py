@@ -138,7 +138,13 @@ class ProblemPanel(Pane):
         ]
         if entry.is_submit:
             is_problem = problem.conforms(status)
-            effect = describe_submit_effect(code, status, attempts or entry.attempt or 1, is_problem=is_problem)
+            effect = describe_submit_effect(
+                code,
+                status,
+                attempts or entry.attempt or 1,
+                is_problem=is_problem,
+                had_no_effect=entry.had_no_effect is True,
+            )
             first.append(DetailLine(line("effect"), line(effect, None)))
         if problem.detail:
             first.append(DetailLine(line("detail"), block(problem.detail)))
