@@ -15,6 +15,7 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.tui.screens.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.event_log import EventLog
@@ -168,6 +169,17 @@ async def test_cancelling_tells_what_the_run_is_and_how_many_marked_ones_have_en
         words = " ".join(driven.text.replace("┃", " ").split())
         assert "USD spent). A provider call already under way" in words
         assert "1 marked run has ended and is left out." in words
+
+
+async def test_a_cancel_dialog_follows_the_run_and_the_age_of_the_data(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("X")
+        await driven.shows("(● running, ")
+        stored = driven.session.store.collection(driven.session.scope.profile, Run.KIND).by_id[noon.LIVE]
+        store_record(driven.session, Run({**stored.record.raw, "status": "completed"}))
+        driven.app._tick()
+        await driven.shows("(✓ completed, ")
 
 
 async def test_every_view_of_a_run(tmp_path: Path) -> None:

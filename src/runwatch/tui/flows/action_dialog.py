@@ -7,6 +7,7 @@ Unknown outcomes, rejected fields and production profiles are handled here for a
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -88,6 +89,9 @@ def build_action_dialog(
         record_id=record_id,
         shows_secret=bool(mutation.one_time_member),
     )
+    if record_id:
+        shown_order = order
+        order = replace(order, now=lambda: replace(shown_order, age=list_age(session, facts.record)))
 
     return WriteDialog(
         owner,

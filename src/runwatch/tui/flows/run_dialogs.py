@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import RunwatchError
@@ -56,7 +57,6 @@ def _build_cancel_dialog(
     glyphs = screen.console.glyphs
     many = len(runs) != 1
     noun = f"{len(runs)} runs" if many else f"run {short_id(runs[0].id, glyphs)}"
-    rows = tuple(DialogRow(run.id, _run_line(screen, run)) for run in runs) if many else ()
     if many and session.target.production:
         typed: TypedConfirmation | None = TypedConfirmation(
             line("production profile: type the number of runs"), str(len(runs))
@@ -72,12 +72,22 @@ def _build_cancel_dialog(
     ]
     left = session.live.budget.left
     within = "" if left is None else f"   within {left} requests left this minute"
+
+    def now() -> DialogText:
+        known = [_as_known_now(session, run) for run in runs]
+        return replace(
+            order,
+            sentence=line(
+                f"Cancels {noun}{'' if many else f' ({_run_words(screen, known[0])})'}. A provider call already under"
+                f" way is not reversed; a run that has ended in the meantime stays as it is.{_left_out(ended)}"
+            ),
+            rows=tuple(DialogRow(run.id, _run_line(screen, run)) for run in known) if many else (),
+            age=list_age(session, Run),
+        )
+
     order = DialogText(
         title=line(f"Cancel {noun} on {line(session.target.profile)}"),
-        sentence=line(
-            f"Cancels {noun}{'' if many else f' ({_run_words(screen, runs[0])})'}. A provider call already under way is"
-            f" not reversed; a run that has ended in the meantime stays as it is.{_left_out(ended)}"
-        ),
+        sentence=line(""),
         request=line(
             f"POST /v1/executions/{{id}}/cancel   {len(runs)} × one key each{within}"
             if many
@@ -87,10 +97,9 @@ def _build_cancel_dialog(
         confirm=line(f"Cancel {noun}"),
         profile=profile_label(session),
         key=None if many else line(writes[0].write.key),
-        rows=rows,
         typed=typed,
-        age=list_age(session, Run),
         record_id="" if many else runs[0].id,
+        now=now,
     )
 
     def done(run_id: str, answer: Any) -> None:
@@ -99,7 +108,7 @@ def _build_cancel_dialog(
         # A replayed response may be old, so read the run again.
         session.live.refresh(Run)
 
-    return WriteDialog(screen, session, order, writes, done)
+    return WriteDialog(screen, session, now(), writes, done)
 
 
 def build_submit_dialog(
@@ -163,6 +172,13 @@ def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
     return open_it
 
 
+def _as_known_now(session: ServiceSession, run: RunFacts) -> RunFacts:
+    """Return the run with what the store and its events say of it now."""
+    stored = session.store.collection(session.scope.profile, Run.KIND).by_id.get(run.id)
+    record = run.run if stored is None or not isinstance(stored.record, Run) else stored.record
+    return run._replace(run=record, last_event=session.live.tails.last_event(run.id) or run.last_event)
+
+
 def _run_line(screen: ConsoleScreen, run: RunFacts) -> StyledSpans:
     glyphs = screen.console.glyphs
     return (
@@ -182,7 +198,8 @@ def _run_words(screen: ConsoleScreen, run: RunFacts) -> str:
 
 def _elapsed(screen: ConsoleScreen, run: RunFacts) -> str:
     created = run.run.created_at
-    return "" if created is None else elapsed_clock(max(0.0, seconds_since(created, screen.console.clock.now())))
+    until = run.ended_at.value or screen.console.clock.now()
+    return "" if created is None else elapsed_clock(max(0.0, seconds_since(created, until)))
 
 
 def _left_out(ended: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -97,6 +97,8 @@ class DialogText:
         record_id: The id of the record, to copy it; empty for a new one, or for several.
         shows_secret: Whether the response holds a secret that only this dialog shows, so that it cannot be left before
             the response has come.
+        now: Returns this text with the state and the age of the data as they are now, asked every second; ``None`` if
+            nothing in it changes.
     """
 
     title: SafeText
@@ -112,6 +114,7 @@ class DialogText:
     age: SafeText | None = None
     record_id: str = ""
     shows_secret: bool = False
+    now: Callable[[], DialogText] | None = None
 
 
 class ConfirmDialog(Dialog[None]):
@@ -195,6 +198,7 @@ class ConfirmDialog(Dialog[None]):
         self._is_held = False
         self._can_retry = False
         self._must_stay = False
+        self._has_notice = False
         self._secret: Secret | None = None
         self._secret_name = line("")
         self._record_id = order.record_id
@@ -206,7 +210,7 @@ class ConfirmDialog(Dialog[None]):
         order = self._order
         age = (order.age,) if order.age is not None else ()
         with Pane(edge=BorderText(title=order.title, state=order.profile, age=age, counters=self._keys())):
-            yield Static(to_content(order.sentence))
+            yield Static(to_content(order.sentence), id="sheet-sentence")
             yield Static(id="sheet-note", classes="-hidden")
             yield Static(to_content(self._request()))
             if order.body is not None:
@@ -239,6 +243,18 @@ class ConfirmDialog(Dialog[None]):
         self._confirm.disabled = self._order.typed is not None
 
     # Called by the screen.
+
+    def show_place(self, place: HeaderInfo) -> None:
+        """Update the header bar, and what the text says of the records; a notice in the frame stays."""
+        super().show_place(place)
+        if self._order.now is None:
+            return
+        order = self._order.now()
+        self.query_one("#sheet-sentence", Static).update(to_content(order.sentence))
+        for rows in self.query(_Outcomes):
+            rows.follow(order.rows)
+        if order.age is not None and not self._has_notice:
+            self.query_one(Pane).set_border_text(age=order.age)
 
     def note(self, said: StyledSpans) -> None:
         """Show facts below the sentence, such as the record's dependents; may be called after the dialog opened."""
@@ -331,6 +347,7 @@ class ConfirmDialog(Dialog[None]):
 
     def tell(self, notice: StyledSpans) -> None:
         """Show a notice in the frame, such as how an id was copied; the dialog covers the status bar."""
+        self._has_notice = True
         self.query_one(Pane).set_border_text(age=notice)
 
     # Called on user input.
@@ -481,8 +498,13 @@ class _Outcomes(LineList):
 
     def __init__(self, rows: Sequence[DialogRow]) -> None:
         super().__init__(id="sheet-rows")
-        self._dialog_rows: Final = tuple(rows)
+        self._dialog_rows = tuple(rows)
         self._outcomes: dict[str, tuple[StyledSpan, ...]] = {}
+
+    def follow(self, rows: Sequence[DialogRow]) -> None:
+        """Show the same records as they are now."""
+        self._dialog_rows = tuple(rows)
+        self.refresh()
 
     def tell(self, key: str, outcome: tuple[StyledSpan, ...]) -> None:
         self._outcomes[key] = outcome
