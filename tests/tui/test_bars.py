@@ -127,6 +127,14 @@ async def test_the_path_leads_here_and_the_filter_stands_behind() -> None:
         assert [message.level for message in app.told_of(Breadcrumbs.LevelClicked)] == [1]
 
 
+async def test_a_filter_gets_all_the_room_that_a_short_path_leaves() -> None:
+    app = Stage(bar := Breadcrumbs())
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.show([line("Runs")], line("f" * 100))
+        await pilot.pause()
+        assert lines_of(app)[0] == " Runs   " + "f" * 70 + "…"
+
+
 async def test_outer_levels_of_a_long_path_leave_first() -> None:
     app = Stage(bar := Breadcrumbs())
     async with app.run_test(size=(80, 20)) as pilot:

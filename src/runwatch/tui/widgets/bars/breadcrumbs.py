@@ -11,7 +11,7 @@ from textual.message import Message
 from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.rendering import StyledSpans, cut_spans, label_span, to_spans
 from runwatch.tui.core.widget_app import get_app
-from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
+from runwatch.tui.widgets.bars.bar import MIN_GAP, Bar, BarPart, measure_parts
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -47,14 +47,14 @@ class Breadcrumbs(Bar):
         self.refresh()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """Return the levels and the filter. Outer levels are dropped if room is short; the filter gets at most half the
-        line.
+        """Return the levels and the filter. Outer levels are dropped if room is short; the filter gets half the line,
+        or what the path leaves.
         """
         app = get_app(self)
-        right = self._filter_parts(width // 2)
         first = 0
         left = self._level_parts(first)
-        while first < len(self._levels) - 1 and measure_parts(left) + 3 + measure_parts(right) > width:
+        right = self._filter_parts(max(width // 2, width - measure_parts(left) - MIN_GAP))
+        while first < len(self._levels) - 1 and measure_parts(left) + MIN_GAP + measure_parts(right) > width:
             first += 1
             left = [BarPart((label_span(app.glyphs.ellipsis),)), *self._level_parts(first)]
         return left, right
