@@ -230,7 +230,9 @@ async def test_no_older_process_comes_back_while_a_newer_version_migrates(
         met.append(refused.value.title)
 
     monkeypatch.setattr(upgrade, "apply_revisions", come_back)
-    team.backend("newer", JobQueue()).open_writer(SCHEMA_VERSION + 1)
+    newer = team.backend("newer", JobQueue())
+    newer.open_writer(SCHEMA_VERSION + 1)
+    newer.close()
     assert met == ["Another service uses this database"]
 
 
