@@ -261,7 +261,8 @@ def serve(call: Invocation) -> int:
 
     master_keys = partial(find_master_keys, call.paths.settings_file)
     if options.rotate_master_key:
-        return _rotate_master_key(call, service.ServeOptions(data_dir=data_dir, master_keys=master_keys, json=False))
+        rotated = service.ServeOptions(data_dir=data_dir, master_keys=master_keys, json=False, database=database)
+        return _rotate_master_key(call, rotated)
     given_runs = service.SAMPLE_RUNS if options.sample_runs is None else options.sample_runs
     given = {
         "host": options.host,
@@ -410,7 +411,7 @@ def _rotate_master_key(call: Invocation, options: ServeOptions) -> int:
     """Run ``serve --rotate-master-key``: make a new master key, and seal every secret of the data directory with it.
 
     Raises:
-        LocalServiceError: A service runs on the data directory.
+        LocalServiceError: A service runs on the data directory, or processes use the database.
         SettingsError: The master key comes from a command, or its place is not usable.
         DataError: The data directory is not usable; the next start seals what is left.
     """
@@ -425,9 +426,21 @@ def _rotate_master_key(call: Invocation, options: ServeOptions) -> int:
             detail=str(options.data_dir),
             hint="End it with 'runwatch serve --stop' and the same data directory, then rotate.",
         )
+    if options.database is not None and (running := service.find_processes(options.database)):
+        raise LocalServiceError(
+            "Processes use this database, with the master key as it is",
+            detail="\n".join(running),
+            hint="End every one of them, then rotate.",
+        )
     add_master_key(call.paths.settings_file)
     closed = service.reseal_secrets(options)
-    call.output.note("every secret that could be opened is sealed with the new master key")
+    if options.database is None:
+        call.output.note("every secret that could be opened is sealed with the new master key")
+    else:
+        call.output.note(
+            "a new master key is made, and the owner's key of this data directory sealed with it; the next start seals"
+            " the secrets of the database with it. Bring it to every machine whose processes use the database"
+        )
     if closed:
         call.output.warn(f"{closed} secrets cannot be opened with any master key at hand; the next start names them")
     return 0

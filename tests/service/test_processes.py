@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -13,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+from runwatch import cli
 from runwatch.base.clock import SystemClock
 from runwatch.base.errors import DataError, LocalServiceError
 from runwatch.base.secrets.secret import Secret
@@ -27,6 +29,7 @@ from runwatch.service.migrations import upgrade
 from runwatch.service.organization.wallet import set_limits
 from runwatch.service.tables import SCHEMA_VERSION
 from runwatch.service.transaction import Transaction
+from runwatch.settings.master_key import find_master_keys
 from tests.service.conftest import Local, echo_body, serve_in_process
 from tests.service.http.test_problem_responder import check
 from tests.service.live_work import LiveWork, add_model, live_body, scripted
@@ -234,6 +237,37 @@ async def test_no_older_process_comes_back_while_a_newer_version_migrates(
     newer.open_writer(SCHEMA_VERSION + 1)
     newer.close()
     assert met == ["Another service uses this database"]
+
+
+async def test_a_process_with_another_master_key_does_not_start_beside_others(team: Team) -> None:
+    first = await team.start()
+    other = partial(PostgresDatabase, team.database, team.directory / "2", JobQueue(), "runwatch", b"another key")
+    (team.directory / "2").mkdir(mode=0o700)
+    with pytest.raises(LocalServiceError, match="another master key") as refused:
+        ServiceDatabase.open(other(), FakeClock())
+    assert "runwatch-api-" in (refused.value.detail or "")
+    assert len(read_status(team.database).processes) == 1
+    await first.running.context.close()
+    ServiceDatabase.open(other(), FakeClock()).close()
+
+
+async def test_the_master_key_is_rotated_only_while_no_process_uses_the_database(
+    team: Team, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = team.directory / "settings.toml"
+    monkeypatch.setenv("RUNWATCH_CONFIG", str(settings))
+    monkeypatch.setenv("RUNWATCH_DATABASE", team.database.reveal())
+    words = ["serve", "--rotate-master-key", "--data-dir", str(team.directory / "key")]
+    backend = team.backend("holder", JobQueue())
+    backend.open_writer(SCHEMA_VERSION)
+    before = find_master_keys(settings)
+    assert await asyncio.to_thread(cli.run, words) != 0
+    assert f"process {os.getpid()} on" in capsys.readouterr().err
+    backend.close()
+    assert find_master_keys(settings) == before
+    assert await asyncio.to_thread(cli.run, words) == 0
+    assert "the next start seals" in capsys.readouterr().err
+    assert find_master_keys(settings).keys[1:] == before.keys
 
 
 async def test_a_process_that_stops_in_a_write_loses_its_turn_and_the_write(team: Team) -> None:

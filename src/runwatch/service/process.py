@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from runwatch.service.data_copy import DataCopy
     from runwatch.service.server import RunningServer
 
-__all__ = ["PLACES", "SAMPLE_RUNS", "ServeOptions", "copy_data", "read_team_status", "reseal_secrets", "serve"]
+__all__ = [
+    "PLACES",
+    "SAMPLE_RUNS",
+    "ServeOptions",
+    "copy_data",
+    "find_processes",
+    "read_team_status",
+    "reseal_secrets",
+    "serve",
+]
 
 REFUSED: Final = 2
 """Exit code of a service that could not be started."""
@@ -100,6 +109,21 @@ def read_team_status(database: Secret) -> TeamStatus:
     except ImportError as error:
         raise make_package_error(error) from error
     return read_status(database)
+
+
+def find_processes(database: Secret) -> tuple[str, ...]:
+    """Return the names of the processes that use a database.
+
+    Raises:
+        RunwatchError: see :func:`runwatch.service.backends.team_status.list_processes`; or a package is not installed.
+    """
+    from runwatch.service.errors import make_package_error
+
+    try:
+        from runwatch.service.backends.team_status import list_processes
+    except ImportError as error:
+        raise make_package_error(error) from error
+    return tuple(f"{one.role}: {one.name}" for one in list_processes(database))
 
 
 async def _serve(options: ServeOptions, clock: Clock) -> int:

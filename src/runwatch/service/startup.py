@@ -69,7 +69,7 @@ async def open_service_context(
     """
     timers = timers or asyncio.get_running_loop()
     sources = await asyncio.to_thread(configured_sources, options.provider_config, sample=options.sample)
-    place = find_backend(options)
+    place = find_backend(options, keys)
     is_new = options.sample and options.sample_runs is not None and await asyncio.to_thread(place.is_new)
     if is_new and options.sample_runs is not None:
         from runwatch.service.sample import history
@@ -123,8 +123,11 @@ async def open_service_context(
     return context, key
 
 
-def find_backend(options: ServeOptions) -> Backend:
+def find_backend(options: ServeOptions, keys: MasterKeys | None = None) -> Backend:
     """Return the database of these options, not yet open.
+
+    Args:
+        keys: The master keys; other processes have to have the same newest one.
 
     Raises:
         DataError: the data directory belongs to another database.
@@ -148,7 +151,8 @@ def find_backend(options: ServeOptions) -> Backend:
     if options.places is None:
         return PostgresDatabase(options.database, options.data_dir)
     role = "-api" if options.places == 0 else "" if options.has_interface else "-worker"
-    return PostgresDatabase(options.database, options.data_dir, JobQueue(), f"runwatch{role}")
+    key_id = keys.keys[0].id if keys else b""
+    return PostgresDatabase(options.database, options.data_dir, JobQueue(), f"runwatch{role}", key_id)
 
 
 def _make_engine(options: ServeOptions, place: Backend, database: ServiceDatabase, live: LiveRuns) -> Engine:

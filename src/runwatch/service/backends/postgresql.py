@@ -112,6 +112,8 @@ _LOCK_ALONE: Final = f"SELECT pg_catalog.pg_try_advisory_xact_lock({_LOCKED})"
 # The number of this lock is the second of the process's start, which a new session of it does not change.
 _NOW: Final = "SELECT extract(epoch FROM pg_catalog.clock_timestamp())::bigint"
 _SINCE: Final = "SELECT pg_catalog.pg_advisory_lock_shared(1920300665, %s::bigint::bit(32)::integer)"
+# The number of this lock is the beginning of the master key's id.
+_MASTER_KEY: Final = "SELECT pg_catalog.pg_advisory_lock_shared(1920300666, %s::bigint::bit(32)::integer)"
 _TURN: Final = "1920300664, pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))"
 _BEGIN: Final = "SELECT pg_catalog.pg_current_xact_id()::text"
 _BEGIN_IN_TURN: Final = f"SELECT pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_advisory_xact_lock({_TURN})"
@@ -123,6 +125,12 @@ _HOLDER: Final = """
         SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
     ) AND objid::bigint = (pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))::bigint & 4294967295)
     AND pid <> pg_catalog.pg_backend_pid()
+"""
+_OTHER_MASTER_KEY: Final = """
+    AND pid IN (
+        SELECT pid FROM pg_catalog.pg_locks
+        WHERE locktype = 'advisory' AND granted AND classid = 1920300666 AND objid::bigint <> %s
+    )
 """
 
 # SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html).
@@ -200,6 +208,7 @@ class PostgresDatabase(Backend):
         data_dir: The data directory whose secrets the database names.
         queue: Where runs wait for a driver; ``None`` if the engine of this process drives every run.
         name: What the sessions are called, before process and machine.
+        master_key_id: Id of the newest master key, which has to be that of all processes with a queue.
 
     Attributes:
         parameters: Parameters of a connection, with the password if the address has one.
@@ -208,8 +217,16 @@ class PostgresDatabase(Backend):
         UsageError: the address is not usable.
     """
 
-    def __init__(self, url: Secret, data_dir: Path, queue: JobQueue | None = None, name: str = "runwatch") -> None:
+    def __init__(
+        self,
+        url: Secret,
+        data_dir: Path,
+        queue: JobQueue | None = None,
+        name: str = "runwatch",
+        master_key_id: bytes = b"",
+    ) -> None:
         self._data_dir = data_dir
+        self._master_key = int.from_bytes(master_key_id[:4]) if master_key_id else None
         self.parameters = _parse(url, name)
         self.queue: JobQueue | None = queue
         self._place = _describe(self.parameters)
@@ -377,6 +394,7 @@ class PostgresDatabase(Backend):
                     if self._since is None:
                         self._since = _ask(connection, _NOW)
                     connection.execute(_SINCE, (self._since,))
+                    self._refuse_other_master_key(connection)
                 connection.autocommit = False
                 connection.limit_s = None if self._opening is None else SILENT_S
             except BaseException:
@@ -422,6 +440,26 @@ class PostgresDatabase(Backend):
         for tell in self._told:
             tell(taken)
         raise taken
+
+    def _refuse_other_master_key(self, connection: _Session) -> None:
+        """Show the master key to other processes, and refuse a start beside those that have another one."""
+        if self._master_key is None:
+            return
+        connection.execute(_MASTER_KEY, (self._master_key,))
+        others = (
+            connection.execute(_HOLDER + _OTHER_MASTER_KEY, (self._master_key,)).fetchall()
+            if self._opening is None
+            else []
+        )
+        if others:
+            raise LocalServiceError(
+                "Other processes of this database have another master key",
+                detail=f"{self._place} is held by " + ", ".join(name for (name,) in others),
+                hint=(
+                    "Bring their master key here, master.key beside the settings or local_service.master_key_command,"
+                    " and start again: one process could not open the secrets of the other."
+                ),
+            )
 
     def _taken(self) -> DataError:
         return DataError(

@@ -111,6 +111,18 @@ def read_status(url: Secret) -> TeamStatus:
     return TeamStatus(processes, driven, waiting, limited, stalled, oldest, age)
 
 
+def list_processes(url: Secret) -> tuple[Process, ...]:
+    """Return the processes that use a database, without a change to it.
+
+    Raises:
+        UsageError: the address is not usable.
+        DataError: the database cannot be reached.
+    """
+    backend = PostgresDatabase(url, Path())
+    with backend.told_at_start(), psycopg.connect("", **backend.parameters) as connection:
+        return tuple(_process(name, since) for name, since in connection.execute(_PROCESSES).fetchall())
+
+
 def _process(name: str, since: datetime) -> Process:
     found = _NAME.fullmatch(name)
     if found is None:
