@@ -243,6 +243,13 @@ def serve(call: Invocation) -> int:
         )
     if options.api_only and options.worker_only:
         raise UsageError("--api-only and --worker-only exclude each other", hint="Without both, a process does both.")
+    if options.sample and options.worker_only:
+        raise UsageError(
+            "--sample and --worker-only exclude each other",
+            hint="A sample organization belongs to a process with the interface.",
+        )
+    if options.concurrency == 0:
+        raise UsageError("--concurrency is at least 1", hint="Without the option there is no limit of its own.")
     if database is None:
         usual = call.paths.local_service_dir
     else:

@@ -14,6 +14,7 @@ from runwatch.base.network.service_file import SAMPLE_KEYS
 from runwatch.service.options import ServeOptions
 from runwatch.service.process import sample_note
 from tests.service.http.test_problem_responder import check
+from tests.support import postgres
 from tests.support.master_keys import master_keys
 from tests.support.service import ServiceProcess
 
@@ -64,6 +65,16 @@ def test_the_sample_organization_is_there_at_once_and_its_keys_are_in_no_log(tmp
     assert service.api_key not in log
 
 
+def test_a_worker_prints_no_key(tmp_path: Path) -> None:
+    env = {"RUNWATCH_DATABASE": postgres.database_for(tmp_path).reveal()}
+    try:
+        with ServiceProcess(tmp_path / "service", "--worker-only", env=env) as worker:
+            assert worker.line["base_url"]
+            assert "api_key" not in worker.line
+    finally:
+        postgres.drop_database(tmp_path)
+
+
 def test_a_person_is_told_where_the_sample_keys_are_or_that_there_is_no_sample(tmp_path: Path) -> None:
     options = ServeOptions(data_dir=tmp_path, master_keys=master_keys, json=False)
     assert sample_note(options) is None
@@ -74,7 +85,13 @@ def test_a_person_is_told_where_the_sample_keys_are_or_that_there_is_no_sample(t
 
 
 @pytest.mark.parametrize(
-    ("options", "hint"), [(("--api-only",), "--database"), (("--api-only", "--worker-only"), "a process does both")]
+    ("options", "hint"),
+    [
+        (("--api-only",), "--database"),
+        (("--api-only", "--worker-only"), "a process does both"),
+        (("--worker-only", "--sample"), "process with the interface"),
+        (("--worker-only", "--concurrency", "0"), "at least 1"),
+    ],
 )
 def test_the_work_of_a_process_can_be_divided_only_in_a_database(
     options: tuple[str, ...], hint: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -41,7 +41,7 @@ class ServiceProcess:
     Attributes:
         port: Its port, at every start.
         base_url: Where it listens.
-        api_key: The owner's key.
+        api_key: The owner's key; empty for a worker.
         line: What it printed when it accepted connections.
     """
 
@@ -103,7 +103,7 @@ class ServiceProcess:
                 start_new_session=True,
             )
         self.line = json.loads(self._first_line())
-        self.base_url, self.api_key = str(self.line["base_url"]), str(self.line["api_key"])
+        self.base_url, self.api_key = str(self.line["base_url"]), str(self.line.get("api_key", ""))
         return self
 
     def _first_line(self) -> bytes:

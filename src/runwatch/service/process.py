@@ -155,7 +155,15 @@ async def _serve(options: ServeOptions, clock: Clock) -> int:
 
 def _announce(options: ServeOptions, service: RunningServer) -> None:
     if options.json:
-        _say(sys.stdout, service_line(service.file))
+        _say(sys.stdout, service_line(service.file, has_interface=options.has_interface))
+        return
+    if not options.has_interface:
+        _say(
+            sys.stderr,
+            f"The worker drives {options.places} runs at once, and answers /healthz on {service.file.base_url}",
+            f"Data: {options.data_dir}",
+            "Stop it with Ctrl+C, or with runwatch serve --stop and the same data directory",
+        )
         return
     _say(
         sys.stderr,

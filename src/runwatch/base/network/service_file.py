@@ -145,11 +145,14 @@ def parse_service_line(line: bytes, data_dir: Path) -> ServiceFile:
         raise ValueError("not the line of a service") from None
 
 
-def service_line(content: ServiceFile) -> str:
-    """Return the one line that ``serve --json`` prints; the only place where runwatch shows a key."""
+def service_line(content: ServiceFile, *, has_interface: bool = True) -> str:
+    """Return the one line that ``serve --json`` prints; the only place where runwatch shows a key.
+
+    A process without an interface takes no key, and its line has none.
+    """
     line: dict[str, object] = {
         "base_url": content.base_url,
-        "api_key": content.api_key.reveal(),
+        **({"api_key": content.api_key.reveal()} if has_interface else {}),
         "data_dir": str(content.data_dir),
         "pid": content.pid,
     }
