@@ -104,6 +104,14 @@ async def test_the_screen_as_a_person_looked_at_it(
         check_golden(f"templates-opened-{size[0]}x{size[1]}", driven.text)
 
 
+async def test_the_totals_count_the_rows_that_the_filter_leaves(service: ScriptedService, tmp_path: Path) -> None:
+    async with reviewing(service, tmp_path) as driven:
+        await at_templates(driven)
+        await driven.shows("1 eligible · 2 blocked")
+        driven.app.screen.filter_by("is:blocked")  # type: ignore[attr-defined]
+        await driven.shows("0 eligible · 2 blocked")
+
+
 async def test_what_is_not_eligible_stands_first_with_its_blockers_numbered(
     service: ScriptedService, tmp_path: Path
 ) -> None:

@@ -66,7 +66,7 @@ class TemplatesScreen(ResourceScreen):
         return (Template, SourceConnection)
 
     def counters(self) -> StyledSpans:
-        items = [row.subject.template for row in self._all_rows()]
+        items = [row.subject.template for row in self.listing.shown]
         if not items:
             return line("")
         eligible = sum(template.eligible is True for template in items)
