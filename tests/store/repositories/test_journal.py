@@ -107,6 +107,16 @@ async def test_lines_come_newest_first_by_profile_and_in_number(journal: Journal
     assert (await journal.sent(profile="other")).requests == []
 
 
+@pytest.mark.parametrize(("status", "count"), [(404, 0), (500, 1)])
+async def test_a_search_for_a_receipt_that_a_run_has_not_is_no_problem(
+    journal: Journal, status: int, count: int
+) -> None:
+    over: Any = {"operation": "getReceiptsByExecutionId", "path": "/v1/receipts/ex_1"}
+    journal.note(failed(said=synthetic_problem("unstated", "No", status, ""), **over))
+    assert len(await journal.problems()) == count
+    assert len((await journal.sent()).requests) == 1
+
+
 async def test_what_was_sent_since_comes_with_the_problems_that_it_met(journal: Journal) -> None:
     journal.note(failed(1))
     journal.note(exchange(2))

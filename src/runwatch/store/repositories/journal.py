@@ -21,6 +21,7 @@ from runwatch.base.errors import DataError
 from runwatch.base.json import loads
 from runwatch.base.log import redact
 from runwatch.records.problem import Problem
+from runwatch.records.receipt import Receipt
 from runwatch.store.db.database import Database, Work
 from runwatch.store.db.text_codec import decode_text, encode_text
 from runwatch.store.repositories.id_search import match_ids, normalize_id
@@ -324,11 +325,12 @@ def _request_row(attempt: RequestAttempt) -> tuple[Any, ...]:
 def _is_not_offered(attempt: RequestAttempt) -> bool:
     """Return whether a read met something the service does not offer, which is no Problem (manual: decisions, "Lists").
 
-    A path with an id names a record, which may be missing. The paths of a service can begin with one of its own.
+    A path with an id names a record, which may be missing; but the console looks for the receipt of every run, and a
+    run need not have one. The paths of a service can begin with one of its own.
     """
     operation = OPERATIONS.get(attempt.operation)
-    is_list = operation is not None and attempt.path.endswith(operation.path)
-    return attempt.method == "GET" and attempt.status in {404, 405, 501} and is_list
+    is_probe = operation is not None and (attempt.path.endswith(operation.path) or operation.record is Receipt)
+    return attempt.method == "GET" and attempt.status in {404, 405, 501} and is_probe
 
 
 def _problem_row(attempt: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
