@@ -80,6 +80,19 @@ async def test_the_count_and_a_mistake_stand_behind_the_text() -> None:
         assert str(bar.query_one("#filter-state", Static).content) == "3/212"
 
 
+async def test_a_long_mistake_is_told_whole_below_the_text() -> None:
+    app, bar = stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        bar.edit("is:what")
+        bar.show_error(line("word " * 20 + "end"))
+        await pilot.pause()
+        assert lines_of(app)[0].split() == ["/", "is:what"]
+        assert lines_of(app)[2].endswith("word end")
+        bar.show_count(line("3/212"))
+        await pilot.pause()
+        assert lines_of(app)[0].split() == ["/", "is:what", "3/212"]
+
+
 @pytest.mark.parametrize("key", ["right", "tab"])
 async def test_a_completion_is_offered_and_taken_with_the_right_arrow_or_tab(key: str) -> None:
     app, bar = stage()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
@@ -24,6 +25,9 @@ Completer = Callable[[str], str | None]
 
 FILTER_HINTS: Final = (("enter", "apply"), ("tab", "complete"), ("escape", "clear"))
 """Hints of the status bar while a filter is typed."""
+
+OTHER_CELLS: Final = 5
+"""Cells beside the mark, the text and its state: margins and gaps."""
 
 
 class FilterBar(Horizontal):
@@ -66,6 +70,22 @@ class FilterBar(Horizontal):
             padding: 0 0 0 2;
             text-wrap: nowrap;
             text-overflow: ellipsis;
+        }
+        &.-wrapped {
+            height: auto;
+            layout: grid;
+            grid-size: 2;
+            grid-columns: auto 1fr;
+            grid-rows: auto;
+            & > #filter-state {
+                column-span: 2;
+                width: 100%;
+                max-width: 100%;
+                height: auto;
+                max-height: 3;
+                padding: 0;
+                text-wrap: wrap;
+            }
         }
     }
     """
@@ -112,13 +132,18 @@ class FilterBar(Horizontal):
         if not self._is_made:
             return
         self._input.remove_class("-invalid")
+        self.remove_class("-wrapped")
         self._state.update(to_content(matching, Role.QUIET))
 
     def show_error(self, reason: SafeText) -> None:
-        """Show why a filter is not applied."""
+        """Show why a filter is not applied, on lines of its own if the line of the text has no room for it."""
         self._make()
         self._input.add_class("-invalid")
-        self._state.update(to_content(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD))
+        shown = line(f"{get_app(self).glyphs.bad} {reason}")
+        typed = cell_len(self._input.value) + 1
+        room = self.size.width - OTHER_CELLS - cell_len(self.MARK) - typed
+        self.set_class(cell_len(shown) > min(room, self.size.width * 3 // 4 - OTHER_CELLS), "-wrapped")
+        self._state.update(to_content(shown, Role.BAD))
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         event.stop()
