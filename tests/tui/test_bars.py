@@ -203,6 +203,9 @@ async def test_a_notice_stands_in_place_of_the_hints_for_a_while() -> None:
         status.say((label_span("copied by tmux: "), line("[x]")))
         await pilot.pause()
         assert lines_of(app)[0] == " copied by tmux: [x]" + " " * 42 + ": command  ? help"
+        status.say(line("w" * 70))
+        await pilot.pause()
+        assert lines_of(app)[0] == " " + "w" * 70
         status.clear_notice()
         await pilot.pause()
         assert lines_of(app)[0].startswith(" enter open")

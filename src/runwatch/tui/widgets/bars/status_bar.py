@@ -81,10 +81,11 @@ class StatusBar(Bar):
         self.refresh()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """Return the notice or as many hints as fit, and the pinned actions."""
+        """Return the notice or as many hints as fit, and the pinned actions; a long notice takes their place."""
         pinned = [] if self._is_prompt else [self._hint(id) for id in PINNED]
         if self._notice:
-            return [BarPart(self._notice)], pinned
+            notice = [BarPart(self._notice)]
+            return notice, pinned if measure_parts(notice) + MIN_GAP + measure_parts(pinned) <= width else ()
         return self._with_rest([self._hint(hint) for hint in self._hints], self._fitting(width)), pinned
 
     def _fitting(self, width: int) -> int:
