@@ -23,11 +23,22 @@ from tests.view.strategies import few, json_values, texts
         ("{}", '{"a": {"b": 1}}', [{"path": "a.b", "right": 1}]),
         ('{"a": [1, 2]}', '{"a": [1, 3]}', [{"path": "a", "left": [1, 2], "right": [1, 3]}]),
         ('{"a": [{"b": 1}]}', '{"a": [{"b": 2}]}', [{"path": "a[0].b", "left": 1, "right": 2}]),
+        (
+            '{"a": null}',
+            '{"a": {"b": 1}}',
+            [{"path": "a", "left": None, "right": {"b": 1}}, {"path": "a.b", "right": 1}],
+        ),
         ('{"a": 1}', '{"a": "1"}', [{"path": "a", "left": 1, "right": "1"}]),
     ],
 )
 def test_each_value_that_differs_is_told_by_its_path(left: str, right: str, found: list[Any]) -> None:
     assert [one.raw for one in diff_records(loads(left), loads(right))] == found
+
+
+def test_an_object_beside_a_plain_value_is_not_called_missing() -> None:
+    found = compare_records(loads('{"row": null, "list": [{"b": 1}]}'), loads('{"row": {"a": 1, "b": 2}, "list": []}'))
+    shown = {str(value.path): (value.left, value.right) for value in found}
+    assert (shown["row"], shown["list"]) == (("null", "2 members"), ("1 item", "[]"))
 
 
 def test_numbers_are_compared_as_they_were_sent() -> None:

@@ -40,7 +40,8 @@ class ComparedValue:
     """One value of two records as safe text.
 
     Attributes:
-        left: Value in the first record; ``None`` if it has none, which differs from ``null``.
+        left: Value in the first record; of an object or array whose parts are compared one by one, how many it has;
+            ``None`` if there is none, which differs from ``null``.
         right: The same for the second record.
     """
 
@@ -65,7 +66,7 @@ def compare_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[C
 
 def _shown(record: Mapping[str, Any], path: json_paths.JsonPath, value: Any) -> SafeText | None:
     if value is json_paths.MISSING:
-        return None
+        return _count_parts(json_paths.get_at(record, path))
     shown = block(json_text(value))
     if path[-1] not in AMOUNTS | TOKENS:
         return shown
@@ -82,6 +83,14 @@ def _shown(record: Mapping[str, Any], path: json_paths.JsonPath, value: Any) -> 
     return line(f"at least {shown}" if value else UNKNOWN)
 
 
+def _count_parts(whole: Any) -> SafeText | None:
+    """Return how many parts a value has that is compared part by part; ``None`` if it is missing."""
+    if not isinstance(whole, (Mapping, list)):
+        return None
+    noun = "member" if isinstance(whole, Mapping) else "item"
+    return line(f"{len(whole)} {noun}{'s' * (len(whole) != 1)}")
+
+
 def diff_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
     """Yield the differences between two decoded records: in the order of the first, then what only the second has.
 
@@ -90,7 +99,7 @@ def diff_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[
     """
     for path, one, other in _pairs(left, right):
         if _differ(one, other):
-            yield Difference(json_paths.format_path(path), one, other)
+            yield Difference(json_paths.format_path(path), _whole(left, path, one), _whole(right, path, other))
 
 
 def _pairs(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[json_paths.JsonPath, Any, Any]]:
@@ -100,6 +109,11 @@ def _pairs(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[
         # An empty record is a leaf without a path.
         if path:
             yield path, first.get(path, json_paths.MISSING), second.get(path, json_paths.MISSING)
+
+
+def _whole(record: Mapping[str, Any], path: json_paths.JsonPath, value: Any) -> Any:
+    """Return the value; where the other record has a plain one, the object or array that stands there instead."""
+    return json_paths.get_at(record, path) if value is json_paths.MISSING else value
 
 
 def _differ(one: Any, other: Any) -> bool:
