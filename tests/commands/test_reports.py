@@ -99,6 +99,7 @@ def test_receipts_are_exported_line_by_line(runwatch: Here, service: ScriptedSer
     outcome = runwatch("receipts", "export", "--status", "failed", "--output", str(file))
     assert (outcome.code, outcome.stdout) == (0, b"")
     assert [json.loads(line) for line in file.read_text().splitlines()] == [service.receipts[2]]
+    assert "1 receipt\n" in outcome.errors
     assert runwatch("open", str(file)).text.count(FAILED) == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import pytest
@@ -82,6 +83,9 @@ def test_a_service_without_the_list_is_a_refusal(runwatch: Here, service: Script
     assert (outcome.code, outcome.stdout) == (1, b"")
     assert "not_found" in outcome.errors
     assert f"this service offers no list of {LISTS[verb]}" in outcome.errors
+    if found := re.search("runwatch ([a-z -]+) ID reads one", outcome.errors):
+        assert runwatch(*found[1].split(), "none").code == 1
+    assert found or verb != "receipts list"
 
 
 @each_list

@@ -97,7 +97,7 @@ def export(call: Invocation) -> int:
                 call.output.text(piece)
         else:
             save_export(call, name, (encode_for_file(piece) for piece in pieces))
-            call.output.note(f"{len(receipts)} receipts")
+            call.output.note(f"{len(receipts)} receipt{'s' * (len(receipts) != 1)}")
         return 0
 
     return run_in_session(call, work)

@@ -76,7 +76,8 @@ async def _read_values(
         values = await read_list(session, list_operation(spec.record), query, select if is_selective(call) else None)
     except ApiProblem as problem:
         if problem.status in NOT_OFFERED:
-            call.output.note(f"this service offers no list of {spec.name}")
+            one = f"; {call.command(f'{spec.name} show')} ID reads one" if read_operation(spec.record) else ""
+            call.output.note(f"this service offers no list of {spec.name}{one}")
         raise
     return filter_by_options(call, values)
 

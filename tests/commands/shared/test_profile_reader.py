@@ -116,7 +116,9 @@ def test_several_profiles_and_one_address_contradict_each_other(both: Here, work
 
 
 def test_all_needs_a_profile(runwatch: Here) -> None:
-    assert "no profile" in runwatch("receipts", "list", "--profile", "all").errors
+    told = runwatch("receipts", "list", "--profile", "all").errors
+    assert "no profile" in told
+    assert "runwatch config set profiles.NAME.base_url https://HOST" in told
     assert "names no profile" in runwatch("receipts", "list", "--profile", ",").errors
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 
 from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import SUCCESS
 from runwatch.commands.cli.invocation import Invocation
@@ -87,7 +88,12 @@ def read_profiles(call: Invocation, read: Callable[[CommandSession], Awaitable[T
     loaded = load_settings(call)
     names = parse_profiles(call) or tuple(loaded.settings.profiles)
     if not names:
-        raise UsageError("The settings file has no profile", detail=str(loaded.path))
+        create = runwatch_command("config set", "profiles.NAME.base_url")
+        raise UsageError(
+            "The settings file has no profile",
+            detail=str(loaded.path),
+            hint=f"Create one: {create} https://HOST, or leave out --profile to read one service.",
+        )
     failed: dict[str, RunwatchError] = {}
     chosen: dict[str, tuple[Invocation, ServiceChoice]] = {}
     for name in names:
