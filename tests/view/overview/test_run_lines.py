@@ -225,6 +225,11 @@ def test_requests_quota_balance_and_problems_stand_together() -> None:
     ]  # fmt: skip
 
 
+def test_a_quota_read_earlier_than_the_runs_says_when() -> None:
+    spending = AccountLimits(account=account(), state=PaneState(LoadState.FRESH, age_s=48))
+    assert "37 of 500 runs, 48s ago" in text(limit_lines(spending, CONTEXT))
+
+
 def test_an_account_that_is_not_offered_is_no_nought() -> None:
     spending = AccountLimits(3, state=PaneState(LoadState.NOT_OFFERED, failure=FAILED_READ))
     shown = text(limit_lines(spending, CONTEXT))

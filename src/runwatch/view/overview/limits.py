@@ -16,12 +16,15 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, join_lines, make_link_span, make_plain_span
 from runwatch.view.overview.run_counts import QUARTER
 from runwatch.view.resources.account import NO_BALANCE, UNLIMITED
-from runwatch.view.text.format import RenderContext, grouped_number, usage_ratio, usage_role
+from runwatch.view.text.format import RenderContext, grouped_number, short_duration, usage_ratio, usage_role
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import plain_decimal
 
 LABEL: Final = 8
 """Width of the label before a number, in cells."""
+
+TOLD_AGE_S: Final = 10
+"""From this age in seconds on, the quota says how old it is, because the account is read less often than runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def _account_lines(spending: AccountLimits, context: RenderContext) -> list[Link
     if account is None:
         why = "" if spending.state is None else missing_list_text(spending.state)
         return [_line("account", make_plain_span(why or "not read yet"))]
-    return [_line("quota", _quota(account, context)), _line("balance", _balance(account, context))]
+    return [_line("quota", _quota(account, spending.state, context)), _line("balance", _balance(account, context))]
 
 
 def _requests(spending: AccountLimits) -> LinkSpan:
@@ -87,7 +90,8 @@ def _requests(spending: AccountLimits) -> LinkSpan:
     )
 
 
-def _quota(account: Account, context: RenderContext) -> LinkSpan:
+def _quota(account: Account, state: PaneState | None, context: RenderContext) -> LinkSpan:
+    """Return the used part of the quota, with its age where it is older than the runs beside it can be."""
     quota = (account.quota or Quota({})).executions or ExecutionQuota({})
     if quota.used is None:
         return _untold(context)
@@ -95,6 +99,8 @@ def _quota(account: Account, context: RenderContext) -> LinkSpan:
     role = Role.PLAIN if part is None or usage_role(part) is Role.GOOD else usage_role(part)
     is_open = "limit" in quota.raw and quota.limit is None
     told = f"{grouped_number(quota.used)}{_of(quota.limit)} runs{f', {UNLIMITED}' * is_open}"
+    if state is not None and state.age_s is not None and state.age_s >= TOLD_AGE_S:
+        told = f"{told}, {short_duration(state.age_s)} ago"
     return make_link_span(told, role, ViewLink("account"))
 
 
