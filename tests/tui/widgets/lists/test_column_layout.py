@@ -113,8 +113,8 @@ def test_a_narrow_pane_shows_few_columns_rather_than_ellipses() -> None:
     def widths(room: int) -> list[int]:
         return [placed.width for placed in lay_out_columns(columns, needs, room)]
 
-    assert widths(22) == [4, 4, 4, 4]
-    assert widths(21) == [5, 6, 6]
+    assert widths(45) == [10, 10, 10]
+    assert widths(22) == [10, 10]
     assert widths(5) == [1, 2]
 
 
