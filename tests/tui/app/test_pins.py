@@ -72,6 +72,18 @@ async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_
         await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the mark to go")
 
 
+async def test_a_run_whose_detail_is_beside_the_list_is_looked_at_without_the_focus(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.shows("8f21")
+        await pin(driven, noon.LIVE)
+        end_live_run(service)
+        await driven.comes("fallback_exhausted", 30)
+        await driven.select(noon.QUEUED)
+        await driven.pass_time(2)
+        assert bar(driven) == "1 run 8f21…9b7e"
+
+
 async def test_the_end_of_a_pinned_run_is_a_notice_and_a_click_goes_there(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, settings="notice = true") as driven:

@@ -193,6 +193,10 @@ class ConsoleScreen(Screen[None]):
         """Return the record, filter or comparison that the user looks at."""
         return None
 
+    def record_in_sight(self) -> PinTarget | None:
+        """Return the record whose detail is in sight, also without the focus."""
+        return None
+
     def restore_view(self, view: ViewState) -> None:
         """Restore a view state; called once the screen has its widgets."""
 

@@ -105,10 +105,12 @@ class PinBoard:
     def refresh(self) -> None:
         """Update what the pins are, and the line that shows them."""
         looked_at = self._looked_at()
+        screen = self._app.mounted_screen
+        in_sight = screen.record_in_sight() if isinstance(screen, ConsoleScreen) else None
         for pin in self.pins:
             self._look(pin)
             present = self._present.get(pin.target, "")
-            if present and present != pin.seen and (pin.target == looked_at or not pin.seen):
+            if present and present != pin.seen and (pin.target in {looked_at, in_sight} or not pin.seen):
                 self._note_seen(pin.target, present)
         self._draw()
 

@@ -362,6 +362,10 @@ class ResourceScreen(ListScreen, RecordScreen):
             return self._record_target()
         return self._filter_target()
 
+    def record_in_sight(self) -> PinTarget | None:
+        is_drawn = self.row is not None and self.row.id == self._shown
+        return self._record_target() if is_drawn and self.query_one("#detail").region else None
+
     def _record_target(self) -> PinTarget | None:
         from runwatch.store.repositories.pins import PinTarget
 
