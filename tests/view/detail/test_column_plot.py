@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.text import cell_width
-from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, PlotPlace, largest_series
+from runwatch.view.detail.column_plot import (
+    ColumnPlot,
+    PlotDay,
+    PlotGrouping,
+    PlotPlace,
+    largest_of_others,
+    largest_series,
+)
 from runwatch.view.text.glyphs import ASCII, UNICODE
 from runwatch.view.text.safe_text import line
 
@@ -70,6 +77,23 @@ def test_small_series_are_taken_together() -> None:
         ("a", (Decimal(9), Decimal(1))), ("e", (Decimal(8), Decimal(1))), ("c", (Decimal(7), Decimal(1))),
         ("others", (Decimal(3), Decimal(2))),
     ]  # fmt: skip
+
+
+def test_the_legend_names_the_largest_of_the_chosen_day_first_and_the_largest_of_the_others() -> None:
+    sizes = {"a": (0, 90), "b": (2, 80), "c": (1, 70), "d": (9, 1), "e": (8, 1)}
+    named = [(line(name), [Decimal(size) for size in own]) for name, own in sizes.items()]
+    series = largest_series(named)
+    parts = tuple(zip(*(values for _, values in series), strict=True))
+    grouping = PlotGrouping("model", tuple(name for name, _ in series), parts, largest_of_others(named))
+    legend = drawn(ColumnPlot(days(2), (grouping,)), PlotPlace("2026-08-01", 1), 90)[-1]
+    assert legend == "by model: ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000 (most d 9.0000)"
+
+
+def test_no_part_of_a_day_is_larger_than_the_day() -> None:
+    """The day's total is "at least", so it is never rounded up, and neither is its part."""
+    day = PlotDay("2026-08-01", Decimal("0.01046"), line("at least 0.0104  2 runs"), is_partial=True)
+    parts = PlotGrouping("model", (line("a"), line("b")), ((Decimal("0.01046"), Decimal(0)),))
+    assert drawn(ColumnPlot((day,), (parts,)), PlotPlace(grouping=1), 60)[-1] == "by model: █ a ≥ 0.0104"
 
 
 @given(st.integers(1, 90), st.integers(0, 89), st.integers(0, 2), st.integers(8, 120))

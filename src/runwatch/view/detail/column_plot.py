@@ -45,12 +45,14 @@ class PlotDay:
         value: Its value; ``None`` for a gap.
         told: Its value in words.
         target: Link target, such as what the value counts.
+        is_partial: Whether a part of the value is unknown, so that it and its parts are "at least".
     """
 
     name: str
     value: Value
     told: SafeText
     target: object = None
+    is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,14 @@ class PlotGrouping:
         name: What the parts are, such as ``model``.
         series: The names of the parts, at most :data:`runwatch.view.detail.plots.MAX_SERIES`.
         parts: For each day a value for each of the series; empty if the day cannot be divided.
+        others: For each day the largest of the series that are taken together, with its value;
+            empty if none are.
     """
 
     name: str
     series: tuple[SafeText, ...]
     parts: tuple[tuple[Decimal, ...], ...]
+    others: tuple[tuple[SafeText, Decimal], ...] = ()
 
 
 class PlotPlace(NamedTuple):
@@ -175,15 +180,26 @@ class ColumnPlot:
         return rows
 
     def _legend(self, grouping: PlotGrouping | None, chosen: int, glyphs: Glyphs) -> SafeText:
-        """Return what each pattern stands for, with its amount on the chosen day; or how days can be grouped."""
+        """Return what each pattern stands for, with its amount on the chosen day, the largest first; or how days can be
+        grouped.
+        """
         if grouping is None:
             return line(f"not grouped; possible by {', '.join(one.name for one in self.groupings)}")
+        is_partial = self.days[chosen].is_partial
+        least = f"{glyphs.at_least} " if is_partial else ""
+        largest = grouping.others[chosen] if grouping.others else None
+
+        def told(name: SafeText, value: Decimal | None) -> str:
+            return line(name, 24) + ("" if value is None else f" {least}{money(value, is_part=is_partial)}")
+
         own = grouping.parts[chosen] or (None,) * len(grouping.series)
-        told = (
-            f"{pattern} {line(name, 24)}" + ("" if value is None else f" {money(value)}")
-            for pattern, name, value in zip(fill_patterns(glyphs), grouping.series, own, strict=False)
-        )
-        return line(f"by {grouping.name}: {'   '.join(told)}", None)
+        named = list(zip(fill_patterns(glyphs), grouping.series, own, strict=False))
+        # What is nothing on the chosen day is not named there; others stay last.
+        named = [one for one in named if one[2] is None or one[2]] or named
+        named.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
+        most = f" (most {told(*largest)})" if largest is not None and largest[1] else ""
+        words = (f"{pattern} {told(name, value)}{most if name == OTHERS else ''}" for pattern, name, value in named)
+        return line(f"by {grouping.name}: {'   '.join(words)}", None)
 
     def _axis(self, seen: ColumnsInSight, cells: int, glyphs: Glyphs) -> SafeText:
         """Format the first and the last day in sight, and the largest value of all between them."""
@@ -214,12 +230,31 @@ def largest_series(named: Sequence[tuple[SafeText, Sequence[Decimal]]]) -> list[
     Args:
         named: A name and the values of the same days for each series.
     """
-    ordered = sorted(named, key=lambda one: -sum(one[1], Decimal(0)))
+    ordered = _by_size(named)
     if len(ordered) <= MAX_SERIES:
         return [(name, tuple(values)) for name, values in ordered]
     rest = ordered[MAX_SERIES - 1 :]
     together = tuple(sum(values, Decimal(0)) for values in zip(*(values for _, values in rest), strict=True))
     return [*((name, tuple(values)) for name, values in ordered[: MAX_SERIES - 1]), (OTHERS, together)]
+
+
+def largest_of_others(
+    named: Sequence[tuple[SafeText, Sequence[Decimal]]],
+) -> tuple[tuple[SafeText, Decimal], ...]:
+    """Return for each day the largest of the series that :func:`largest_series` takes together; empty if it does not.
+
+    Args:
+        named: A name and the values of the same days for each series.
+    """
+    rest = _by_size(named)[MAX_SERIES - 1 :]
+    if len(rest) < 2:
+        return ()
+    days = range(len(rest[0][1]))
+    return tuple(max(((name, values[day]) for name, values in rest), key=lambda one: one[1]) for day in days)
+
+
+def _by_size(named: Sequence[tuple[SafeText, Sequence[Decimal]]]) -> list[tuple[SafeText, Sequence[Decimal]]]:
+    return sorted(named, key=lambda one: -sum(one[1], Decimal(0)))
 
 
 def _short(day: PlotDay) -> SafeText:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
-from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, largest_series
+from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, largest_of_others, largest_series
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.receipts.totals import (
@@ -111,12 +111,11 @@ def _grouping(name: str, days: Mapping[str, Mapping[str, Decimal]], listed: Sequ
     if len(parts) < 2:
         return []
     none: Mapping[str, Decimal] = {}
-    series = largest_series(
-        [(line(part, 60), [days.get(day, none).get(part, Decimal(0)) for day in listed]) for part in parts]
-    )
+    named = [(line(part, 60), [days.get(day, none).get(part, Decimal(0)) for day in listed]) for part in parts]
+    series = largest_series(named)
     columns = zip(*(values for _, values in series), strict=True)
     divided = tuple(own if any(own) and min(own) >= 0 else () for own in columns)
-    return [PlotGrouping(name, tuple(title for title, _ in series), divided)]
+    return [PlotGrouping(name, tuple(title for title, _ in series), divided, largest_of_others(named))]
 
 
 def _calendar(days: Mapping[str, SpendSum], first: str, last: str) -> Iterator[PlotDay]:
@@ -127,7 +126,9 @@ def _calendar(days: Mapping[str, SpendSum], first: str, last: str) -> Iterator[P
         name = (end - timedelta(days=back)).isoformat()
         if name in days:
             row = _day(name, days[name])
-            yield PlotDay(name, row.value, line(f"{row.number}  {row.more}"), row.target)
+            yield PlotDay(
+                name, row.value, line(f"{row.number}  {row.more}"), row.target, bool(days[name].unknown_calls)
+            )
         else:
             yield PlotDay(name, None, line("no receipt"))
 

@@ -19,7 +19,7 @@ from runwatch.records.spend import sum_amounts
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, UsageTotals
 from runwatch.settings.view_state import ViewState
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first
-from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, largest_series
+from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, largest_of_others, largest_series
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, quote_value
 from runwatch.view.text import json_paths
@@ -203,7 +203,8 @@ def _days(
     if len(listed) < MANY_DAYS:
         return bar_section("Spend by day", plotted, room_of, context, series=_SERIES)
     plotted_days = {str(one.label): one for one in plotted}
-    days = tuple(_plot_day(day, plotted_days.get(day)) for day in listed)
+    partial = {name for name, day in by_day.items() if day.unknown_calls}
+    days = tuple(_plot_day(day, plotted_days.get(day), is_partial=day in partial) for day in listed)
     groupings = (*_fee_grouping(listed, by_day), *_key_grouping(usage, listed, by_day, names, context))
     return [
         DetailSection(line("Spend by day"), (), plot=ColumnPlot(days, groupings)),
@@ -233,10 +234,10 @@ def _one_day(day: DayUsage, context: RenderContext, *, is_stacked: bool) -> Char
     return ChartRow(line(day.date), day.usd, _usd(day, context), more, target, parts=parts)
 
 
-def _plot_day(name: str, row: ChartRow | None) -> PlotDay:
+def _plot_day(name: str, row: ChartRow | None, *, is_partial: bool) -> PlotDay:
     if row is None:
         return PlotDay(name, None, line("not in the report"))
-    return PlotDay(name, row.value, line(f"{row.number}  {row.more}".rstrip()), row.target)
+    return PlotDay(name, row.value, line(f"{row.number}  {row.more}".rstrip()), row.target, is_partial)
 
 
 def _fee_grouping(listed: Sequence[str], by_day: Mapping[str, DayUsage]) -> list[PlotGrouping]:
@@ -262,7 +263,9 @@ def _key_grouping(
         own if day in by_day and by_day[day].usd == sum_amounts(own) and min(own) >= 0 else ()
         for day, own in zip(listed, columns, strict=True)
     )
-    return [PlotGrouping("key", tuple(name for name, _ in series), parts)] if any(parts) else []
+    return (
+        [PlotGrouping("key", tuple(name for name, _ in series), parts, largest_of_others(found))] if any(parts) else []
+    )
 
 
 def _parts(day: DayUsage) -> tuple[Decimal, Decimal] | None:
