@@ -228,6 +228,13 @@ def test_values_that_name_something_are_written(runwatch: Here) -> None:
     assert runwatch("config", "validate", "--json").json == []
 
 
+def test_validate_names_every_mistake_of_an_own_command(runwatch: Here) -> None:
+    runwatch.settings_file.write_text('[commands.one]\nrun = "echo hi"\nkey = "q"\n')
+    runwatch.settings_file.chmod(0o600)
+    rows = runwatch("config", "validate", "--json").json
+    assert [row["key"] for row in rows] == ["commands.one.run", "commands.one.key"]
+
+
 def test_validate_knows_themes_screens_and_keys(runwatch: Here) -> None:
     runwatch.settings_file.write_text('theme = "runwatch-drak"\nhome_screen = "rnus"\n[keys]\n"list.open" = "o2"\n')
     runwatch.settings_file.chmod(0o600)

@@ -174,8 +174,9 @@ def validate(call: Invocation, find_key_problems: FindKeyProblems) -> int:
         for problem in loaded.problems
     ]
     found = list(find_value_problems(loaded.settings, _themes(call)))
-    if loaded.settings.keys or loaded.settings.commands:
-        wrong = find_key_problems(loaded.settings.keys, loaded.settings.commands)
+    commands = {**loaded.settings.commands, **loaded.refused_commands}
+    if loaded.settings.keys or commands:
+        wrong = find_key_problems(loaded.settings.keys, commands)
         found += [ValueProblem(key, message) for key, message in wrong.items()]
     for key, message, nearest in found:
         place = loaded.place(split_key(key))

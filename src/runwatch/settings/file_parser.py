@@ -104,12 +104,14 @@ class SettingsParser:
 
     Attributes:
         problems: Each problem with its path of names; the caller adds lines.
+        refused_commands: What could be read of own commands with a mistake, by name.
     """
 
     def __init__(self, path: Path, raw: dict[str, Any]) -> None:
         self._path = path
         self._raw = raw
         self.problems: list[tuple[tuple[str, ...], SettingsProblem]] = []
+        self.refused_commands: dict[str, OwnCommand] = {}
 
     def settings(self) -> Settings:
         """Return every setting that could be read; the others keep their defaults."""
@@ -180,8 +182,10 @@ class SettingsParser:
                 chosen = self._read(OwnCommand, ((key, (*place, key), value) for key, value in members.items()), place)
                 if OwnCommand.run.key not in members:
                     self._note(place, "has no run, so it does nothing")
+                    self.refused_commands[name] = OwnCommand(name, chosen)
                 elif len(self.problems) > before:
                     # A warning too costs the command.
+                    self.refused_commands[name] = OwnCommand(name, chosen)
                     self.problems[before:] = [
                         (names, problem._replace(is_warning=False)) for names, problem in self.problems[before:]
                     ]

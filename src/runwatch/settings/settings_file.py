@@ -29,6 +29,7 @@ from runwatch.settings.declarations import (
     COMMANDS,
     PROFILES,
     RESERVED_NAMES,
+    OwnCommand,
     Profile,
     Settings,
     find_closest_key,
@@ -65,6 +66,7 @@ class LoadedSettings:
         raw: The decoded file, unknown keys included, API keys redacted.
         is_broken: Whether the file exists and nothing of it could be read.
         text: The file's text, to find lines.
+        refused_commands: What could be read of own commands with a mistake, by name.
     """
 
     path: Path
@@ -73,6 +75,7 @@ class LoadedSettings:
     raw: Mapping[str, Any] = field(default_factory=dict)
     is_broken: bool = False
     text: str = field(default="", repr=False)
+    refused_commands: Mapping[str, OwnCommand] = field(default_factory=dict)
 
     @functools.cached_property
     def lines(self) -> Mapping[tuple[str, ...], int]:
@@ -114,7 +117,7 @@ def load_settings_file(path: Path, *, clock: Clock | None = None, keeps_copy: bo
         return _broken(path, f"{error}; the defaults are used", line=error.line, column=error.column, copy=copy)
     reading = SettingsParser(path, raw)
     settings = reading.settings()
-    loaded = LoadedSettings(path, settings, raw=raw, text=text)
+    loaded = LoadedSettings(path, settings, raw=raw, text=text, refused_commands=reading.refused_commands)
     if reading.problems:
         located = [problem._replace(line=loaded.lines.get(names)) for names, problem in reading.problems]
         loaded = replace(loaded, problems=tuple(sorted(located, key=lambda problem: problem.line or 0)))
