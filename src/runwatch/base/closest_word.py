@@ -9,17 +9,17 @@ CUTOFF: Final = 0.5
 """Minimum similarity of two words, from 0 to 1: twice their common letters in order over all letters."""
 
 
-def closest_words(word: str, known: Iterable[str], most: int) -> list[str]:
-    """Return up to ``most`` known words similar to this one, the closest first."""
+def closest_words(word: str, known: Iterable[str], most: int, cutoff: float = CUTOFF) -> list[str]:
+    """Return up to ``most`` known words at least as similar to this one as ``cutoff``, the closest first."""
     # Imported here because only a mistake needs it.
     import difflib
 
-    return difflib.get_close_matches(word, list(known), most, CUTOFF) if most > 0 else []
+    return difflib.get_close_matches(word, list(known), most, cutoff) if most > 0 else []
 
 
-def closest_word(word: str, known: Iterable[str]) -> str | None:
+def closest_word(word: str, known: Iterable[str], cutoff: float = CUTOFF) -> str | None:
     """Return the known word most similar to this one, or ``None``."""
-    return next(iter(closest_words(word, known, 1)), None)
+    return next(iter(closest_words(word, known, 1, cutoff)), None)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

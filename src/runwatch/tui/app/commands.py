@@ -18,6 +18,7 @@ from runwatch.tui.core.workers import run_in_app, start_worker
 from runwatch.tui.flows.model_servers import can_search
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.shell.refusals import key_refusal
 from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.format import TimeMode
@@ -47,6 +48,12 @@ MAX_SOUGHT_IDS: Final = 20_000
 _MOVES: Final = ("move", "go(", "go_to_pin", "follow_end", "focus_", "app.focus_")
 """Key actions without a command: cursor moves, and screens and pins, which have commands of their own."""
 
+_SYNONYMS: Final = {
+    "screen.destroy": ("cancel", "kill", "stop", "abort", "delete", "disable", "retire"),
+    "screen.again": ("restart", "rerun", "start again"),
+}
+"""Common words for key actions, by their ids."""
+
 _SAID_OTHERWISE: Final = frozenset(
     {
         "app.command",
@@ -68,7 +75,10 @@ def open_command_line(console: NavigatingApp) -> None:
     from runwatch.tui.widgets.panes.command_line import CommandLine
 
     screen = console.console_screen
-    screen.open_overlay(CommandLine(list(list_commands(console)), recent=console.recent_commands))
+    refused = {
+        word: reason for id, words in _SYNONYMS.items() if (reason := key_refusal(console, id)) for word in words
+    }
+    screen.open_overlay(CommandLine(list(list_commands(console)), recent=console.recent_commands, refused=refused))
 
 
 def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
@@ -113,7 +123,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
                 yield PaletteCommand(f"own: {line(own.name).casefold()}", "Run this command of yours with the record.",
                       _own_command(screen, own))  # fmt: skip
     for number, label in console.pin_labels():
-        yield PaletteCommand(f"pin: {label.casefold()}", f"Go to pin {number}.", _act(console, f"app.pin_{number}"),
+        yield PaletteCommand(f"pin: {label}", f"Go to pin {number}.", _act(console, f"app.pin_{number}"),
                       keys.shown(f"app.pin_{number}"))  # fmt: skip
     # Shortest names first: of several themes containing the typed text, the plainest is likely meant.
     themes = tuple(sorted(theme_names(console.theme_directories), key=len))
@@ -304,7 +314,8 @@ def _actions(console: NavigatingApp) -> Iterator[PaletteCommand]:
             continue
         seen.add(action.id)
         name = f"{SCOPE_LABELS.get(action.scope, action.scope)}: {action.label}"
-        yield PaletteCommand(name, action.help, _act(console, action.id), console.keys.shown(action.id))
+        yield PaletteCommand(name, action.help, _act(console, action.id), console.keys.shown(action.id),
+                             aliases=_SYNONYMS.get(action.id, ()))  # fmt: skip
 
 
 def _act(console: NavigatingApp, action: str) -> Callable[[str], Awaitable[None]]:

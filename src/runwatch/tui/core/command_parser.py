@@ -14,6 +14,9 @@ from runwatch.view.text.safe_text import SafeText, line
 MAX_GUESS_CHARACTERS: Final = 32
 """Longest text matched letter by letter; the matcher's cost grows fast with length."""
 
+CLOSE: Final = 0.7
+"""Minimum similarity of a suggested command: words with half of their letters in common mean something else."""
+
 _NOTHING: Final = line("")
 
 
@@ -135,7 +138,8 @@ def _named(commands: Iterable[PaletteCommand], text: str) -> tuple[PaletteComman
     best: tuple[int, PaletteCommand] | None = None
     for command in commands:
         for number, name in enumerate((command.name, *command.aliases)):
-            is_it = folded == name or folded.startswith(f"{name} ")
+            plain = name.casefold()
+            is_it = folded == plain or folded.startswith(f"{plain} ")
             # A name takes precedence over another command's alias of the same length.
             weight = 2 * len(name) + (not number)
             if is_it and (best is None or weight > best[0]):
@@ -170,7 +174,7 @@ def _with_argument(command: PaletteCommand, value: str) -> CommandSuggestion:
 def _rank(command: PaletteCommand, begun: str) -> tuple[int, float] | None:
     """Return how well a command matches: by its name, a word of it, its letters in order, or its help."""
     folded = begun.casefold()
-    names = (command.name, *command.aliases)
+    names = [name.casefold() for name in (command.name, *command.aliases)]
     if any(name.startswith(folded) for name in names):
         return 0, 0.0
     if any(word.startswith(folded) for name in names for word in name.split()):
@@ -191,5 +195,5 @@ def _has_letters(name: str, letters: str) -> bool:
 def _unknown(commands: Iterable[PaletteCommand], text: str) -> str:
     word = text.partition(" ")[0]
     names = [name for command in commands for name in (command.name, *command.aliases)]
-    near = closest_word(text, names) or closest_word(word, names)
+    near = closest_word(text, names, CLOSE) or closest_word(word, names, CLOSE)
     return f"unknown command {word}" + (f"; did you mean {near}?" if near else "")

@@ -120,7 +120,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
         "add id",
         "Add run ids to the watch list; without a list, these runs and receipts are read one by one.",
     ),
-    _action("screen.destroy", "X", "destroy", "Cancel, disable or retire…", "destroy"),
+    _action("screen.destroy", "X", "cancel or retire", "Cancel, disable or retire…", "destroy"),
     _action(
         "screen.actions",
         ".",

@@ -71,6 +71,7 @@ def test_a_line_is_a_name_and_what_stands_behind_it(text: str, name: str, argume
     [
         ("recepits", "unknown command recepits; did you mean receipts?"),
         ("xyzzy", "unknown command xyzzy"),
+        ("repents", "unknown command repents"),
         ("open", "open needs ID"),
         ("theme nope", "no theme nope; known: dark, light, Half dark, receipt paper"),
         ("theme drak", "no theme drak; did you mean dark?"),
@@ -247,8 +248,18 @@ async def test_actions_are_done_on_the_screen_that_was_in_front(service: Scripte
     async with console(service, tmp_path) as driven:
         await say(driven, "list: mark")
         assert driven.table.marks == frozenset({"ex_live01"})
-        await say(driven, "view: destroy")
+        await say(driven, "kill")
         assert isinstance(driven.app.screen, ConfirmDialog)
+
+
+async def test_a_read_only_console_says_why_a_common_word_does_nothing(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, settings="read_only = true") as driven:
+        await driven.shows("ex_live01")
+        await driven.press("colon")
+        await driven.type("cancel")
+        await driven.shows("this profile is read-only")
 
 
 @pytest.mark.exhaustive

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -30,7 +30,7 @@ from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.panes.overlay import Overlay
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import elide_middle, fit, line, truncate
+from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line, truncate
 
 SHOWN: Final = 8
 """Suggestions visible at once."""
@@ -48,6 +48,7 @@ class CommandLine(Overlay):
     Args:
         commands: The commands that can be typed.
         recent: Lines run before, the last one first.
+        refused: Why words that stand for no command now are refused, by the word.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -92,11 +93,17 @@ class CommandLine(Overlay):
         argument: str
 
     def __init__(
-        self, commands: Sequence[PaletteCommand], *, recent: Sequence[str] = (), id: str | None = None
+        self,
+        commands: Sequence[PaletteCommand],
+        *,
+        recent: Sequence[str] = (),
+        refused: Mapping[str, SafeText] | None = None,
+        id: str | None = None,
     ) -> None:
         super().__init__(edge=BorderText(title=line("Command"), counters=_KEYS), id=id)
         self._commands: Final = tuple(commands)
         self._recent: Final = tuple(recent)
+        self._refused: Final = refused or {}
         self._has_stepped = False
 
     def compose(self) -> ComposeResult:
@@ -162,7 +169,7 @@ class CommandLine(Overlay):
             try:
                 return parse_command(self._commands, text)
             except CommandError as error:
-                self._say(str(error))
+                self._say(self._refusal(text) or str(error))
         return chosen
 
     def _suggest(self, text: str) -> None:
@@ -177,6 +184,8 @@ class CommandLine(Overlay):
 
     def _why_nothing(self, text: str) -> str:
         """Say why there is no suggestion, or what could be typed instead."""
+        if refusal := self._refusal(text):
+            return refusal
         try:
             parse_command(self._commands, text)
         except CommandError as error:
@@ -185,6 +194,9 @@ class CommandLine(Overlay):
             return ""
         key = get_app(self).keys.shown("screen.filter")
         return reason if "; did you mean" in reason or " takes " in reason else f"{reason}; esc {key} filters rows"
+
+    def _refusal(self, text: str) -> SafeText:
+        return self._refused.get(text.strip(" :").casefold(), line(""))
 
     def _put(self, text: str) -> None:
         with self.prevent(LineInput.Changed):
