@@ -216,6 +216,18 @@ async def test_a_call_that_fails_ends_the_run_with_its_reason(
     assert "sentinel" not in caplog.text
 
 
+async def test_a_key_that_cannot_be_opened_is_not_told_as_refused(work: LiveWork) -> None:
+    await work.having(add_model, "ember")
+    closed = {"secret_handle": f"cred_v_{'0' * 32}"}
+    await work.service.context.database.write(
+        lambda transaction: transaction.change(models.connections, {"display_name": "ember"}, **closed)
+    )
+    run = await work.done(live_body(["gate"]))
+    (attempt,) = only_slice(await work.receipt(run))["attempts"]
+    assert attempt["failure_kind"] == "credential_unavailable"
+    assert work.providers.calls == []
+
+
 async def test_a_call_that_fails_goes_on_with_the_next_option_where_the_policy_says_so(work: LiveWork) -> None:
     for model in ("ember", "atlas", "boreal"):
         await work.having(add_model, model)

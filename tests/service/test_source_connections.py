@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.service.access.vault import DIRECTORY
 from runwatch.service.models.connections import named_handles
 from tests.service.access.test_authentication import other_tenant
@@ -227,13 +228,17 @@ async def test_an_answer_that_is_no_list_of_models_is_no_pass(local: Local) -> N
         assert (await local.get(path))["test_failure"] == "invalid_response"
 
 
-async def test_a_secret_that_is_lost_fails_the_test_without_a_call(local: Local, data_dir: Path) -> None:
-    async with ModelServer(key=SECRET) as server:
-        connection = await connect(local, server.base_url)
+async def test_a_secret_that_no_master_key_opens_is_told_without_a_call(local: Local, data_dir: Path) -> None:
+    async with ModelServer(models=("tiny-1",), key=SECRET) as server:
+        path = (await save(local, server)).path
         for file in (data_dir / DIRECTORY).iterdir():
-            file.unlink()
-        failed = await post(local, f"{CONNECTIONS}/{connection['connection_id']}/test")
-        assert (failed["test_error"], server.heard) == ("authentication", [])
+            file.write_bytes(MasterKeys.new().seal(SECRET.encode(), file.name))
+        server.heard.clear()
+        refused = check(await local.http.post(f"{path}/deployments/sync", json={}), "invalid_state")
+        assert "master key" in (refused.detail or "")
+        failed = await post(local, f"{path}/test")
+        assert (failed["test_error"], failed["test_failure"]) == (None, "credential_unavailable")
+        assert server.heard == []
 
 
 async def test_a_sync_takes_over_new_models_keeps_ids_and_disables_those_that_are_gone(local: Local) -> None:

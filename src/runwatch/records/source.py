@@ -52,6 +52,7 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
     "response_too_large": "the answer was too large",
     "response_incomplete": "the connection ended in the middle of the answer",
     "invalid_response": "the answer does not have the form of the protocol",
+    "credential_unavailable": "the service cannot open the stored key with the master key at hand, and sent nothing",
 }
 """Why a test of a source failed, by the kind of the failed call."""
 

@@ -14,7 +14,7 @@ def test_a_removed_connection_is_not_to_be_tested_again(kind: str | None) -> Non
     kept, removed = explain_failure(failed), explain_failure(failed, is_kept=False)
     assert kept.why == removed.why
     assert "test" not in removed.advice.lower().split()
-    rotates = kind in {"authentication", "permission"}
+    rotates = kind in {"authentication", "permission", "credential_unavailable"}
     command = "runwatch sources rotate --key-stdin conn_1" if rotates else "runwatch sources test conn_1"
     assert kept.advice.endswith(f": {command}")
     assert "conn_1" not in removed.advice

@@ -68,8 +68,10 @@ class LiveRuns:
         handle = order.connection["secret_handle"]
         secret = None if handle is None else await self.vault.get(handle)
         if handle is not None and secret is None:
-            # The connection was removed a moment ago.
-            outcome = CallOutcome(reason=provider_call.OTHER_REASON, failure_kind="authentication", was_sent=False)
+            # No master key at hand opens it; or the connection was removed a moment ago.
+            outcome = CallOutcome(
+                reason=provider_call.OTHER_REASON, failure_kind="credential_unavailable", was_sent=False
+            )
         else:
             left = taken.run.time_left(self.clock.now())
             outcome = await provider_call.call_provider(

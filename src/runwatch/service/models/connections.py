@@ -90,12 +90,12 @@ async def ask(
         to_test: Models to call once each with a minimal request; those named before are served without a call.
 
     Raises:
-        ProviderError: no usable response; ``authentication`` also when the secret is no longer in the vault.
+        ProviderError: no usable response; ``credential_unavailable`` when the secret cannot be opened.
     """
     handle = connection["secret_handle"]
     secret = None if handle is None else await vault.get(handle)
     if handle is not None and secret is None:
-        raise ProviderError("authentication", was_sent=False)
+        raise ProviderError("credential_unavailable", was_sent=False)
     address = build_address(connection, secret)
     known = connection["endpoint"].get("models", [])
     if to_test:

@@ -26,6 +26,11 @@ NO_ANSWER: Final = ("network", "timeout", "egress_rejected", "response_incomplet
 REFUSALS: Final = ("authentication", "permission", "provider_insufficient_funds")
 """Failures that last until the source or the credential is changed."""
 
+_CLOSED_KEY: Final = (
+    "The service cannot open the connection's key with the master key at hand, and sent nothing. Start it with the"
+    " master key that sealed it, or give the connection its key again."
+)
+
 
 def list_connections(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
     """Return every connection of the organization, newest first, including disconnected ones. The list has no pages."""
@@ -125,6 +130,8 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
         if found.failed:
             raise next(iter(found.failed.values()))
     except ProviderError as error:
+        if error.kind == "credential_unavailable":
+            raise RefusalError("invalid_state", _CLOSED_KEY, cause=error.kind) from None
         if new:
             raise make_validation_error(("models", _failed_test(row, error)), cause=error.kind) from None
         if not _has_answered(error):

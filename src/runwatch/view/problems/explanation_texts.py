@@ -210,6 +210,8 @@ FAILURE_WORDS: Final[Mapping[str, str]] = {
     "response_too_large": "the provider's answer was larger than the service accepts",
     "response_incomplete": "the connection ended in the middle of the provider's answer",
     "invalid_response": "the provider's answer was not usable",
+    "credential_unavailable": "the service cannot open the connection's key with the master key at hand, and sent"
+    " nothing",
     "candidate_too_large": "the output was too large for the output check",
     "internal": "the service failed in a way that is not foreseen",
 }
@@ -249,6 +251,8 @@ CALL_ADVICE: Final[Mapping[str, str]] = {
     "invalid_response": "Check that the connection has the server's protocol, and test it,"
     f" {_TEST}. Look into the log of the provider's server, or of a proxy in between, then submit again.",
     "candidate_too_large": "Ask for a shorter output in the objective.",
+    "credential_unavailable": "Start the service with the master key that sealed it (`runwatch help security`), or give"
+    f" the connection its key again, {_ROTATE}, then submit again.",
     "internal": "Look into the log of the service, which stopped or failed during the call. The call may be charged:"
     " read the receipt, then submit again.",
 }
@@ -289,7 +293,8 @@ CALL_WORDS: Final[Mapping[str, str]] = {
 
 CHECK_WORDS: Final[Mapping[str, str]] = {
     "authentication": "the check's endpoint refused the key it was called with",
-    "credential_unavailable": "the key for the check's endpoint could not be used",
+    "credential_unavailable": "the key for the check's endpoint was stopped, or the service cannot open it with the"
+    " master key at hand",
     "timeout": "the check's endpoint did not answer in time",
     "network": "the check's endpoint could not be reached",
     "egress_rejected": "the address of the check's endpoint may not be called",
@@ -308,7 +313,8 @@ _GIVE_KEY: Final = "Give the check the key of its endpoint, `runwatch verifiers 
 
 CHECK_ADVICE: Final[Mapping[str, str]] = {
     "authentication": _GIVE_KEY,
-    "credential_unavailable": _GIVE_KEY,
+    "credential_unavailable": "Start the service with the master key that sealed the key, where that is missing."
+    f" {_GIVE_KEY}",
     "timeout": "Make the check answer within 10 s, and call it, `runwatch verifiers test {check}`, then submit again.",
     "egress_rejected": "Give the check a public https address, or start the local service with"
     " `--allow-loopback-checks` for one on this machine.",

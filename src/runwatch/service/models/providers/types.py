@@ -29,12 +29,13 @@ KINDS: Final = (
     "response_too_large",
     "response_incomplete",
     "invalid_response",
+    "credential_unavailable",
 )
 """Kinds of call failure. The first seven are the ``test_error`` values of a connection; the others are failure classes
 of checks with the same meaning, and this service's own: ``source_timeout`` when the provider answers that something
 behind it took too long, ``dns`` and ``tls`` for a name that does not resolve and a secure connection that is not made,
-``input_too_long``, ``request_refused`` for any other 4XX status, and ``response_incomplete`` for a connection that
-ended in the middle of a response.
+``input_too_long``, ``request_refused`` for any other 4XX status, ``response_incomplete`` for a connection that
+ended in the middle of a response, and ``credential_unavailable`` for a key that no master key at hand opens.
 """
 
 BODY_KINDS: Final = ("empty", "html", "stream", "null", "broken_json", "other_json", "other")
