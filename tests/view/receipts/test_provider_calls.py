@@ -104,7 +104,7 @@ def test_runs_and_receipts_say_why_the_last_call_failed() -> None:
 
 
 def test_a_call_that_was_under_way_says_what_ended_it() -> None:
-    assert last_failure_text(failed(call(None, "interrupted"))) == "the service stopped during the call"
+    assert last_failure_text(failed(call(None, "interrupted"))) == "the service or its worker stopped during the call"
 
 
 def test_an_unknown_failure_is_shown_as_sent_and_cleaned() -> None:

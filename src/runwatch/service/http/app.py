@@ -60,6 +60,7 @@ READY_FOR_S: Final = 1.0
 CONNECTION: Final = "connection"
 """Member of a request's state with its connection, a :class:`Caller`."""
 _UNKEPT: Final = "The service cannot write its data; its disk may be full."
+_AWAY_AT_READ: Final = "The database of the service is away for now. Nothing was changed: try again."
 _AWAY: Final = "A write that was under way may have been kept: repeat it with the same idempotency key."
 
 # Responses must not be cached or have their type guessed.
@@ -123,7 +124,8 @@ class ServiceApp:
             answer = await self.refuse(RefusalError("internal", cause="the service stopped before the answer"), visit)
         except DatabaseUnreachableError as error:
             _log.error("a request could not be answered: %s", error)
-            away = RefusalError("service_unavailable", _AWAY, headers=(("Retry-After", "1"),), cause=str(error))
+            words = _AWAY_AT_READ if request.method in {"GET", "HEAD"} else _AWAY
+            away = RefusalError("service_unavailable", words, headers=(("Retry-After", "1"),), cause=str(error))
             answer = await self.refuse(away, visit)
         except DataError as error:
             _log.error("a request could not be kept: %s", error)

@@ -285,7 +285,7 @@ PINNED_ADVICE: Final[Mapping[str, str]] = {
 """What to do after a run with a required saved model, by failure or reason, where other advice names a fallback."""
 
 CALL_WORDS: Final[Mapping[str, str]] = {
-    "interrupted": "the service stopped during the call",
+    "interrupted": "the service or its worker stopped during the call",
     "cancelled_in_flight": "the run was cancelled during the call",
     "expired_in_flight": "the run's time was over during the call",
 }
