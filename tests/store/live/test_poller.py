@@ -270,6 +270,25 @@ async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
         assert kept >= ticking.count - 2
 
 
+@pytest.mark.parametrize("status", [200, 502])
+async def test_a_tail_is_read_again_soon_after_the_service_answers_again(tmp_path: Path, status: int) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock, ticking=Ticking(clock, FORTY[0], every_s=5))
+    async with watching(service, clock, tmp_path) as watch:
+        tails = watch.session.live.tails
+        tails.follow(FORTY[0])
+        await watch.let_pass(12)
+        service.say("GET", ".*", Said(status, b"<html>gone</html>", content_type="text/html"))
+        await watch.let_pass(90)
+        news = tails.news(FORTY[0])
+        assert news.failure is not None
+        assert news.failed_at is not None
+        service._said.clear()
+        await watch.let_pass(31)
+        assert tails.news(FORTY[0]).failure is None
+        assert tails.news(FORTY[0]).failed_at is None
+
+
 async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,16 +24,25 @@ class ConnectionState:
         retries: How many more times a request is sent.
         on_doubt: Called when a request has failed for good, and the service may be lost.
         on_return: Called when the service responds again.
+        on_mended: Called when a path whose last answer was none of the service's gets one again.
 
     Attributes:
         has_responded: Whether the service has responded in this session.
         lost_since: When the first request failed since the last response; ``None`` while the service responds.
     """
 
-    def __init__(self, retries: int, on_doubt: Callable[[], None], on_return: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        retries: int,
+        on_doubt: Callable[[], None],
+        on_return: Callable[[], None],
+        on_mended: Callable[[], None],
+    ) -> None:
         self._retries = retries
         self._on_doubt = on_doubt
         self._on_return = on_return
+        self._on_mended = on_mended
+        self._failing: set[str] = set()
         self._failed_at: datetime | None = None
         self._with_error_pages: set[str] = set()
         self.has_responded = False
@@ -43,12 +52,17 @@ class ConnectionState:
         """Learn from a request attempt; one that the caller cancelled says nothing."""
         if attempt.status is None and attempt.error == "cancelled":
             return
+        is_usable = _is_response(attempt) and attempt.error is None
+        is_mended = is_usable and attempt.path in self._failing
+        (self._failing.discard if is_usable else self._failing.add)(attempt.path)
         if _is_response(attempt):
             self.has_responded, self._failed_at = True, None
             self._with_error_pages.clear()
             if self.lost_since is not None:
                 self.lost_since = None
                 self._on_return()
+            if is_mended:
+                self._on_mended()
             return
         self._failed_at = self._failed_at or attempt.at
         is_last = attempt.attempt > self._retries or (attempt.method not in {"GET", "HEAD"} and attempt.key is None)

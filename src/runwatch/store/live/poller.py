@@ -104,7 +104,9 @@ class Poller:
         self.scheduler: Final = Scheduler(
             clock, self.budget, lambda: self.held_s, lambda: client.gate.open(client.target.origin)
         )
-        self.connection: Final = ConnectionState(retries, self._probe_soon, self.scheduler.run_all_soon)
+        self.connection: Final = ConnectionState(
+            retries, self._probe_soon, self.scheduler.run_all_soon, lambda: self.tails.read_failed_soon()
+        )
         self.tails: Final = RunTails(
             client,
             scope,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from runwatch.api.client import Client
@@ -21,7 +22,7 @@ from runwatch.base.memory import free_in_slices
 from runwatch.records.event import RunEvent
 from runwatch.store.live.backoff import Backoff
 from runwatch.store.live.scheduler import JobPriority, Scheduler
-from runwatch.store.live.stored_run_tail import StoredRunTail
+from runwatch.store.live.stored_run_tail import StoredRunTail, may_pass
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure, RecordRead, read_failure_from_error
@@ -40,6 +41,7 @@ class TailUpdate:
         count: Number of events stored.
         pause_s: Seconds until the next read; ``None`` after the last one.
         answered_at: Monotonic time of the last good response; ``None`` before the first.
+        failed_at: When the last read failed; ``None`` if it did not.
         unkept: Why events could not be stored, and so are not shown: usually a full disk.
     """
 
@@ -49,6 +51,7 @@ class TailUpdate:
     pause_s: float | None = None
     answered_at: float | None = None
     failure: ReadFailure | None = None
+    failed_at: datetime | None = None
     unkept: str | None = None
 
 
@@ -157,10 +160,14 @@ class RunTails:
             step = await tail.step()
         except ApiError as error:
             failure = read_failure_from_error(error, collection=False)
-            wait = self._backoffs[run_id].next_s()
-            is_lost = failure.trouble not in {ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED}
-            self._tell(run_id, failure=failure, pause_s=None if is_lost else wait)
-            return None if is_lost else wait
+            if failure.trouble is ReadInterruption.RATE_LIMITED:
+                # The hold is the wait; a longer one would show an old refusal while the service answers.
+                wait: float | None = failure.held_s or self._backoffs[run_id].next_s()
+                self._ask_first(run_id)
+            else:
+                wait = self._backoffs[run_id].next_s() if may_pass(error) else None
+            self._tell(run_id, failure=failure, failed_at=self._clock.now(), pause_s=wait)
+            return wait
         if isinstance(step, PauseStep):
             # Left by a status read whose response came, but whose gap could not be stored.
             self._tell(run_id, pause_s=step.seconds)
@@ -178,8 +185,21 @@ class RunTails:
         else:
             # Busy runs take turns; only history is read without a pause.
             pause = 0.0 if run_id in self._focused or size >= HISTORY_PAGE_EVENTS else self._least_s
-        self._tell(run_id, pause_s=pause, failure=None, answered_at=tail.answered_at)
+        self._tell(run_id, pause_s=pause, failure=None, failed_at=None, answered_at=tail.answered_at)
         return pause
+
+    def read_failed_soon(self) -> None:
+        """Read the tails whose last read failed now, because the service answers again."""
+        for run_id in self._follows:
+            if self.news(run_id).failure is not None and f"tail {run_id}" in self._scheduler:
+                self._backoffs[run_id].reset()
+                self._scheduler.run_soon(f"tail {run_id}")
+                self._ask_first(run_id)
+
+    def _ask_first(self, run_id: str) -> None:
+        """Let the next read of a run in focus, whose failure is on the screen, not wait for its turn."""
+        if run_id in self._focused and self._scheduler.has_requests_left:
+            self._scheduler.ask_first(f"tail {run_id}")
 
     async def _open(self, run_id: str) -> StoredRunTail:
         news = self.news(run_id)

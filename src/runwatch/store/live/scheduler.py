@@ -131,6 +131,16 @@ class Scheduler:
             job.is_asked = job.is_asked or is_asked
             self._wake.set()
 
+    def ask_first(self, key: str) -> None:
+        """Let the next read of a job, when it is due, go as if the user waited for it."""
+        if job := self._jobs.get(key):
+            job.is_asked = True
+
+    @property
+    def has_requests_left(self) -> bool:
+        """Whether the limit leaves a request in this minute."""
+        return self._budget.left != 0
+
     def run_all_soon(self) -> None:
         """Make all jobs due now, because the service responds again."""
         for key in self._jobs:

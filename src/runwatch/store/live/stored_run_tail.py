@@ -63,7 +63,7 @@ async def follow_run(
         try:
             step = await tail.step()
         except ApiError as error:
-            if tail.answered_at is None or not _asking_again_mends(error):
+            if tail.answered_at is None or not may_pass(error):
                 raise
             failure = read_failure_from_error(error, collection=False)
             if failure.trouble is ReadInterruption.RATE_LIMITED:
@@ -91,7 +91,8 @@ async def follow_run(
                     return
 
 
-def _asking_again_mends(error: ApiError) -> bool:
+def may_pass(error: ApiError) -> bool:
+    """Return whether a failed read may succeed later, as after a page of a proxy, a 5XX or a 429."""
     match error:
         case ApiProblem(status=status):
             return status in {408, 429} or status >= 500

@@ -27,7 +27,7 @@ from runwatch.view.runs.event_lines import render_event
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_wall import STAYS_S, WAITING, Trouble, WallGrid, find_trouble, fit_wall, wall_order
 from runwatch.view.text.copied_text import copied_word
-from runwatch.view.text.format import short_id
+from runwatch.view.text.format import short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import with_role
@@ -449,8 +449,9 @@ class RunWallScreen(ConsoleScreen):
             is_read = news is not None and self._has_all(run_id) and self._facts(run_id).status in WAITING
             reading = f"reading its events{self.console.glyphs.ellipsis}"
             failure = None if news is None else news.failure
-            if failure is not None:
-                return [(label_span(f"no response: {failure.title}", Role.BAD),)]
+            if news is not None and failure is not None:
+                at = f" at {time_of_day(news.failed_at, self.console.render_context())}" if news.failed_at else ""
+                return [(label_span(f"no response{at}: {failure.title}", Role.BAD),)]
             return [(label_span("no event yet" if is_read else reading),)]
         context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS
         # Lines have no ages, so they stay until there are others, however often the frames change.

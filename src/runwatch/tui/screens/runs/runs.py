@@ -450,7 +450,8 @@ class RunsScreen(ResourceScreen, EventScreen):
             since = time_of_day(session.live.connection.lost_since, self.console.render_context())
             return (label_span(f"{known} {dot} "), label_span(f"offline since {since}", Role.BAD))
         if news.failure is not None:
-            return (label_span(f"{known} {dot} "), label_span(f"no response: {news.failure.title}", Role.BAD))
+            at = f" at {time_of_day(news.failed_at, self.console.render_context())}" if news.failed_at else ""
+            return (label_span(f"{known} {dot} "), label_span(f"no response{at}: {news.failure.title}", Role.BAD))
         if news.answered_at is None or news.is_complete:
             return (label_span(known),)
         heard = freshness_text(self.console.clock.monotonic() - news.answered_at)
