@@ -171,6 +171,25 @@ async def test_cancelling_tells_what_the_run_is_and_how_many_marked_ones_have_en
         assert "1 marked run has ended and is left out." in words
 
 
+async def test_a_kept_draft_says_so_and_typing_replaces_its_text(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("plus")
+        await driven.type("Say hello.")
+        await driven.until(lambda: driven.app.run_draft is not None, "the draft to be kept")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
+        await driven.press("plus")
+        await driven.shows("Kept from before")
+        screen = driven.app.screen
+        assert isinstance(screen, RunFormScreen)
+        assert screen.fields.values()["objective"] == "Say hello."
+        await driven.type("Bye")
+        assert screen.fields.values()["objective"] == "Bye"
+        await driven.press("ctrl+u")
+        assert screen.fields.values()["objective"] == ""
+
+
 async def test_a_cancel_dialog_follows_the_run_and_the_age_of_the_data(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)

@@ -348,7 +348,7 @@ class ConsoleApp(NavigatingApp):
         if (self.has_file or self.session is not None) and self.console_screen.writing_session() is None:
             return
         if like is None:
-            self.push_screen(RunFormScreen(self.run_draft, field))
+            self.push_screen(RunFormScreen(self.run_draft, field, is_draft=self.run_draft is not None))
         else:
             known = prefill_from_run(like)
             self.push_screen(RunFormScreen(known.values, field, like=known))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.widget import Widget
 from textual.widgets import Static
@@ -11,6 +11,7 @@ from textual.widgets import Static
 from runwatch.tui.core.rendering import StyledSpans, to_content
 from runwatch.tui.flows.run_dialogs import build_submit_dialog
 from runwatch.tui.screens.base.form_screen import FormScreen
+from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.actions.run_form import FORM, RunPrefill, start_values
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.tui.flows.write_dialog import WriteDialog
 
+_KEPT: Final = "Kept from before: typing replaces the selected text, ctrl+u empties a field."
+
 
 class RunFormScreen(FormScreen):
     """The form. The draft is kept however the form is left, until the run is accepted.
@@ -28,6 +31,7 @@ class RunFormScreen(FormScreen):
         values: Initial values by field; ``None`` for a new run.
         field: The field to focus; empty for the first one users usually fill in.
         like: The earlier run the values come from.
+        is_draft: Whether the values are those of a form that was left; the screen says so, and typing replaces them.
     """
 
     GO_LABEL = "Start…"
@@ -43,10 +47,23 @@ class RunFormScreen(FormScreen):
     """
 
     def __init__(
-        self, values: Mapping[str, str] | None = None, field: str = "", *, like: RunPrefill | None = None
+        self,
+        values: Mapping[str, str] | None = None,
+        field: str = "",
+        *,
+        like: RunPrefill | None = None,
+        is_draft: bool = False,
     ) -> None:
         super().__init__(FORM, {**start_values(), **(values or {})}, field)
         self._like = like
+        self._is_draft = is_draft and self._values != start_values()
+
+    def on_mount(self) -> None:
+        """Select a kept text, so that typing replaces it."""
+        super().on_mount()
+        field = self.fields.input(self._begin if self._begin in self._values else self.BEGINS_IN)
+        if self._is_draft and isinstance(field, LineInput):
+            field.select_all()
 
     def form_title(self) -> StyledSpans:
         """Return the title: a new run, or one like another."""
@@ -59,7 +76,9 @@ class RunFormScreen(FormScreen):
         return line("POST /v1/executions")
 
     def before_fields(self) -> Sequence[Widget]:
-        """Create a note about what is unknown of the earlier run."""
+        """Create a note about a kept draft, or about what is unknown of the earlier run."""
+        if self._is_draft:
+            return (Static(to_content(line(_KEPT), Role.WARN), id="like"),)
         if self._like is None or not self._like.note:
             return ()
         return (Static(to_content(line(self._like.note, None), Role.WARN), id="like"),)
