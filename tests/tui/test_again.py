@@ -63,7 +63,7 @@ async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_pa
         await driven.press("2", "1")
         await driven.shows("41e0")
         await driven.select(noon.TEST)
-        await driven.press("A")
+        await driven.press("greater_than_sign", "A")
         await form(driven)
         await driven.shows("New run like 41e0…c2d4")
         assert "Not known" not in driven.text
@@ -72,6 +72,9 @@ async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_pa
         await submit(driven)
         (heard,) = service.requests("POST", "/v1/executions")
         assert loads(heard.body) == sent
+        screen = driven.app.screen
+        assert isinstance(screen, RunsScreen)
+        assert screen.run_detail.tab == "events"
 
 
 async def test_what_is_not_known_of_the_earlier_run_is_said_and_nothing_of_it_is_invented(tmp_path: Path) -> None:
