@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
@@ -13,6 +13,7 @@ from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import freshness_text
+from runwatch.view.overview.run_counts import FAILED_RUN_STATES
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from runwatch.tui.widgets.panes.run_detail import RunDetail
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.problems.copy_options import CopyOption
+
+_COUNTED: Final = ("live", "broken", "cancelled", "done")
 
 
 class RunsScreen(ResourceScreen, EventScreen):
@@ -73,7 +76,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         self._has_detail = False
         self._tail: EventTail | None = None
         self._expected: str | None = None
-        self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), {"live": 0, "failed": 0, "done": 0})
+        self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), dict.fromkeys(_COUNTED, 0))
 
     def detail_pane(self) -> Pane:
         """Return the second pane, empty until after the first paint, which its content would delay."""
@@ -148,19 +151,26 @@ class RunsScreen(ResourceScreen, EventScreen):
             detail.call_after_refresh(detail.focus_inside)
 
     def counters(self) -> StyledSpans:
-        """Return the number of runs by kind of state; empty before the first response, not zeros."""
+        """Return the number of runs by kind of state, broken as ``is:broken`` finds them.
+
+        Empty before the first response, not zeros.
+        """
         if not self.listing.shown and self._source.state().age_s is None:
             return line("")
         if self.listing.shown is not self._counted[0]:
-            counts = {"live": 0, "failed": 0, "done": 0}
+            counts = dict.fromkeys(_COUNTED, 0)
             for row in self.listing.shown:
                 facts: RunFacts = row.subject
-                counts["live" if not facts.is_final else "failed" if facts.status == "failed" else "done"] += 1
+                is_bad, is_cancelled = facts.status in FAILED_RUN_STATES, facts.status == "cancelled"
+                end = "broken" if is_bad else "cancelled" if is_cancelled else "done"
+                counts[end if facts.is_final else "live"] += 1
             self._counted = self.listing.shown, counts
         counts = self._counted[1]
         dot = self.console.glyphs.dot
         parts: list[StyledSpan] = []
         for name, number in counts.items():
+            if not number and name == "cancelled":
+                continue
             if parts:
                 parts.append(label_span(f" {dot} "))
             parts.append(label_span(f"{name} {number}", Role.LIVE if name == "live" and number else Role.QUIET))
