@@ -101,7 +101,7 @@ async def test_backspace_undoes_labels_marks_and_filters_the_last_first(tmp_path
         await driven.press("backspace", "enter")
         await driven.until(lambda: len(driven.table.rows) == 3, "the filter")
         await driven.press("backspace")
-        await driven.shows("undone: filter is:live")
+        await driven.shows("undone: filter is:live; the filter is cleared again")
         await driven.until(lambda: len(driven.table.rows) == 9, "all rows")
         assert driven.table.marks
         await driven.press("backspace")

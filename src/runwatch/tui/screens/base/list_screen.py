@@ -275,7 +275,8 @@ class ListScreen(RowScreen):
             self.restore_filter(before)
             return ""
 
-        name = f"filter {line(self._settled_filter, 40)}" if self._settled_filter else "no filter"
+        again = f"the filter {line(before, 40)} is back" if before else "the filter is cleared again"
+        name = again if not self._settled_filter else f"filter {line(self._settled_filter, 40)}; {again}"
         self.console.undo.push(LocalChange(name, undo, self))
 
     def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
