@@ -209,7 +209,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("replay.slower", "down j", "slower", "Play slower, down to the speed of the run.", "change_speed(-1)"),
     _action("replay.seek", "s", "go to time", "Go to a time: 14:05:10, +30s, -1m or 50%."),
     _action("replay.begin", "g home", "begin", "Go to the first event.", "go_to_end(0)"),
-    _action("replay.end", "G end", "end", "Go to the last event.", "go_to_end(-1)"),
+    _action("replay.end", "G end", "end", "Go to the last event; a live run goes on from there.", "go_to_end(-1)"),
     _action("wall.open", "enter", "open", "Open the run of this tile."),
     _action("wall.up", "up k", "up", "Go to the tile above.", "move_tile(0, -1)"),
     _action("wall.down", "down j", "down", "Go to the tile below.", "move_tile(0, 1)"),

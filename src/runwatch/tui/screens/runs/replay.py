@@ -396,9 +396,11 @@ class ReplayScreen(EventScreen):
             self._move(self._source.replay.count + step)
 
     def action_go_to_end(self, event: int) -> None:
-        """Go to the first event, or to the last one."""
+        """Go to the first event, or to the last one, where a live run goes on."""
         if self._source is not None:
             self._move(1 if event == 0 else len(self._source.replay.events))
+            if event != 0 and self._is_live:
+                self.action_play()
 
     def action_change_speed(self, step: int) -> None:
         self._speed = max(0, min(self._speed + step, len(SPEEDS) - 1))
