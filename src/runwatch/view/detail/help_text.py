@@ -123,7 +123,7 @@ def legend_section() -> DetailSection:
         ("bad", Role.BAD, "failed, blocked, rejected, a problem"),
         ("off", Role.OFF, "cancelled"),
         ("warn", Role.WARN, "expired, stale, held, no verdict"),
-        ("unknown", Role.PLAIN, "not known"),
+        ("unknown", Role.PLAIN, "not known; such a run counts as live"),
         ("nothing", Role.QUIET, "empty"),
     )
     return DetailSection(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from runwatch.records.packet import DecisionPacket
 from runwatch.records.run import CallError, Run, Slice
-from runwatch.records.states import is_final
+from runwatch.records.states import LIVE_STATES, is_final
 from runwatch.view.runs.decision_packet import (
     NEEDS_REVIEW,
     decision_reason_cell,
@@ -67,6 +67,14 @@ from runwatch.view.text.styled_text import CellText, StyledText
 
 def _status(facts: RunFacts, context: RenderContext) -> StyledText:
     return StyledText(state_label(facts.status, context.glyphs), state_glyph(facts.status, context.glyphs)[1])
+
+
+def _status_line(facts: RunFacts, _: object, context: RenderContext) -> StyledText:
+    """Return the state; one that is missing, no text or an unknown word says how it counts."""
+    status = _status(facts, context)
+    if facts.is_final or facts.status in LIVE_STATES:
+        return status
+    return StyledText(line(f"{status.text} (unknown state, counts as live)", None), status.role)
 
 
 def _outcome(facts: RunFacts, context: RenderContext) -> StyledText:
@@ -377,7 +385,7 @@ SECTIONS: Final = (
             MemberLine("execution_id"),
             ComputedLine("label", lambda facts, _, __: line(facts.label) if facts.label else None),
             ComputedLine("note", _note), ComputedLine("verdict", _verdict),
-            ComputedLine("status", lambda facts, _, context: _status(facts, context), _own_status),
+            ComputedLine("status", _status_line, _own_status),
             _told("reason", "reason")._replace(draw=_reason_line), ComputedLine("why", _why),
             ComputedLine("next", _next, _shows_arm), ComputedLine("provider_errors", _provider_errors, _shows_errors),
             _told("mode", "mode"), *member_lines("created_at:time completed_at:time"),
