@@ -12,6 +12,9 @@ from runwatch.records.problem import NOT_A_PROBLEM
 PROBE_S: Final = 3.0
 """Pause between two attempts to reach a service that does not respond, so that its return is seen within 5 s."""
 
+FAILURES_IN_ROW: Final = 3
+"""So many failures without an answer of the service in between, and the console does not call itself live."""
+
 
 class ConnectionState:
     """Whether the service responds.
@@ -28,6 +31,8 @@ class ConnectionState:
 
     Attributes:
         has_responded: Whether the service has responded in this session.
+        failing_since: When the first of at least three failures in a row was; ``None`` while the service responds.
+            They are of two paths or more, or three calls, so that one broken list says nothing of the others.
         lost_since: When the first request failed since the last response; ``None`` while the service responds.
     """
 
@@ -45,6 +50,8 @@ class ConnectionState:
         self._failing: set[str] = set()
         self._failed_at: datetime | None = None
         self._with_error_pages: set[str] = set()
+        self._failed_in_row: list[RequestAttempt] = []
+        self.failing_since: datetime | None = None
         self.has_responded = False
         self.lost_since: datetime | None = None
 
@@ -55,6 +62,7 @@ class ConnectionState:
         is_usable = _is_response(attempt) and attempt.error is None
         is_mended = is_usable and attempt.path in self._failing
         (self._failing.discard if is_usable else self._failing.add)(attempt.path)
+        self._count_failures(attempt, is_usable=is_usable)
         if _is_response(attempt):
             self.has_responded, self._failed_at = True, None
             self._with_error_pages.clear()
@@ -73,6 +81,16 @@ class ConnectionState:
         if attempt.status is None or len(self._with_error_pages) > 1:
             self.lost_since = self._failed_at
         self._on_doubt()
+
+    def _count_failures(self, attempt: RequestAttempt, *, is_usable: bool) -> None:
+        if is_usable:
+            self._failed_in_row.clear()
+            self.failing_since = None
+            return
+        row = self._failed_in_row = [*self._failed_in_row, attempt][-FAILURES_IN_ROW:]
+        is_one_call = len({one.path for one in row}) == 1 and len({one.attempt for one in row}) > 1
+        if len(row) == FAILURES_IN_ROW and not is_one_call:
+            self.failing_since = self.failing_since or row[0].at
 
 
 def _is_response(attempt: RequestAttempt) -> bool:

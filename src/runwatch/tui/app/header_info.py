@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from runwatch.records.account import Account
 from runwatch.records.run import Run
 from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.freshness import STALE_INTERVALS
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo, RateLimitHold
 from runwatch.view.detail.pane_state import outage_text
-from runwatch.view.text.format import time_of_day
+from runwatch.view.text.format import short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -20,6 +21,9 @@ PROFILE_COLOURS: Final = {
     "magenta": "#ad1457",
 }  # fmt: skip
 """Colours a profile may have; the same in every theme, because users learn them by heart."""
+
+LIVE_S: Final = 60.0
+"""A list of runs up to this old, in seconds, counts as live, as do two of its intervals."""
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,4 +113,11 @@ def _connection(console: Console, session: ServiceSession) -> StyledSpans:
         return (label_span(f"{glyphs.bad} {failure.trouble.value}", Role.BAD),)
     if runs.read_at is None and failure is None and not connection.has_responded:
         return (label_span(f"{glyphs.live} connecting{glyphs.ellipsis}", Role.LIVE),)
+    if connection.failing_since is not None:
+        since = time_of_day(connection.failing_since, console.render_context())
+        return (label_span(f"{glyphs.bad} failing since {since}", Role.BAD),)
+    age_s = None if runs.read_at is None else console.clock.monotonic() - runs.read_at
+    is_read = failure is None or failure.trouble is not ReadInterruption.NOT_OFFERED
+    if is_read and age_s is not None and age_s > max(LIVE_S, STALE_INTERVALS * session.live.sweep_s):
+        return (label_span(f"{glyphs.warn} stale {short_duration(age_s)}", Role.WARN),)
     return (label_span(f"{glyphs.live} live", Role.LIVE),)

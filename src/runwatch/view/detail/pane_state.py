@@ -83,8 +83,11 @@ def outage_text(failure: ReadFailure | None) -> str:
 
 
 def _budget_text(state: PaneState) -> str:
-    """Describe a wait for the request budget; one of a few seconds is not worth a word."""
-    return f"limit reached, reads in {elapsed_clock(state.budget_s)}" if state.budget_s >= SHOWN_WAIT_S else ""
+    """Describe a wait for the request budget; one of a few seconds is not worth a word.
+
+    It has no seconds: others use the limit too, and a read that is late goes earlier.
+    """
+    return "waits for the request limit" if state.budget_s >= SHOWN_WAIT_S else ""
 
 
 def freshness_text(age_s: float | None) -> str:

@@ -1,0 +1,41 @@
+"""What the last answers say of the connection."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+
+from runwatch.api.calls import RequestAttempt
+from runwatch.store.live.connection_state import ConnectionState
+
+AT: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
+GOOD: Final = RequestAttempt(
+    at=AT, operation="getExecutions", method="GET", path="/v1/executions", query="", status=200, elapsed_s=0.1,
+    attempt=1, key=None, sent_bytes=0, received_bytes=0, error=None, problem=None, profile="work",
+    origin="http://127.0.0.1:1",
+)  # fmt: skip
+PAGE: Final = replace(GOOD, error="unusable")
+BAD: Final = replace(GOOD, status=502)
+DEAD: Final = replace(GOOD, status=None, error="refused")
+ACCOUNT: Final = "/v1/account"
+
+
+@pytest.mark.parametrize(
+    ("attempts", "is_failing"),
+    [
+        ([PAGE, PAGE, PAGE], True),
+        ([BAD, replace(BAD, path=ACCOUNT), DEAD], True),
+        ([BAD, DEAD], False),
+        ([BAD, replace(BAD, attempt=2), replace(BAD, attempt=3)], False),
+        ([PAGE, PAGE, PAGE, GOOD], False),
+        ([PAGE, PAGE, GOOD, PAGE], False),
+    ],
+)
+def test_three_failures_in_a_row_are_no_live_connection(attempts: list[RequestAttempt], is_failing: bool) -> None:
+    state = ConnectionState(2, lambda: None, lambda: None, lambda: None)
+    for second, attempt in enumerate(attempts):
+        state.note(replace(attempt, at=AT + timedelta(seconds=second)))
+    assert state.failing_since == (AT if is_failing else None)
