@@ -19,6 +19,7 @@ from runwatch.records.receipt import Receipt
 from runwatch.tui.screens.reports.receipts import ReceiptsScreen
 from runwatch.tui.sources.receipt_totals import MAX_SYNC_RECEIPTS
 from runwatch.tui.sources.server_filter_source import ServerFilterSource
+from runwatch.tui.widgets.lists.detail_view import DetailView
 
 MIDDLE = (120, 36)
 
@@ -334,6 +335,17 @@ async def test_the_spend_is_plotted_for_the_width_at_which_it_is_shown(tmp_path:
             await driven.pilot.resize_terminal(columns, 24)
             await driven.shows(re.compile(rf"2026-11-21   █{{{bar_cells}}}  0\.1172  6 receipts   ›"))
         assert driven.lines[1].strip() == "Receipts › Spend"
+
+
+async def test_the_plotted_spend_is_reached_with_down_and_its_keys_are_hints(tmp_path: Path) -> None:
+    receipts = [echo_receipt(f"ex_{day}", completed_at=f"2026-11-{day}T12:00:00Z") for day in range(11, 19)]
+    async with console(service(receipts, days=AGREES), tmp_path, size=MIDDLE, open_at="receipts") as driven:
+        await driven.shows("ex_11")
+        await driven.press("dollar_sign")
+        await driven.shows("day before")
+        await driven.until(lambda: isinstance(driven.focused, DetailView), "the totals to have the focus")
+        await driven.press(*["down"] * 7, "left")
+        await driven.shows(re.compile("2026-11-17  0.*▲|▲ 2026-11-17"))
 
 
 # As the user sees it.

@@ -31,6 +31,7 @@ from runwatch.view.text.safe_text import SafeText, line
 if TYPE_CHECKING:
     from runwatch.records.record import Record
     from runwatch.store.live.list_continuation import ListContinuation
+    from runwatch.tui.widgets.bars.status_bar import KeyHint
     from runwatch.view.query.expressions import Query
     from runwatch.view.text.format import RenderContext
 
@@ -77,6 +78,14 @@ class ReceiptsScreen(ResourceScreen):
 
     # Totals.
 
+    def hints(self) -> Sequence[KeyHint]:
+        """Return the hints; those of the totals while they are shown, and of their plot if they have one."""
+        if not self._shows_spend:
+            return super().hints()
+        plot = self.query_one("#fields", DetailView).plot_hints
+        return [("detail.open", "filter by it"), *plot, ("screen.spend", "receipt"), ("screen.back", "list"),
+                "screen.filter", "screen.full", "screen.refresh", "app.quit"]  # fmt: skip
+
     def counters(self) -> StyledSpans:
         if self._source.state().age_s is None and not self.listing.shown:
             return line("")
@@ -103,6 +112,7 @@ class ReceiptsScreen(ResourceScreen):
         else:
             self.show_detail()
             self.show_crumbs(self._filter_words())
+        self.show_hints()
 
     def action_raw(self) -> None:
         self._shows_spend = False
@@ -113,6 +123,7 @@ class ReceiptsScreen(ResourceScreen):
         if self._shows_spend:
             self._shows_spend = False
             self.show_detail()
+            self.show_hints()
         super().action_back()
 
     def show_detail(self) -> None:
@@ -128,6 +139,7 @@ class ReceiptsScreen(ResourceScreen):
         else:
             context = self.console.render_context()
             view.show(spend_sections(sums, self._compared(), view.value_cells, context, is_whole=is_whole))
+            self.show_hints()
         title = line("Spend of the receipts shown" if self.is_filtered else "Spend")
         self.query_one("#detail", Pane).set_border_text(title=title, state=line(""))
 

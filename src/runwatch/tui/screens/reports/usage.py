@@ -50,7 +50,7 @@ class UsageScreen(ReportScreen):
     AUTO_FOCUS = "#usage-text"
     BINDINGS = make_bindings("screen.new")
     HINTS = (
-        ("detail.open", "open list"), "detail.group", ("screen.next_tab", "next period"),
+        ("detail.open", "open list"), ("screen.next_tab", "next period"),
         ("screen.filter", "other period"), ("screen.new", "add credit"), "screen.refresh", "screen.raw", "screen.full",
         "screen.time", "app.quit",
     )  # fmt: skip
@@ -81,9 +81,8 @@ class UsageScreen(ReportScreen):
         yield FilterBar(id="filter")
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints; a report without a plot to group has no key for that."""
-        can_group = self.query_one("#usage-text", DetailView).has_groupings
-        return [hint for hint in self.HINTS if can_group or hint != "detail.group"]
+        """Return the hints, after the first those of a plot in sight."""
+        return [self.HINTS[0], *self.query_one("#usage-text", DetailView).plot_hints, *self.HINTS[1:]]
 
     def action_new(self) -> None:
         """Add sample credit, the only thing to create for an account."""

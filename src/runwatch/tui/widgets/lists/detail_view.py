@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -35,6 +35,9 @@ from runwatch.view.detail.fold_state import FoldHeader, FoldKey
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.tui.widgets.bars.status_bar import KeyHint
 
 MARGIN: Final = 2
 """Cells before a label: the cursor and the fold mark."""
@@ -141,9 +144,11 @@ class DetailView(LineList, inherit_bindings=False):
         return self._rows[self._cursor].value if self._rows else None
 
     @property
-    def has_groupings(self) -> bool:
-        """Whether a plot in sight can be grouped."""
-        return any(row.plot is not None and row.plot.plot.groupings for row in self._rows)
+    def plot_hints(self) -> Sequence[KeyHint]:
+        """The hints for a plot in sight; none for grouping if it cannot be grouped, empty without a plot."""
+        plots = [row.plot.plot for row in self._rows if row.plot is not None]
+        grouping: tuple[KeyHint, ...] = ("detail.group",) if any(plot.groupings for plot in plots) else ()
+        return (*grouping, ("detail.fold", "day before"), ("detail.unfold", "next day")) if plots else ()
 
     @property
     def has_target(self) -> bool:
