@@ -55,6 +55,15 @@ VARIABLES: Final = (
 )
 
 
+NOTICES_TEXT: Final = """\
+A followed run is one whose events are read here: the run at the cursor of Runs with its detail in sight, those of the
+wall, and all that `L` follows. Pinned runs, and those submitted or added on this machine, count without being in sight.
+
+Inside tmux, `desktop_notice` needs `set -g allow-passthrough on`; without it, tmux rings the bell and shows the notice
+in its status line. It needs `set -g focus-events on` to know whether the window has the focus; without it, a pane that
+is not shown counts as one without.
+"""
+
 COMMANDS_TEXT: Final = """\
 - No shell reads `run`: each word is one argument, whatever the record holds. A program that is itself a shell reads its
   script, so give it values as arguments (`["sh", "-c", 'echo "$1"', "sh", "{id}"]`), never inside the script.
@@ -158,6 +167,7 @@ def build_settings() -> str:
         " from. A flag comes before the environment, that before a profile, that before the file.",
         "## Console",
         _settings(SETTINGS, ""),
+        NOTICES_TEXT,
         "## Profiles",
         "A profile is a service under a name, in the table `[profiles.NAME]`. Its API key is never in this file: store"
         " it with `runwatch config key set NAME`, or name a command that prints it.",
