@@ -101,6 +101,7 @@ class CallExecutor:
         self._clock = clock
         self._gate = gate
         self._retries = retries
+        self.may_retry_read: Callable[[], bool] = lambda: True
         self._observe = observe
 
     async def make(self, call: OperationCall, read: Callable[[HttpResponse], Awaitable[T]]) -> tuple[T, CallResult]:
@@ -139,6 +140,8 @@ class CallExecutor:
 
     def _wait_after(self, failure: ApiError, call: OperationCall, history: AttemptHistory) -> float | None:
         """Return the seconds until the next attempt, or ``None`` if there is no other attempt."""
+        if call.request.method in {"GET", "HEAD"} and not self.may_retry_read():
+            return None
         step = decide_retry(
             call.request.method,
             keyed=call.request.key is not None,

@@ -168,6 +168,10 @@ class Client:
 
         return (await self._caller.make(call, read))[0]
 
+    def limit_retries(self, may_retry_read: Callable[[], bool]) -> None:
+        """Ask before each retry of a read, in the task that reads, whether it may be sent."""
+        self._caller.may_retry_read = may_retry_read
+
     async def submit_run(self, body: bytes, *, key: str) -> Run:
         """Submit a run (``POST /v1/executions``).
 

@@ -298,3 +298,15 @@ def test_a_service_without_a_limit_is_never_waited_for() -> None:
         budget.note_sent()
     assert budget.background_wait_s() == 0
     assert budget.left is None
+
+
+async def test_a_background_read_is_sent_again_only_while_requests_are_left() -> None:
+    clock = FakeClock(manual=True)
+    budget = RequestBudget(clock, 6)
+    budget.prepay()
+    assert budget.may_retry()
+    for _ in range(6):
+        budget.note_sent()
+    assert not budget.may_retry()
+    budget.prepay(is_users=True)
+    assert budget.may_retry()

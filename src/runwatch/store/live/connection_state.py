@@ -27,6 +27,7 @@ class ConnectionState:
         retries: How many more times a request is sent.
         on_doubt: Called when a request has failed for good, and the service may be lost.
         on_return: Called when the service responds again.
+        may_retry: Returns whether a failed read is sent again, while its retries last.
         on_mended: Called when a path whose last answer was none of the service's gets one again.
 
     Attributes:
@@ -42,11 +43,14 @@ class ConnectionState:
         on_doubt: Callable[[], None],
         on_return: Callable[[], None],
         on_mended: Callable[[], None],
+        *,
+        may_retry: Callable[[], bool] = lambda: True,
     ) -> None:
         self._retries = retries
         self._on_doubt = on_doubt
         self._on_return = on_return
         self._on_mended = on_mended
+        self._may_retry = may_retry
         self._failing: set[str] = set()
         self._failed_at: datetime | None = None
         self._with_error_pages: set[str] = set()
@@ -74,6 +78,7 @@ class ConnectionState:
             return
         self._failed_at = self._failed_at or attempt.at
         is_last = attempt.attempt > self._retries or (attempt.method not in {"GET", "HEAD"} and attempt.key is None)
+        is_last = is_last or (attempt.method in {"GET", "HEAD"} and not self._may_retry())
         if not is_last or self.lost_since is not None:
             return
         if attempt.status is not None:

@@ -105,8 +105,13 @@ class Poller:
             clock, self.budget, lambda: self.held_s, lambda: client.gate.open(client.target.origin)
         )
         self.connection: Final = ConnectionState(
-            retries, self._probe_soon, self.scheduler.run_all_soon, lambda: self.tails.read_failed_soon()
+            retries,
+            self._probe_soon,
+            self.scheduler.run_all_soon,
+            lambda: self.tails.read_failed_soon(),
+            may_retry=self.budget.may_retry,
         )
+        client.limit_retries(self.budget.may_retry)
         self.tails: Final = RunTails(
             client,
             scope,

@@ -142,6 +142,14 @@ class RequestBudget:
         else:
             self.note_sent()
 
+    def may_retry(self) -> bool:
+        """Return whether the current task may send a read again at once.
+
+        The user's may; another one only if requests are left, and the scheduler repeats it later anyway.
+        """
+        payment = _payment.get()
+        return payment is None or payment.is_users or self.background_wait_s(is_sweep=True) == 0
+
     def note_limited(self) -> None:
         """Lower the assumed limit after a 429."""
         self._quiet_since = self._clock.monotonic()
