@@ -95,9 +95,10 @@ async def test_a_click_on_a_hint_does_what_its_key_does(
 
         monkeypatch.setattr(driven.app, "run_key_action", do)
         # At a root esc has nothing to go back to.
-        offered = set(hinted(screen)) - {"screen.back"}
         status = screen.query_one(StatusBar)
-        parts = [(start, part.target) for start, part, _ in status._placed()]
+        offered = set(hinted(screen)) - {"screen.back", *(action for action, _ in status.rest)}
+        # The number of those without room leads to a menu.
+        parts = [(start, part.target) for start, part, _ in status._placed() if isinstance(part.target, str)]
         for start, _ in parts:
             await driven.pilot.click(offset=(start, status.region.y))
             await driven.pilot.pause()

@@ -226,7 +226,7 @@ def test_a_limit_of_null_is_none() -> None:
     sections = {
         str(section.title): by_label(section) for section in account_sections(builders.account(quota=quota), CONTEXT)
     }
-    assert sections["Left"]["runs"].text == "41, unlimited"
+    assert sections["Left"]["runs"].text == "41 used, unlimited"
     assert sections["Left"]["live now"].text == "0, unlimited"
     assert sections["Left"]["requests/min"].text == "unlimited"
     assert sections["Quota"]["executions.limit"].text == "unlimited"
