@@ -270,8 +270,8 @@ async def test_a_problem_leads_to_the_run_that_its_path_names(service: ScriptedS
         driven.session.journal.note(
             RequestAttempt(
                 at=NOON, operation="getReceiptsByExecutionId", method="GET", path="/v1/receipts/ex_%C3%A4", query="",
-                status=404, elapsed_s=0.1, attempt=1, key=None, sent_bytes=0, received_bytes=0, error=None,
-                problem=problem("not_found"), profile="local", origin="http://127.0.0.1:1",
+                status=403, elapsed_s=0.1, attempt=1, key=None, sent_bytes=0, received_bytes=0, error=None,
+                problem=problem("permission_denied"), profile="local", origin="http://127.0.0.1:1",
             )
         )  # fmt: skip
         await driven.press("r", "g")
