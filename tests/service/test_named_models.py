@@ -87,7 +87,10 @@ async def test_a_key_that_may_not_call_a_new_model_keeps_the_connection_usable(l
         (Said(401, {}), "the server asks for a key (HTTP 401)"),
         (Said(429, {}), "the source's rate limit is reached (HTTP 429)"),
         (Said(500, {"detail": "boom"}), 'the source failed (HTTP 500): "boom"'),
-        (Said(200, {}), "the answer does not have the form of the protocol"),
+        (
+            Said(200, {}),
+            "the answer does not have the form of the protocol: it was JSON of another form (application/json)",
+        ),
         (DROP, "the source took the call and closed the connection without an answer"),
         (HANG, "no answer came in time"),
     ],

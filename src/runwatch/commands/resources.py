@@ -10,6 +10,7 @@ from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.api.operations import OPERATIONS, fill_path, list_operation, read_operation
 from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError
+from runwatch.commands.cli.grammar import list_paths
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, is_selective, read_list
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
@@ -76,7 +77,8 @@ async def _read_values(
         values = await read_list(session, list_operation(spec.record), query, select if is_selective(call) else None)
     except ApiProblem as problem:
         if problem.status in NOT_OFFERED:
-            one = f"; {call.command(f'{spec.name} show')} ID reads one" if read_operation(spec.record) else ""
+            can_show = read_operation(spec.record) is not None and (spec.name, "show") in list_paths()
+            one = f"; {call.command(f'{spec.name} show')} ID reads one" if can_show else ""
             call.output.note(f"this service offers no list of {spec.name}{one}")
         raise
     return filter_by_options(call, values)
