@@ -394,7 +394,12 @@ class RunWallScreen(ConsoleScreen):
             if (tile.styles.column_span, tile.styles.row_span) != spans:
                 tile.styles.column_span, tile.styles.row_span = spans
         if tiles and wanted and self.focused is None:
-            self.call_after_refresh(tiles[0].focus_lines)
+            self.call_after_refresh(self._focus_first)
+
+    def _focus_first(self) -> None:
+        # Meanwhile the command line may have been opened, which ends when it loses the focus.
+        if self.focused is None and self._tiles:
+            self._tiles[0].focus_lines()
 
     def _fill(self) -> None:
         """Show a run in each tile; the focus stays on its run, wherever that goes.
