@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from textual import events
 from textual.keys import _character_to_key
+from textual.widget import Widget
 
 from runwatch.tui.app.console_app import INTERRUPT_AGAIN_S
 from runwatch.tui.screens.base.form_screen import FormScreen
@@ -112,6 +113,24 @@ async def test_what_never_stands_holds_the_keys_for_a_moment_only(tmp_path: Path
         assert not isinstance(driven.app.screen, HelpScreen)
         if is_gone:
             driven.app.key_queue.resume_for(opening)
+        await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the key to have its turn")
+
+
+async def test_keys_go_on_when_what_they_wait_for_is_removed_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_queue, "MAX_WAIT_S", 0)
+    monkeypatch.setattr(key_queue, "MAX_WAITS", 1_000_000)
+    async with console(service(), tmp_path) as driven:
+        await driven.shows("ex_2")
+        opening = Widget()
+        await driven.app.screen.mount(opening)
+        driven.app.key_queue.pause_for(opening)
+        burst(driven, "question_mark")
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert not isinstance(driven.app.screen, HelpScreen)
+        await opening.remove()
         await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the key to have its turn")
 
 

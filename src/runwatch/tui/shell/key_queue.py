@@ -73,8 +73,10 @@ class KeyQueue:
         if has_begun and (not waits or (isinstance(event, events.Key) and event.key == _INTERRUPT)):
             clicked = self._widget_at(event) if has_begun and isinstance(event, events.MouseUp) else None
             await self._hand_on(event)
-            if clicked is not None:
-                self._begin_turn(clicked)
+            # A key that is still at work ends its own turn.
+            if clicked is not None and not self._is_out:
+                self._begin_turn()
+                self._follow(clicked)
             return
         self._line.append(event)
         await self._next()
@@ -116,17 +118,15 @@ class KeyQueue:
                 await self._hand_on(event)
                 continue
             target = self._target()
-            self._begin_turn(None)
+            self._begin_turn()
             await self._hand_on(event)
             self._follow(target)
 
-    def _begin_turn(self, target: MessagePump | None) -> None:
-        """Let keys wait from now on for an event at a widget; ``None`` for one that is still to be passed on."""
+    def _begin_turn(self) -> None:
+        """Let keys wait from now on for an event that is passed on."""
         self._turn += 1
         self._is_out = True
         self._expect(self._turn)
-        if target is not None:
-            self._follow(target)
 
     def _follow(self, target: MessagePump, rounds: int = MAX_ROUNDS) -> None:
         self._awaited = target
@@ -152,7 +152,7 @@ class KeyQueue:
         self._holders.difference_update(
             [one for one in self._holders if one is not self and (is_over or not _is_there(one))]
         )
-        if not is_over and (len(self._holders) > 1 or (self._is_out and _is_there(self._awaited))):
+        if not is_over and (self._holders - {self} or (self._is_out and _is_there(self._awaited))):
             self._expect(turn, waits + 1)
             return
         await self._go_on(turn)

@@ -192,7 +192,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         return self.has_class("-opened") or self.has_class("-full-detail")
 
     def offers(self, id: str) -> bool:
-        """Return whether the console offers what a key stands for in this resource."""
+        """Return whether the console offers what a key does in this resource."""
         name = id.removeprefix("screen.")
         if name in _ON_RECORDS and (found := self._actions_named(name)):
             return any(action_refusal(self.console, action) is None for action in found)

@@ -60,7 +60,6 @@ class RunFormScreen(FormScreen):
 
     def on_mount(self) -> None:
         """Select a kept text, so that typing replaces it."""
-        super().on_mount()
         field = self.fields.input(self._begin if self._begin in self._values else self.BEGINS_IN)
         if self._is_draft and isinstance(field, LineInput):
             field.select_all()

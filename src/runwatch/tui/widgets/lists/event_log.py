@@ -158,7 +158,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._side = 0
         self._held: dict[int, EventLine | None] = {}
         self._slice_cells = SLICE_CELLS
-        self._places: tuple[tuple[int, int, int, int], list[tuple[int, int]]] | None = None
+        self._places: tuple[tuple[int, int, int, int, int], list[tuple[int, int]]] | None = None
         self._scrolls_itself = False
 
     # Called by the screen.
@@ -466,7 +466,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     def _laid_out(self) -> list[tuple[int, int]]:
         """Return line and part for each row of the window."""
-        key = (round(self.scroll_y), self.cells, self.rows_in_sight, self._count)
+        key = (round(self.scroll_y), self.cells, self.rows_in_sight, self._count, self._slice_cells)
         if self._places is None or self._places[0] != key:
             places: list[tuple[int, int]] = []
             index = key[0]

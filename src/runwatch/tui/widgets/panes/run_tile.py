@@ -74,7 +74,6 @@ class RunTile(Pane):
 
     def on_resize(self, event: events.Resize) -> None:
         """Draw as many events as fit now."""
-        super().on_resize(event)
         self.post_message(self.Resized())
 
     async def on_click(self, event: events.Click) -> None:
