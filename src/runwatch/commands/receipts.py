@@ -12,7 +12,7 @@ from runwatch.base.json import dumps
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.resources import print_record, read_named_list
 from runwatch.commands.shared.export_file import check_not_existing, save_export
-from runwatch.commands.shared.list_reader import build_query, filter_by_options, is_selective, read_list
+from runwatch.commands.shared.list_reader import build_query, read_list
 from runwatch.commands.shared.record_printer import make_render_context
 from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
@@ -83,11 +83,7 @@ def export(call: Invocation) -> int:
 
     async def work(session: CommandSession) -> int:
         query = build_query(call, RECEIPTS, session.settings.filters)
-
-        async def select(values: list[Any]) -> list[Any]:
-            return filter_by_options(call, values)
-
-        values = await read_list(session, "getReceipts", query, select if is_selective(call) else None)
+        values = await read_list(session, "getReceipts", query)
         receipts = [Receipt(value) for value in values if isinstance(value, dict)]
         if len(receipts) < len(values):
             call.output.warn(f"{len(values) - len(receipts)} items of the list are not records")

@@ -12,7 +12,7 @@ from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.cli.grammar import list_paths
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, filter_by_options, is_selective, read_list
+from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, read_list
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
@@ -64,24 +64,22 @@ async def _read_values(
     query = build_query(call, spec, session.settings.filters)
     printer = RecordPrinter(call, session.settings, spec)
 
-    async def select(values: list[Any]) -> list[Any]:
-        kept = filter_by_options(call, values)
+    def keep(values: list[Any]) -> list[Any]:
         subjects: dict[int, Any] = {}
-        for position, value in enumerate(kept):
+        for position, value in enumerate(values):
             if owners is not None and isinstance(value, dict):
                 subjects[position] = spec.subject(spec.record(value))
                 owners.note(subjects[position], session.client.target.profile)
-        return printer.select(kept, subjects)
+        return printer.select(values, subjects)
 
     try:
-        values = await read_list(session, list_operation(spec.record), query, select if is_selective(call) else None)
+        return await read_list(session, list_operation(spec.record), query, keep)
     except ApiProblem as problem:
         if problem.status in NOT_OFFERED:
             can_show = read_operation(spec.record) is not None and (spec.name, "show") in list_paths()
             one = f"; {call.command(f'{spec.name} show')} ID reads one" if can_show else ""
             call.output.note(f"this service offers no list of {spec.name}{one}")
         raise
-    return filter_by_options(call, values)
 
 
 @in_session

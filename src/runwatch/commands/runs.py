@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from runwatch.api.errors import ApiError, ApiProblem
@@ -17,7 +17,6 @@ from runwatch.commands.shared.list_reader import (
     NOT_OFFERED,
     build_query,
     filter_by_options,
-    is_selective,
     parse_limit,
     read_list,
 )
@@ -39,22 +38,20 @@ async def list_runs(session: CommandSession) -> int:
     call = session.call
     printer = RecordPrinter(call, session.settings, RUNS)
     query = build_query(call, RUNS, session.settings.filters)
-
-    async def select(values: list[Any]) -> list[Any]:
-        kept = filter_by_options(call, values)
-        return printer.select(kept, await _facts(session, kept) if call.options.filter else {})
-
+    # Data beyond the records is used for tables and filters, never in exact output.
+    facts_of = await _read_local_facts(session) if call.options.filter else _no_facts
     try:
-        values = await read_list(session, "getExecutions", query, select if is_selective(call) else None)
+        values = await read_list(
+            session, "getExecutions", query, lambda values: printer.select(values, facts_of(values))
+        )
     except ApiProblem as problem:
         if problem.status not in NOT_OFFERED:
             raise
         call.output.note("this service has no list of runs; these are the runs on your watch list")
-        values = await _watched(session)
-    values = filter_by_options(call, values)
-    # Data beyond the records is used for tables and filters, never in exact output.
-    is_drawn = call.output.form == "table" or call.options.filter
-    printer.records(values, await _facts(session, values) if is_drawn else {})
+        values = filter_by_options(call, await _watched(session))
+    if call.output.form == "table" and not call.options.filter:
+        facts_of = await _read_local_facts(session)
+    printer.records(values, facts_of(values))
     return 0
 
 
@@ -72,18 +69,29 @@ async def _watched(session: CommandSession) -> list[Any]:
     return [dict(run.raw) for run in runs]
 
 
-async def _facts(session: CommandSession, values: Sequence[Any]) -> Mapping[int, RunFacts]:
-    """Return facts of listed runs from local data: submitted requests and labels."""
+_FactsOf = Callable[[Sequence[Any]], Mapping[int, RunFacts]]
+
+
+async def _read_local_facts(session: CommandSession) -> _FactsOf:
+    """Read what is known here of all runs, submitted requests and labels; return a function for the facts of some."""
     watched = await session.watch_list.list(await session.scope())
     requests = {item.run_id: item.request for item in watched if item.request is not None}
     labels = await _labels(session)
-    facts = {}
-    for position, value in enumerate(values):
-        if isinstance(value, dict):
-            run = Run(value)
-            label = labels.get(run.id, "")
-            facts[position] = RunFacts(run, request=parse_submitted_request(requests.get(run.id)), label=label)
-    return facts
+
+    def facts_of(values: Sequence[Any]) -> Mapping[int, RunFacts]:
+        facts = {}
+        for position, value in enumerate(values):
+            if isinstance(value, dict):
+                run = Run(value)
+                label = labels.get(run.id, "")
+                facts[position] = RunFacts(run, request=parse_submitted_request(requests.get(run.id)), label=label)
+        return facts
+
+    return facts_of
+
+
+def _no_facts(_: Sequence[Any]) -> Mapping[int, RunFacts]:
+    return {}
 
 
 async def _labels(session: CommandSession, purpose: NotePurpose = "label") -> Mapping[str, str]:

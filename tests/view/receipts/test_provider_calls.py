@@ -14,7 +14,6 @@ from runwatch.records.run import CallError
 from runwatch.service.execution.live.provider_call import OTHER_REASON
 from runwatch.service.execution.live.provider_call import REASONS as OWN_REASONS
 from runwatch.service.models.providers import KINDS
-from runwatch.service.models.providers.types import BODY_KINDS
 from runwatch.view.export import text_output
 from runwatch.view.problems.explanation_texts import BODY_ADVICE, CALL_ADVICE, CHECK_WORDS, FAILURE_WORDS
 from runwatch.view.problems.explanations import explain_reason
@@ -254,7 +253,7 @@ def test_the_wait_that_the_provider_asks_for_is_told_and_advised() -> None:
     assert provider_error_text(error) == "the provider answered 503; it asked to wait 20 s"
 
 
-@pytest.mark.parametrize("kind", BODY_KINDS)
+@pytest.mark.parametrize("kind", BODY_WORDS)
 def test_what_came_in_place_of_an_answer_is_told_and_what_to_do(kind: str) -> None:
     receipt = failed({**call("invalid_response"), "body_kind": kind, "content_type": "text/html"})
     assert last_failure_text(receipt) == f"the provider's answer was not usable: it was {BODY_WORDS[kind]} (text/html)"

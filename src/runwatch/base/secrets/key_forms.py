@@ -32,6 +32,6 @@ def _encoded_forms(key: str) -> Iterator[str]:
     yield key.encode().hex()
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         for before in range(3):
-            # What stands before the key in the encoded text changes its first and its last characters.
+            # The text before the key changes the first and the last characters of its encoded form.
             encoded = encode(bytes(before) + key.encode()).decode()
             yield encoded[-(-before * 8 // 6) : (before + len(key)) * 8 // 6]

@@ -117,7 +117,7 @@ def error_text(
 
 def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
     for line in (error.detail or "").splitlines():
-        # Words of the service name commands without it.
+        # The service's texts name commands without the options that choose a service.
         yield _labelled("why", circumstances.complete(line) if isinstance(error, ApiProblem) else line)
     if isinstance(error, ApiProblem):
         yield _labelled("code", f"{error.code or 'none'} (HTTP {error.status})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
@@ -20,7 +20,7 @@ from runwatch.view.text.values import parse_time, parse_value, value_to_time
 R = TypeVar("R", bound=Record)
 
 DEFAULT_LIMIT: Final = 1000
-"""Default number of records that a list command reads (manual: decisions, "Command line")."""
+"""Default number of records that a list command prints (manual: decisions, "Command line")."""
 
 MAX_SELECTED_FROM: Final = 10_000
 """Most records to read for a selection of fewer, which are a hundred requests; ``--limit 0`` reads all."""
@@ -32,7 +32,7 @@ NOT_OFFERED: Final = frozenset({404, 405, 501})
 
 
 def parse_limit(call: Invocation) -> int | None:
-    """Return the number of records to read; ``None`` for all."""
+    """Return the number of records to print; ``None`` for all."""
     limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit
     return limit or None
 
@@ -76,35 +76,36 @@ async def read_list(
     session: CommandSession,
     operation: str | Operation,
     query: Mapping[str, Any] = _NOTHING,
-    select: Callable[[list[Any]], Awaitable[list[Any]]] | None = None,
+    keep: Callable[[list[Any]], list[Any]] = list,
     *,
     path: Mapping[str, str] = _NOTHING,
 ) -> list[Any]:
     """Read a list up to the limit, and print a note if it was cut.
 
-    With a selection, the limit counts the selected items, and at most :data:`MAX_SELECTED_FROM` are read for them.
+    If the options select records, the limit counts those, and at most :data:`MAX_SELECTED_FROM` are read for them.
 
     Args:
-        select: Returns the items of a page that match the options; ``None`` for options without a selection here.
+        keep: Returns those of a page's selected items that match ``--filter``.
 
     Raises:
         ApiError: A page could not be read.
     """
-    limit = parse_limit(session.call)
-    bound = limit if limit is None or select is None else max(limit, MAX_SELECTED_FROM)
+    limit, selects = parse_limit(session.call), is_selective(session.call)
+    bound = max(limit, MAX_SELECTED_FROM) if selects and limit is not None else limit
     values: list[Any] = []
-    read, is_cut = 0, False
+    read, is_full, is_cut = 0, False, False
     async for page in session.client.pages(operation, path=path, query=query, limit=bound):
         read += len(page.values)
-        values += page.values if select is None else await select(list(page.values))
+        values += keep(filter_by_options(session.call, page.values)) if selects else page.values
         has_more = not page.end_is_proven or (limit is not None and len(values) > limit)
-        is_cut = has_more and (read == bound or len(values) >= (limit or read + 1))
+        is_full = limit is not None and len(values) >= limit
+        is_cut = has_more and (is_full or read == bound)
         if is_cut:
             break
-    if is_cut and select is not None and len(values) < (limit or 0):
+    if is_cut and not is_full:
         session.call.output.note(f"{len(values)} of the first {read} records match; use --limit 0 to read all")
     elif is_cut:
-        which = "records" if select is None else "records that match"
+        which = "records that match" if selects else "records"
         session.call.output.note(f"showing the first {limit} {which}; use --limit 0 to read all")
     return values[:limit]
 

@@ -118,14 +118,18 @@ _TURN: Final = "1920300664, pg_catalog.hashtext(coalesce(pg_catalog.current_sche
 _BEGIN: Final = "SELECT pg_catalog.pg_current_xact_id()::text"
 _BEGIN_IN_TURN: Final = f"SELECT pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_advisory_xact_lock({_TURN})"
 _SILENCE: Final = f"SELECT pg_catalog.set_config('idle_in_transaction_session_timeout', '{TURN_S}s', false)"
-_HOLDER: Final = """
-    SELECT application_name || coalesce(', from ' || host(client_addr), '')
-    FROM pg_catalog.pg_locks JOIN pg_catalog.pg_stat_activity USING (pid)
+HOLDERS: Final = """
+    FROM pg_catalog.pg_locks held JOIN pg_catalog.pg_stat_activity USING (pid)
     WHERE locktype = 'advisory' AND granted AND classid = 1920300663 AND database = (
         SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
     ) AND objid::bigint = (pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))::bigint & 4294967295)
-    AND pid <> pg_catalog.pg_backend_pid()
 """
+"""The sessions that hold the lock of a process, each with its locks (``held``)."""
+
+_HOLDER: Final = f"""
+    SELECT application_name || coalesce(', from ' || host(client_addr), '') {HOLDERS}
+    AND pid <> pg_catalog.pg_backend_pid()
+"""  # noqa: S608 - made of constants
 _OTHER_MASTER_KEY: Final = """
     AND pid IN (
         SELECT pid FROM pg_catalog.pg_locks

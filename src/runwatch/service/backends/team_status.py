@@ -13,7 +13,7 @@ import psycopg
 from runwatch.base.errors import DataError
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.backends.job_queue import STALLED_S
-from runwatch.service.backends.postgresql import EXISTS, PostgresDatabase
+from runwatch.service.backends.postgresql import EXISTS, HOLDERS, PostgresDatabase
 
 ROLES: Final = {"": "interface and worker", "-api": "interface", "-worker": "worker"}
 """What a process does, by what its sessions are called after ``runwatch``."""
@@ -21,16 +21,12 @@ ROLES: Final = {"": "interface and worker", "-api": "interface", "-worker": "wor
 _NAME: Final = re.compile(r"runwatch(-api|-worker)?-([0-9]+)@(.+)", re.DOTALL)
 
 # Each process holds the shared lock in one session, and beside it one with the second of its start.
-_PROCESSES: Final = """
+_PROCESSES: Final = f"""
     SELECT application_name, coalesce((
         SELECT pg_catalog.to_timestamp(started.objid::bigint) FROM pg_catalog.pg_locks started
         WHERE started.pid = held.pid AND started.locktype = 'advisory' AND started.classid = 1920300665
-    ), backend_start) AS since FROM pg_catalog.pg_locks held JOIN pg_catalog.pg_stat_activity USING (pid)
-    WHERE locktype = 'advisory' AND granted AND classid = 1920300663 AND database = (
-        SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
-    ) AND objid::bigint = (pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))::bigint & 4294967295)
-    ORDER BY since, backend_start
-"""
+    ), backend_start) AS since {HOLDERS} ORDER BY since, backend_start
+"""  # noqa: S608 - made of constants
 _HAS_JOBS: Final = "SELECT pg_catalog.to_regclass('procrastinate_jobs') IS NOT NULL"
 _COUNTS: Final = """
     SELECT count(*) FILTER (WHERE status = 'doing'), count(*) FILTER (WHERE status = 'todo'),

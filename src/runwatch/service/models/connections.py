@@ -22,6 +22,7 @@ from runwatch.service.models import arms, handoffs
 from runwatch.service.models.availability import FAILED, REMOVED, is_usable
 from runwatch.service.models.catalog import LANES, is_pool
 from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers, ServedModels
+from runwatch.service.models.providers.types import ANSWER_MEMBERS
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.tables.models import handoffs as handoffs_table
@@ -46,7 +47,6 @@ CALLED: Final = "called"
 _ANSWER: Final = "test_answer"
 """Member of the ``endpoint`` column with the source's response to a failed test."""
 
-_PERHAPS_ANSWERED: Final = ("retry_after_s", "body_kind", "content_type")
 """Members of a source's response to a failed test that most responses lack."""
 
 _PUBLISHERS: Final = {"anthropic_direct": "anthropic"}
@@ -440,7 +440,7 @@ def connection_json(row: Row) -> dict[str, Any]:
         "test_models": answer.get("models", []),
         "test_suggestions": answer.get("suggestions", []),
         "test_was_sent": answer.get("was_sent"),
-        **{f"test_{name}": answer[name] for name in _PERHAPS_ANSWERED if answer.get(name) is not None},
+        **{f"test_{name}": answer[name] for name in ANSWER_MEMBERS if answer.get(name) is not None},
         "access_lane": lane,
         "credential_owner": owner,
         "commercial_owner": owner,

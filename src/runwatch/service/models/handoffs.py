@@ -138,9 +138,9 @@ def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
         raise make_validation_error(("handoff_intent_id", "There is no such credential handoff."))
     state = "expired" if is_overdue(transaction, row) else row["state"]
     if state != "completed":
+        step = "Enter the key on its page first." if state == "pending" else "Start again."
         raise RefusalError(
-            "invalid_state",
-            f"The credential handoff is {state}; only a completed one can be used. Enter the key again.",
+            "invalid_state", f"The credential handoff is {state}; only a completed one can be used. {step}"
         )
     _change(transaction, row, state="consumed", consumed_at=format_iso(transaction.now), secret_handle=None)
     return row

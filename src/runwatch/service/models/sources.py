@@ -142,7 +142,7 @@ def endpoint_of(profile: SourceDefinition, auth_scheme: str, asked: EndpointRequ
     host = urlsplit(base_url).hostname or ""
     if profile.base_url is None and auth_scheme == KEYLESS and not may_be_loopback(host):
         raise make_validation_error(
-            ("auth_scheme", "Only a server on this machine may be called without a key. Give it one.")
+            ("auth_scheme", "Only a server on this machine may be called without a key. Give the connection one.")
         )
     is_local = profile.base_url is None and is_private_host(host)
     return {

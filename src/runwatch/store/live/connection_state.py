@@ -28,12 +28,13 @@ class ConnectionState:
         on_doubt: Called when a request has failed for good, and the service may be lost.
         on_return: Called when the service responds again.
         may_retry: Returns whether a failed read is sent again, while its retries last.
-        on_mended: Called when a path whose last answer was none of the service's gets one again.
+        on_mended: Called when a path whose last read failed gets a usable answer.
 
     Attributes:
         has_responded: Whether the service has responded in this session.
         failing_since: When the first of at least three failures in a row was; ``None`` while the service responds.
-            They are of two paths or more, or three calls, so that one broken list says nothing of the others.
+            They are of two paths or more, or of three calls that were not sent again, so that one broken list says
+            nothing of the others.
         lost_since: When the first request failed since the last response; ``None`` while the service responds.
     """
 

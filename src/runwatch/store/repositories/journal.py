@@ -222,7 +222,7 @@ class Journal:
         return JournalPage(requests, problems, end)
 
     async def count_between(self, origin: str, since: datetime, until: datetime) -> int:
-        """Return how many requests all processes of this machine have recorded for a service in some time."""
+        """Return how many requests all processes of this machine have recorded for a service in a period."""
 
         def work(connection: sqlite3.Connection) -> int:
             row = connection.execute(

@@ -443,12 +443,13 @@ class ConsoleApp(NavigatingApp):
             await super().on_event(event)
 
     async def _hand_on(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and self.take_selection_key(event.key):
-            return
         if isinstance(event, events.Key):
+            if self.take_selection_key(event.key):
+                return
             self.end_quit_question(event.key)
-        if not isinstance(event, events.Key) or not self.notices.pressed(event.key):
-            await super().on_event(event)
+            if self.notices.pressed(event.key):
+                return
+        await super().on_event(event)
 
     async def on_key_handled(self, message: KeyHandled) -> None:
         """Hand on the next key."""

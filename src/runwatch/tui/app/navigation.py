@@ -132,7 +132,7 @@ class NavigatingApp(Console):
                 screen.select_record(run_id)
             if isinstance(screen, RunsScreen):
                 screen.select_record(run_id)
-                # Of a run that was just started, the events tell most.
+                # The events say most about a run that has just started.
                 screen.run_detail.choose("events")
                 # The run's submitted request is on the watch list by now.
                 screen.read_source()

@@ -73,7 +73,7 @@ def _moment_of(console: Console) -> datetime | None:
     if row is None:
         return None
     for name in _MOMENTS:
-        # A row may show more than a record, as that of a run does; the fields of its list find their values in it.
+        # The row of a run has no such attributes itself; the fields of its list do.
         for moment in (getattr(row.item, name, None), row.value(name)):
             if isinstance(moment, datetime):
                 return moment

@@ -126,7 +126,7 @@ class ColumnPlot:
         return place._replace(day=self.days[number].name)
 
     def regrouped(self, place: PlotPlace) -> PlotPlace:
-        """Return the place with the next grouping; before the first and after the last one is none."""
+        """Return the place with the next grouping; there is none before the first or after the last one."""
         return place._replace(grouping=(place.grouping + 1) % (len(self.groupings) + 1))
 
     def in_sight(self, place: PlotPlace, cells: int) -> ColumnsInSight:
@@ -145,7 +145,8 @@ class ColumnPlot:
         if grouping is None:
             columns = draw_column_chart([day.value for day in days], COLUMN_ROWS, cells, glyphs, largest=self._largest)
         else:
-            columns = self._stacks(days, grouping.parts[seen.first :], cells, glyphs)
+            parts = grouping.parts[seen.first : seen.first + seen.shown]
+            columns = self._stacks(days, parts, cells, glyphs)
         told = _told(self.days[chosen], (chosen - seen.first) * seen.step, cells, glyphs)
         rows = [
             *((text, Role.LIVE) for text in columns),
@@ -165,13 +166,14 @@ class ColumnPlot:
         self, days: Sequence[PlotDay], parts: Sequence[Sequence[Decimal]], cells: int, glyphs: Glyphs
     ) -> list[SafeText]:
         width, gap = column_width(len(self.days), cells)
-        columns = draw_column_chart([day.value for day in days], DIVIDED_ROWS, cells, glyphs, largest=self._largest)
+        largest = self._largest
+        columns = draw_column_chart([day.value for day in days], DIVIDED_ROWS, cells, glyphs, largest=largest)
         (full,) = draw_column_chart([1], 1, 1, glyphs)
-        stacks = [draw_stack(own, self._largest, DIVIDED_ROWS, glyphs) for own in parts]
+        stacks = [draw_stack(own, largest, DIVIDED_ROWS, glyphs) for own in parts]
         rows = []
         for number, row in enumerate(columns):
             drawn = []
-            for place, stack in zip(range(len(days)), stacks, strict=False):
+            for place, stack in enumerate(stacks):
                 x = place * (width + gap)
                 # A day that fills no whole cell is not divided: a cell for each part would be far too much.
                 is_divided = columns[-1][x] == full and bool(stack.strip())
@@ -180,7 +182,7 @@ class ColumnPlot:
         return rows
 
     def _legend(self, grouping: PlotGrouping | None, chosen: int, glyphs: Glyphs) -> SafeText:
-        """Return what each pattern stands for, with its amount on the chosen day, the largest first; or how days can be
+        """Return what each pattern means, with its amount on the chosen day, the largest first; or how days can be
         grouped.
         """
         if grouping is None:

@@ -85,7 +85,7 @@ def outage_text(failure: ReadFailure | None) -> str:
 def _budget_text(state: PaneState) -> str:
     """Describe a wait for the request budget; one of a few seconds is not worth a word.
 
-    It has no seconds: others use the limit too, and a read that is late goes earlier.
+    No seconds are given, because the wait can change: others use the limit too, and an overdue read goes earlier.
     """
     return "waits for the request limit" if state.budget_s >= SHOWN_WAIT_S else ""
 

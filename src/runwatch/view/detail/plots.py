@@ -70,7 +70,7 @@ def fill_patterns(glyphs: Glyphs) -> str:
 
 
 def pattern_legend(names: Sequence[str], glyphs: Glyphs) -> SafeText:
-    """Return what each pattern stands for: ``█ usage   ▒ fee``."""
+    """Return what each pattern means: ``█ usage   ▒ fee``."""
     patterns = fill_patterns(glyphs)
     return line("   ".join(f"{pattern} {line(name, 24)}" for pattern, name in zip(patterns, names, strict=False)), None)
 

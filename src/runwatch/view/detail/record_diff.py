@@ -112,7 +112,7 @@ def _pairs(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def _whole(record: Mapping[str, Any], path: json_paths.JsonPath, value: Any) -> Any:
-    """Return the value; where the other record has a plain one, the object or array that stands there instead."""
+    """Return the value; where the other record has a plain one, the object or array that is there instead."""
     return json_paths.get_at(record, path) if value is json_paths.MISSING else value
 
 

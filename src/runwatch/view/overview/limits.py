@@ -15,7 +15,7 @@ from runwatch.records.account import Account, ExecutionQuota, Quota
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, join_lines, make_link_span, make_plain_span
 from runwatch.view.overview.run_counts import QUARTER
-from runwatch.view.resources.account import NO_BALANCE, UNLIMITED
+from runwatch.view.resources.account import NO_BALANCE, UNLIMITED, is_unlimited
 from runwatch.view.text.format import RenderContext, grouped_number, short_duration, usage_ratio, usage_role
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import plain_decimal
@@ -97,8 +97,7 @@ def _quota(account: Account, state: PaneState | None, context: RenderContext) ->
         return _untold(context)
     part = None if quota.limit is None else usage_ratio(Decimal(quota.used), Decimal(quota.limit))
     role = Role.PLAIN if part is None or usage_role(part) is Role.GOOD else usage_role(part)
-    is_open = "limit" in quota.raw and quota.limit is None
-    told = f"{grouped_number(quota.used)}{_of(quota.limit)} runs{f', {UNLIMITED}' * is_open}"
+    told = f"{grouped_number(quota.used)}{_of(quota.limit)} runs{f', {UNLIMITED}' * is_unlimited(quota)}"
     if state is not None and state.age_s is not None and state.age_s >= TOLD_AGE_S:
         told = f"{told}, {short_duration(state.age_s)} ago"
     return make_link_span(told, role, ViewLink("account"))

@@ -251,8 +251,8 @@ CALL_ADVICE: Final[Mapping[str, str]] = {
     "invalid_response": "Check that the connection has the server's protocol, and test it,"
     f" {_TEST}. Look into the log of the provider's server, or of a proxy in between, then submit again.",
     "candidate_too_large": "Ask for a shorter output in the objective.",
-    "credential_unavailable": "Start the service with the master key that sealed it (`runwatch help security`), or give"
-    f" the connection its key again, {_ROTATE}, then submit again.",
+    "credential_unavailable": "Start the service with the master key that sealed the connection's key"
+    f" (`runwatch help security`), or give the connection its key again, {_ROTATE}, then submit again.",
     "internal": "Look into the log of the service, which stopped or failed during the call. The call may be charged:"
     " read the receipt, then submit again.",
 }
@@ -313,7 +313,7 @@ _GIVE_KEY: Final = "Give the check the key of its endpoint, `runwatch verifiers 
 
 CHECK_ADVICE: Final[Mapping[str, str]] = {
     "authentication": _GIVE_KEY,
-    "credential_unavailable": "Start the service with the master key that sealed the key, where that is missing."
+    "credential_unavailable": "If the service lacks the master key that sealed the check's key, start it with that one."
     f" {_GIVE_KEY}",
     "timeout": "Make the check answer within 10 s, and call it, `runwatch verifiers test {check}`, then submit again.",
     "egress_rejected": "Give the check a public https address, or start the local service with"

@@ -67,8 +67,8 @@ class _Entry(Record):
 class ProblemEntry(_Entry):
     """One problem with the time and request where it occurred.
 
-    Only the local service has its ``cause``, and only a write that was just sent has ``had_no_effect``: whether it is
-    certain, as where no connection was made.
+    Only the local service has its ``cause``, and only a write that was just sent has ``had_no_effect``: whether it
+    certainly had none, as when no connection was made.
     """
 
     KIND = "problem"

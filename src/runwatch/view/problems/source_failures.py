@@ -48,7 +48,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "response_too_large": "Check the address.",
     "response_incomplete": "Look into the log of the server, or of a proxy in between.",
     "invalid_response": "Check the address and the protocol.",
-    "credential_unavailable": "Start the service with the master key that sealed it. {Key}.",
+    "credential_unavailable": "Start the service with the master key that sealed the connection's key. {Key}.",
 }
 _NO_LIST: Final = SourceTestFailure(NO_LIST, "Check the address.")
 _LIST_REFUSED: Final = ("model_not_found", "request_refused")

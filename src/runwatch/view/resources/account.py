@@ -53,7 +53,8 @@ NO_BALANCE: Final = "no balance kept"
 """Shown for a service that tells a balance of 0 because it keeps none."""
 
 
-def _is_unlimited(part: Record) -> bool:
+def is_unlimited(part: Record) -> bool:
+    """Return whether a limit is certainly ``null``, which differs from one that is missing or cannot be read."""
     return "limit" in part.raw and part.raw["limit"] is None
 
 
@@ -66,7 +67,7 @@ def _of(
     part = None if limit is None else usage_ratio(Decimal(used), Decimal(limit))
     if part is None:
         return StyledText(
-            line(f"{grouped_number(used)}{word}, {UNLIMITED}") if _is_unlimited(part_of) else grouped_number(used)
+            line(f"{grouped_number(used)}{word}, {UNLIMITED}") if is_unlimited(part_of) else grouped_number(used)
         )
     text = f"{grouped_number(used)} of {grouped_number(limit)}  {gauge(part, 10, context.glyphs)} {percent(part)}"
     return StyledText(line(text), usage_role(part))
@@ -92,7 +93,7 @@ def quota_used(account: Account, context: RenderContext) -> StyledText | None:
         return None
     if quota.limit is None:
         used = grouped_number(quota.used)
-        return StyledText(used if _is_unlimited(quota) else line(f"{used} of {context.glyphs.unknown}"))
+        return StyledText(used if is_unlimited(quota) else line(f"{used} of {context.glyphs.unknown}"))
     part = usage_ratio(Decimal(quota.used), Decimal(quota.limit))
     return StyledText(line(f"{grouped_number(quota.used)} of {grouped_number(quota.limit)}"), usage_role(part))
 

@@ -63,10 +63,10 @@ def _change_sections(proposal: Proposal, context: RenderContext) -> list[DetailS
     roles = {"+": Role.GOOD, "-": Role.BAD}
     change = tuple(
         DetailLine(line(""), line(text, None), roles.get(text[:1], Role.QUIET))
-        for text in _as_text(proposal.diff, context).splitlines()
+        for text in ([] if proposal.diff is None else _as_text(proposal.diff, context).splitlines())
     )
     evidence = [one for one in build_sections(PROPOSALS, proposal, context) if one.title == "Evidence"]
-    return [DetailSection(line("Change"), change), *evidence]
+    return [*([DetailSection(line("Change"), change)] if change else []), *evidence]
 
 
 PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](

@@ -15,6 +15,7 @@ from runwatch.base.json import dumps, loads
 from runwatch.service import amounts
 from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill, members_of
 from runwatch.service.execution.state_machine import RunState
+from runwatch.service.models.providers.types import ANSWER_MEMBERS
 from runwatch.service.tables.live import (
     attempt_answers,
     attempt_bounds,
@@ -32,10 +33,9 @@ RETENTION: Final = timedelta(days=7)
 is bounded.
 """
 
-_ANSWER_FIELDS: Final = "retry_after_s body_kind content_type"
 """Fields of an attempt in ``attempt_answers``."""
 
-_ELSEWHERE: Final = frozenset({"worst_usd", "http_status", *_ANSWER_FIELDS.split()})
+_ELSEWHERE: Final = frozenset({"worst_usd", "http_status", *ANSWER_MEMBERS})
 """Fields of an attempt that have tables of their own."""
 
 _ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(Attempt) if field.name not in _ELSEWHERE)
@@ -68,7 +68,8 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
     policy = loads(run.policy)
     where = {"execution_id": run.execution_id}
     statuses = {one["number"]: one["http_status"] for one in transaction.list_all(attempt_statuses, where)}
-    answers = {one["number"]: pick(one, _ANSWER_FIELDS) for one in transaction.list_all(attempt_answers, where)}
+    members = " ".join(ANSWER_MEMBERS)
+    answers = {one["number"]: pick(one, members) for one in transaction.list_all(attempt_answers, where)}
     bounds = {bound["number"]: bound["worst_usd"] for bound in transaction.list_all(attempt_bounds, where)}
     return LiveRun(
         verifier_id=row["verifier_id"],
@@ -137,7 +138,7 @@ def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) 
     transaction.change(attempts, where, **_attempt_columns(attempt))
     if attempt.http_status is not None:
         transaction.add(attempt_statuses, **where, http_status=attempt.http_status)
-    answer = {name: getattr(attempt, name) for name in _ANSWER_FIELDS.split()}
+    answer = {name: getattr(attempt, name) for name in ANSWER_MEMBERS}
     if any(value is not None for value in answer.values()):
         transaction.add(attempt_answers, **where, **answer)
 

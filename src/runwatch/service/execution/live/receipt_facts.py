@@ -28,9 +28,10 @@ from runwatch.service.execution.live.state import (
 from runwatch.service.execution.state_machine import RunState, SliceState
 from runwatch.service.models.arms import artifact_hash
 from runwatch.service.models.providers.prices import ESTIMATED, SOURCE_REPORTED
+from runwatch.service.models.providers.types import ANSWER_MEMBERS
 from runwatch.service.transaction import pick
 
-_ANSWERED: Final = ("http_status", "retry_after_s", "body_kind", "content_type")
+_ANSWERED: Final = ("http_status", *ANSWER_MEMBERS)
 """Members of a failed call that say what the provider answered, where it did."""
 
 IN_FLIGHT_NOTE: Final = "A provider call was in progress. It could not be reversed, and what it used is not known."

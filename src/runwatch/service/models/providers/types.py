@@ -38,8 +38,8 @@ behind it took too long, ``dns`` and ``tls`` for a name that does not resolve an
 ended in the middle of a response, and ``credential_unavailable`` for a key that no master key at hand opens.
 """
 
-BODY_KINDS: Final = ("empty", "html", "stream", "null", "broken_json", "other_json", "other")
-"""Kinds of what came in place of an answer, of calls that failed with ``invalid_response``."""
+ANSWER_MEMBERS: Final = ("retry_after_s", "body_kind", "content_type")
+"""What is kept of the response to a failed call besides its status."""
 
 DEFAULT_DATA_CLASSES: Final = ("public",)
 """Data classes of a model without any statement about them."""
@@ -57,7 +57,7 @@ class ProviderError(RunwatchError):
         suggestions: Listed model names similar to the requested one.
         models: The models whose calls failed in this way, when a test called several.
         retry_after_s: Seconds that the provider asked to wait.
-        body_kind: One of :data:`BODY_KINDS`.
+        body_kind: What came in place of an answer, a key of :data:`runwatch.records.failed_calls.BODY_WORDS`.
         content_type: Media type of the response, if it is a valid one.
         message: The provider's own words, from :func:`.error_kinds.provider_message`. They can repeat the prompt of a
             run, and are kept as its result is (manual: decisions, "Truth").

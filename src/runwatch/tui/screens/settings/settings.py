@@ -115,7 +115,9 @@ class SettingsScreen(ConsoleScreen):
         return not (self.has_class("-editing") or self.has_class("-problem") or self._is_in_about or self._words)
 
     def offers(self, id: str) -> bool:
-        """Return whether a key action works here: a browser changes no settings, a read-only profile may."""
+        """Return whether a key action works here: in a browser settings cannot be changed, with a read-only profile
+        they can.
+        """
         return not self.console.is_web if id in _CHANGING else super().offers(id)
 
     def on_mount(self) -> None:

@@ -11,7 +11,7 @@ COLUMN_GAP: Final = 2
 _FIXED_COLUMNS: Final = 2
 
 _LEAST_CELLS: Final = 10
-"""Narrower than this an id is not told from others, nor a text from its like; then the last columns are hidden."""
+"""In a narrower column ids and similar texts cannot be told apart; then the last columns are hidden."""
 
 _ENOUGH_CELLS: Final = 24
 """A text that is to be whole first gets this much before others are whole; a few rows may have a longer one."""

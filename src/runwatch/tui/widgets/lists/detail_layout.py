@@ -197,7 +197,7 @@ class DetailLayout:
         width = max(1, room - indent)
         values = wrap_text(it.text, width)
         if it.note == self.crumb and width > 2 * _CRUMB_CELLS and cell_width(values[-1]) > width - _CRUMB_CELLS:
-            # The sign of a link is beside the last word, not on a line of its own.
+            # Keep the sign of a link beside the last word, not on a line of its own.
             values = wrap_text(it.text, width - _CRUMB_CELLS)
         for number, value in enumerate(values):
             first = line(f"{label}   ") if it.labels and not number else line(" " * indent)

@@ -266,7 +266,7 @@ class DetailView(LineList, inherit_bindings=False):
         before, self._rows = self._rows, self._rows_in(max(1, self.cells - MARGIN))
         self._refresh_changed(before, self._rows)
         last = max((n for n, row in enumerate(self._rows) if row.plot and row.plot.key == seen.key), default=0)
-        # What the chosen day consists of is in the last row.
+        # The last row shows the parts of the chosen day.
         if last >= round(self.scroll_y) + self.rows_in_sight and last - self._cursor < self.rows_in_sight:
             self._scroll_at_once(last - self.rows_in_sight + 1)
 

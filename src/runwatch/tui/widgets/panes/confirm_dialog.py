@@ -282,7 +282,9 @@ class ConfirmDialog(Dialog[None]):
 
     def let_leave(self) -> None:
         """Let the user leave from now on, because no response will come."""
-        self._must_stay = False
+        if self._must_stay:
+            self._must_stay = False
+            self._keep.label = line("Close")
 
     def show_outcome(self, key: str, outcome: StyledSpans) -> None:
         """Show the outcome for one record."""

@@ -93,7 +93,7 @@ class Pane(Container):
 
     def on_mount(self) -> None:
         self.set_class(get_app(self).is_ascii, ASCII_CLASS)
-        # Not yet mounted here, and the first layout may have been before.
+        # It counts as mounted only after this handler, and no resize follows if the first layout was before.
         self.call_after_refresh(self._write_edge)
 
     def on_resize(self, event: events.Resize) -> None:
