@@ -76,7 +76,9 @@ def open_private_page(
     if address is None and entry.then is not None and entry.progress(public, public).stage == "entered":
         record_id = "" if subject is None else subject.id
         entered = PageResult(record_id, subject, public, public)
-        behind.console.perform(behind, entered, entry.then_for(entered) or entry.then)
+        then = entry.next_for(entered)
+        assert then is not None
+        behind.console.perform(behind, entered, then)
         return
     behind.app.push_screen(
         PrivatePageDialog(behind, session, subject, entry, public, None if address is None else Secret(address))
@@ -117,10 +119,11 @@ class PrivatePageDialog(Dialog[None]):
 
     def _end_text(self, expires: object) -> SafeText:
         """Return until when the address works; as sent if it is no time."""
-        at = parse_time(expires) if isinstance(expires, str) else None
-        if at is None:
-            return line(f"works until {line(expires)}" if isinstance(expires, str) else "")
-        return line(f"works until {time_of_day(at, self._behind.console.render_context())}")
+        if not isinstance(expires, str):
+            return line("")
+        at = parse_time(expires)
+        shown = line(expires) if at is None else time_of_day(at, self._behind.console.render_context())
+        return line(f"works until {shown}")
 
     def compose(self) -> ComposeResult:
         """Create header bar, instructions, the full address, the progress and buttons."""
@@ -249,13 +252,13 @@ class PrivatePageDialog(Dialog[None]):
 
     def _go_on(self) -> None:
         """Perform the next action with the state read last."""
-        then = self._entry.then
-        assert then is not None
         subject_id = "" if self._subject is None else self._subject.id
         entered = PageResult(subject_id, self._subject, self._answer, self._state)
+        then = self._entry.next_for(entered)
+        assert then is not None
         self.dismiss()
         console = self._behind.console
-        console.call_later(console.perform, self._behind, entered, self._entry.then_for(entered) or then)
+        console.call_later(console.perform, self._behind, entered, then)
 
     def _say(self, progress: PageProgress) -> None:
         role = {"waiting": Role.LIVE, "entered": Role.GOOD}.get(progress.stage, Role.WARN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from runwatch.records.problem import NOT_A_PROBLEM
@@ -88,6 +89,12 @@ def _budget_text(state: PaneState) -> str:
     No seconds are given, because the wait can change: others use the limit too, and an overdue read goes earlier.
     """
     return "waits for the request limit" if state.budget_s >= SHOWN_WAIT_S else ""
+
+
+def no_response_text(title: str, failed_at: datetime | None, context: RenderContext) -> SafeText:
+    """Describe the last failure of a run's events, with its time where that is known."""
+    at = f" at {time_of_day(failed_at, context)}" if failed_at else ""
+    return line(f"no response{at}: {title}")
 
 
 def freshness_text(age_s: float | None) -> str:

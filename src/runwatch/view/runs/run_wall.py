@@ -68,6 +68,18 @@ class Trouble(NamedTuple):
 _NONE: Final = Trouble(0, line(""), Role.QUIET)
 
 
+def no_live_run_text(new: str, mark: str, shows: str) -> SafeText:
+    """Say what to do where no run is live.
+
+    Args:
+        new: The key that starts a run; empty where none can be started.
+        mark: The key that marks runs.
+        shows: The key that shows the marked ones, and what it does.
+    """
+    start = f"{new} starts one; on" if new else "On"
+    return line(f"No run is live. {start} Runs, {mark} marks runs and {shows} the marked ones.")
+
+
 def fit_wall(cells: int, rows: int, runs: int) -> WallGrid:
     """Return the grid for so many runs in a window: as few and as large tiles as hold all, or all that fit."""
     most = [

@@ -324,6 +324,10 @@ class PrivatePageSpec(Generic[S]):
     then_for: Callable[[PageResult], ResourceAction[PageResult] | None] = lambda _: None
     keeps: Callable[[Mapping[str, Any], Mapping[str, Any]], IntentNote] | None = None
 
+    def next_for(self, result: PageResult) -> ResourceAction[PageResult] | None:
+        """Return the action that follows a result, if there is one."""
+        return self.then_for(result) or self.then
+
 
 @dataclass(frozen=True, slots=True)
 class IntentNote:

@@ -25,6 +25,7 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
 from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
 from runwatch.view.resources.runs import RUNS
+from runwatch.view.runs.run_wall import no_live_run_text
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -339,11 +340,8 @@ class MergedTailScreen(EventScreen):
         keys, state = self.console.keys, self._list_state()
         if state.age_s is None:
             return line(" ".join(empty_state_lines(RUNS, state, self.console.render_context(), keys.shown)), None)
-        start = f"{keys.shown('screen.new')} starts one; on" if self.offers("screen.new") else "On"
-        return line(
-            f"No run is live. {start} Runs, {keys.shown('list.mark')} marks runs and"
-            f" {keys.shown('screen.tail_all')} follows the marked ones."
-        )
+        new = keys.shown("screen.new") if self.offers("screen.new") else ""
+        return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.tail_all')} follows")
 
     def _filter_by(self, text: str, *, is_typing: bool = False) -> bool:
         is_read = self.tail.filter_by(text, is_typing=is_typing)

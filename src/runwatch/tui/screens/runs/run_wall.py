@@ -21,13 +21,23 @@ from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.tui.widgets.panes.run_tile import RunTile
+from runwatch.view.detail.pane_state import no_response_text
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.event_lines import render_event
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_wall import STAYS_S, WAITING, Trouble, WallGrid, find_trouble, fit_wall, wall_order
+from runwatch.view.runs.run_wall import (
+    STAYS_S,
+    WAITING,
+    Trouble,
+    WallGrid,
+    find_trouble,
+    fit_wall,
+    no_live_run_text,
+    wall_order,
+)
 from runwatch.view.text.copied_text import copied_word
-from runwatch.view.text.format import short_id, time_of_day
+from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import with_role
@@ -455,8 +465,8 @@ class RunWallScreen(ConsoleScreen):
             reading = f"reading its events{self.console.glyphs.ellipsis}"
             failure = None if news is None else news.failure
             if news is not None and failure is not None:
-                at = f" at {time_of_day(news.failed_at, self.console.render_context())}" if news.failed_at else ""
-                return [(label_span(f"no response{at}: {failure.title}", Role.BAD),)]
+                told = no_response_text(failure.title, news.failed_at, self.console.render_context())
+                return [((told, Role.BAD),)]
             return [(label_span("no event yet" if is_read else reading),)]
         context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS
         # Lines have no ages, so they stay until there are others, however often the frames change.
@@ -503,8 +513,5 @@ class RunWallScreen(ConsoleScreen):
         if self._order:
             return line("")
         keys = self.console.keys
-        start = f"{keys.shown('screen.new')} starts one; on" if self.offers("screen.new") else "On"
-        return line(
-            f"No run is live. {start} Runs, {keys.shown('list.mark')} marks runs and"
-            f" {keys.shown('screen.wall')} shows the marked ones."
-        )
+        new = keys.shown("screen.new") if self.offers("screen.new") else ""
+        return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.wall')} shows")

@@ -145,7 +145,7 @@ class DetailView(LineList, inherit_bindings=False):
 
     @property
     def plot_hints(self) -> Sequence[KeyHint]:
-        """The hints for a plot in sight; none for grouping if it cannot be grouped, empty without a plot."""
+        """The hints for a plot of the view; none for grouping if it cannot be grouped, empty without a plot."""
         plots = [row.plot.plot for row in self._rows if row.plot is not None]
         grouping: tuple[KeyHint, ...] = ("detail.group",) if any(plot.groupings for plot in plots) else ()
         return (*grouping, ("detail.fold", "day before"), ("detail.unfold", "next day")) if plots else ()
