@@ -38,12 +38,16 @@ def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
         terminal.wait_for("event 8 of 8")
         terminal.press("esc")
         terminal.wait_gone("REPLAY")
-        terminal.wait_for(re.compile("Runs . executions"))
-        terminal.type("g GV")
-        terminal.type("*")
+        # The run is open as before.
+        terminal.wait_for("esc list")
+        terminal.press("esc")
+        # An escape with a letter right behind it is the letter with alt.
+        terminal.wait_for("enter open")
+        terminal.type("g GV*")
         terminal.wait_for("Run wall")
         terminal.wait_for("→ 1 retry")
-        assert terminal.screen.text.count("╭─ ") == 8, "the one that is largest has the focus, eight more are in sight"
+        # The largest one has the focus.
+        terminal.wait_until(lambda: terminal.screen.text.count("╭─ ") == 8, "eight runs beside the largest one")
         terminal.press("enter")
         terminal.wait_for(re.compile("Runs . executions"))
         terminal.press("ctrl+c", "ctrl+c")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from textual.widget import Widget
 
 from runwatch.tui.app.console_app import INTERRUPT_AGAIN_S
 from runwatch.tui.screens.base.form_screen import FormScreen
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.shell import key_queue
 from runwatch.tui.shell.key_queue import MAX_WAIT_S
@@ -52,6 +54,33 @@ async def test_a_filter_is_typed_in_one_burst_and_letters_are_no_commands(tmp_pa
         await driven.until(lambda: driven.app.screen.query_one(FilterBar).text == "failed", "the filter to be typed")
         await driven.until(lambda: isinstance(driven.app.focused, RecordTable), "the list to have the keyboard again")
         await driven.until(lambda: "ex_2" not in driven.text, "the others to go")
+
+
+async def test_keys_after_a_way_back_are_for_the_view_as_it_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[ResourceScreen] = []
+
+    def focus_late(screen: ResourceScreen, focus: Callable[..., None] = ResourceScreen._focus_opened) -> None:
+        def late() -> None:
+            focus(screen)
+            opened.append(screen)
+
+        # As on a busy machine, where the next refresh takes long.
+        screen.set_timer(0.1, late)
+
+    monkeypatch.setattr(ResourceScreen, "_focus_opened", focus_late)
+    async with console(noon.service(), tmp_path) as driven:
+        await driven.select(noon.LIVE)
+        await driven.press("enter", "m")
+        await driven.shows("REPLAY")
+        opened.clear()
+        # The replay, then the open run.
+        burst(driven, "escape", "escape")
+        await driven.until(lambda: bool(opened), "the run to be open again")
+        await driven.until(lambda: isinstance(driven.app.focused, RecordTable), "the list to have the keyboard again")
+        await driven.press("space")
+        assert driven.app.screen.query_one("#table", RecordTable).marks == {noon.LIVE}
 
 
 async def test_a_menu_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Path) -> None:

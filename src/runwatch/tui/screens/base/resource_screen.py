@@ -346,6 +346,22 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._wanted, self._opens_wanted = view.selected or None, view.is_open
         self.show_crumbs(self._filter_words())
         self.show_rows()
+        if self._wanted is not None:
+            self._hold_keys_for_rows()
+
+    def _hold_keys_for_rows(self) -> None:
+        """Hold keys until the rows are read: they are for the row that the user left."""
+        table, keys = self.table, self.console.key_queue
+
+        async def read() -> None:
+            try:
+                await self._source.read()
+                self.show_rows()
+            finally:
+                keys.resume_for(table)
+
+        keys.pause_for(table)
+        start_worker(self, read(), f"reading {self.spec.name}", group="restored")
 
     def pin_targets(self) -> Sequence[PinTarget]:
         """Return the record at the cursor, then the filter."""
@@ -487,12 +503,15 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.show_detail()
         self.add_class("-opened")
         self.show_crumbs(self._filter_words())
+        # Keys typed from now on are for the detail.
+        self.console.key_queue.pause_for(self.query_one("#detail"))
         self.call_after_refresh(self._focus_opened)
 
     def _focus_opened(self) -> None:
-        # Meanwhile the user may have left the screen, or opened a menu, which would close without the focus.
+        # Meanwhile a click may have left the screen, or opened a menu, which would close without the focus.
         if self.is_current and not self.has_overlay:
             self.focus_detail()
+        self.console.key_queue.resume_for(self.query_one("#detail"))
 
     def focus_detail(self) -> None:
         """Focus the detail."""

@@ -142,13 +142,15 @@ class RunsScreen(ResourceScreen, EventScreen):
         start = f"{keys.shown('screen.new')} starts a test run, " if self.offers("screen.new") else ""
         return line("No runs yet."), line(f"{start}{keys.shown('screen.add')} adds one by its id.")
 
-    def focus_detail(self) -> None:
-        detail = self.run_detail
-        if detail.is_mounted:
-            detail.focus_inside()
+    def _focus_opened(self) -> None:
+        if self.run_detail.is_mounted:
+            super()._focus_opened()
         else:
             # A view restored with an open detail exists before the second pane is filled.
-            detail.call_after_refresh(detail.focus_inside)
+            self.run_detail.call_after_refresh(super()._focus_opened)
+
+    def focus_detail(self) -> None:
+        self.run_detail.focus_inside()
 
     def counters(self) -> StyledSpans:
         """Return the number of runs by kind of state, broken as ``is:broken`` finds them.
