@@ -183,7 +183,7 @@ def _memory(base_url: str, home: Path) -> Figure:
     environment = {**clean_environment(home), "RUNWATCH_BASE_URL": base_url, "RUNWATCH_API_KEY": "k"}
     command = [sys.executable, "-m", "runwatch", "--open", "receipts"]
     with Terminal(command, env=environment, columns=140, rows=40) as terminal:
-        terminal.wait_for(re.compile(rf"Receipts   {MANY} .*spend [0-9]", re.DOTALL), PATIENCE_S)
+        terminal.wait_for(re.compile(rf"Receipts   {MANY:,} .*spend [0-9]", re.DOTALL), PATIENCE_S)
         # What rows say is made after that; a filter waits for all of it.
         terminal.type("/nowhere")
         terminal.wait_for(f"0/{MANY}", PATIENCE_S)
