@@ -21,6 +21,7 @@ import pytest
 from runwatch.base.errors import LocalServiceError, UntrustedSocketError, UsageError
 from runwatch.base.network.service_file import is_running, lock_path
 from runwatch.base.text import is_clean
+from runwatch.commands.cli.exit_codes import exit_code
 from runwatch.service import server
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes
 from runwatch.service.http.responses import ServiceResponse
@@ -87,7 +88,7 @@ def test_one_line_says_where_the_service_is_and_a_second_one_is_sent_there(
         assert client.get("/v1/account").status_code == 200
     start.append(Process(data_dir, "json"))
     code, out, error = start[1].rest()
-    assert (code, out) == (REFUSED, "")
+    assert (code, out) == (exit_code(LocalServiceError("")), "")
     assert line["base_url"] in error
     assert line["api_key"] not in error
     assert stop_running(data_dir) is True

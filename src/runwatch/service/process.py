@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TextIO
 
 from runwatch.base.clock import Clock, SystemClock
-from runwatch.base.errors import RunwatchError
+from runwatch.base.errors import LocalServiceError, RunwatchError
 from runwatch.base.network.service_file import SAMPLE_KEYS, service_line
 from runwatch.base.text import clean_block
 from runwatch.service.options import PLACES, SAMPLE_RUNS, ServeOptions
@@ -41,7 +41,12 @@ __all__ = [
 ]
 
 REFUSED: Final = 2
-"""Exit code of a service that could not be started."""
+"""Exit code of a service that could not be started with what it was given."""
+
+HELD: Final = 3
+"""Exit code where another process holds its data directory, its address or its database; as of every other command
+(manual: commands, "Exit codes").
+"""
 
 INTERRUPTED: Final = 130
 """Exit code after Ctrl+C (manual: decisions, "Command line")."""
@@ -63,14 +68,14 @@ def serve(options: ServeOptions) -> int:
     """Run the service until it is stopped, and return the exit code.
 
     With ``json``, standard output gets exactly one line, once connections are accepted; everything else goes to
-    standard error. SIGTERM and the idle exit return 0, Ctrl+C returns 130 after the same orderly stop, and a service
-    that cannot be started returns 2 with the reason on standard error.
+    standard error. SIGTERM and the idle exit return 0, Ctrl+C returns 130 after the same orderly stop. A service that
+    cannot be started returns :data:`REFUSED` or :data:`HELD`, with the reason on standard error.
     """
     try:
         return asyncio.run(_serve(replace(options, data_dir=options.data_dir.absolute()), SystemClock()))
     except RunwatchError as error:
         _say(sys.stderr, error.title, error.detail, error.hint)
-        return REFUSED
+        return HELD if isinstance(error, LocalServiceError) else REFUSED
 
 
 def reseal_secrets(options: ServeOptions) -> int:

@@ -71,12 +71,16 @@ _FINISH: Final = """
     )
     SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete)s) FROM owned
 """
+# The job keeps its number, which decides the order: a run that was begun goes on before those that were not.
+# Procrastinate itself tells workers of new jobs only.
 _RETRY: Final = """
     WITH owned AS (
-        SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s AND status = 'doing'
+        SELECT id, queue_name FROM procrastinate_jobs WHERE id = %(job_id)s AND status = 'doing'
             AND worker_id IS NOT DISTINCT FROM %(worker_id)s AND attempts = %(attempts)s FOR UPDATE
     )
-    SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM owned
+    SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL), pg_notify(
+        'procrastinate_queue_v1#' || queue_name, json_build_object('type', 'job_inserted', 'job_id', id)::text
+    ) FROM owned
 """
 _TAKEN: Final = (
     "SELECT id, attempts FROM procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s"
