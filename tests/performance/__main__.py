@@ -19,7 +19,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from tests.performance.measure import Figure, print_table
-from tests.performance.suites import BESIDE, SUITES, figures_of
+from tests.performance.suites import BESIDE, BY_NAME, SUITES, figures_of
 
 PAGE = Path(__file__).resolve().parents[2] / "src" / "runwatch" / "manual" / "measurements.md"
 BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
@@ -27,7 +27,7 @@ BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
 
 def measure(names: Sequence[str]) -> list[Figure]:
     """The figures of some suites, each in a process of its own; what may run at once does."""
-    wanted = [name for name in SUITES if name in names]
+    wanted = [name for name in (*SUITES, *BY_NAME) if name in names]
     beside = {name: [other for other in BESIDE.get(name, ()) if other in wanted] for name in wanted}
     found: dict[str, list[Figure]] = {}
 
@@ -48,12 +48,12 @@ def measure(names: Sequence[str]) -> list[Figure]:
 
 
 def main() -> None:
-    """Measure the named suites, or all of them."""
+    """Measure the named suites, or all that need no name."""
     parser = argparse.ArgumentParser(prog="python -m tests.performance", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SUITES)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join((*SUITES, *BY_NAME))}")
     parser.add_argument("--manual", action="store_true", help="put the table into the manual")
     arguments = parser.parse_args()
-    unknown = set(arguments.names) - set(SUITES)
+    unknown = set(arguments.names) - {*SUITES, *BY_NAME}
     if unknown:
         parser.error(f"no such suite: {', '.join(sorted(unknown))}")
     table = measure(arguments.names or list(SUITES))

@@ -18,6 +18,7 @@ from tests.performance import (
     read_side,
     soak,
     tables,
+    team_trial,
     wire,
 )
 from tests.performance.measure import Figure
@@ -38,6 +39,11 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "long-lists": long_lists.figures,
     "soak": soak.figures,
 }
+BY_NAME: dict[str, Callable[[], list[Figure]]] = {
+    "team-trial": team_trial.figures,
+}
+"""Suites that are taken only when they are named, because they are long or need PostgreSQL."""
+
 BESIDE: dict[str, tuple[str, ...]] = {
     "following": ("wire", "soak", "big-lists", "tables", "first-paint"),
     "idle": ("limited",),
@@ -51,4 +57,4 @@ core is no part of how long a callback takes.
 
 def figures_of(name: str) -> list[Figure]:
     """What a suite measures now."""
-    return SUITES[name]()
+    return {**SUITES, **BY_NAME}[name]()

