@@ -247,7 +247,7 @@ async def console(
 
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")
 _RATE: Final = re.compile(
-    r"(?P<gap> *)(?P<before>\S(?:\S| (?! ))*   |requests )(?P<rate>\d+)/min(?P<budget>(?: of \d+ left \d+)?)"
+    r"(?P<gap> *)(?P<before>\S(?:\S| (?! ))*   |requests )(?P<rate>\d+)/min(?P<budget>(?: of \d+ left \d+|, slowed to \d+)?)"
     r"|within (?P<left>\d+) requests left this minute"
 )
 """How many requests have been sent by a moment depends on how fast the machine is."""
@@ -257,8 +257,9 @@ def _same_rate(match: re.Match[str]) -> str:
     """A rate of one digit; the header keeps its right end, other texts keep their left end."""
     if match["rate"] is None:
         return re.sub(r"\d", "0", match[0])
-    spare = " " * (len(match["rate"]) - 1)
-    text = f"{match['before']}0/min{re.sub(r'[0-9]', '0', match['budget'])}"
+    budget = " of 0 left 0" if match["budget"].startswith(",") else re.sub(r"[0-9]", "0", match["budget"])
+    spare = " " * (len(match["rate"]) - 1 + len(match["budget"]) - len(budget))
+    text = f"{match['before']}0/min{budget}"
     return f"{match['gap']}{text}{spare}" if match["before"] == "requests " else f"{match['gap']}{spare}{text}"
 
 

@@ -107,6 +107,10 @@ class Client:
     async def close(self) -> None:
         await self._transport.close()
 
+    async def can_connect(self) -> bool | None:
+        """Return whether a connection to the service opens, as :meth:`Transport.can_connect` does."""
+        return await self._transport.can_connect()
+
     async def request(
         self,
         operation: str | Operation,

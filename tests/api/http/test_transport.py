@@ -35,6 +35,7 @@ from tests.api.conftest import (
     then_stall,
 )
 from tests.support.http1 import answer_bytes, answer_head, chunk
+from tests.support.listening import own_port
 
 GET = HttpRequest("GET", "/v1/account")
 POST = HttpRequest("POST", "/v1/executions", body=b'{"a": 1}', key="k 1")
@@ -168,6 +169,19 @@ async def test_connections_are_kept_and_reopened_after_closing(server: RawServer
     await one.close()
     assert (await one.send(GET)).status == 200
     assert len(server.heard) == 3
+
+
+async def test_whether_a_connection_opens_is_found_without_a_request(
+    server: RawServer, make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = target_of(server)
+    assert await make(target).can_connect() is True
+    assert not server.heard
+    assert await make(target._replace(origin=f"http://127.0.0.1:{own_port()}")).can_connect() is False
+    assert await make(target._replace(socket=tmp_path / "none.sock")).can_connect() is False
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    remote = target._replace(origin="https://runs.example.test")
+    assert await make(remote).can_connect() is None, "the proxy would open it"
 
 
 async def test_a_redirect_is_an_answer_and_not_followed(server: RawServer, make: Make) -> None:

@@ -39,3 +39,27 @@ def test_three_failures_in_a_row_are_no_live_connection(attempts: list[RequestAt
     for second, attempt in enumerate(attempts):
         state.note(replace(attempt, at=AT + timedelta(seconds=second)))
     assert state.failing_since == (AT if is_failing else None)
+
+
+@pytest.mark.parametrize(
+    ("heard", "lost_since"),
+    [
+        ([False], AT),
+        ([GOOD, False, False], AT + timedelta(seconds=1)),
+        ([False, True], None),
+        ([False, GOOD], None),
+        ([DEAD, True], AT),
+        ([False, DEAD, True], AT),
+    ],
+)
+def test_a_connection_that_does_not_open_is_a_loss_and_one_that_opens_takes_back_only_that(
+    heard: list[RequestAttempt | bool], lost_since: datetime | None
+) -> None:
+    state = ConnectionState(0, lambda: None, lambda: None, lambda: None)
+    for second, what in enumerate(heard):
+        at = AT + timedelta(seconds=second)
+        if isinstance(what, bool):
+            state.note_connect(at, is_open=what)
+        else:
+            state.note(replace(what, at=at))
+    assert state.lost_since == lost_since

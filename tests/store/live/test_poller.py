@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.api.http.transport import Transport
 from runwatch.api.operations import is_listable, list_operation
 from runwatch.api.run_tail import FIRST_PAUSE_S
 from runwatch.base.clock import format_iso
@@ -105,6 +106,34 @@ async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tm
         assert collection.failure is None
         assert clock.monotonic() - (collection.read_at or 0) < 12
         assert session.live.budget.limit_rpm == 30
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+async def test_a_service_that_dies_and_returns_while_nothing_may_be_sent_is_told_within_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_held: bool
+) -> None:
+    opens = [True]
+
+    async def can_connect(_: Transport) -> bool:
+        return opens[0]
+
+    monkeypatch.setattr(Transport, "can_connect", can_connect)
+    clock = FakeClock(manual=True)
+    service = limited(clock)
+    async with watching(service, clock, tmp_path) as watch:
+        live = watch.session.live
+        if is_held:
+            service.holds_for_s = 60
+            while live.held_s == 0:
+                await watch.let_pass(0.5)
+        else:
+            for _ in range(60):
+                live.budget.note_users_read()
+        asked = len(service.times)
+        for opens[0] in (True, False, True):
+            await watch.let_pass(7)
+            assert (live.connection.lost_since is None) == opens[0]
+        assert len(service.times) == asked, "a request was sent"
 
 
 async def test_a_person_goes_first_when_a_hold_ends(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from runwatch.settings.declarations import Profile
 from runwatch.settings.key_sources import store_key
 from runwatch.settings.resolver import SettingOptions
 from runwatch.tui.app.header_info import PROFILE_COLOURS, build_header_info
+from tests.support.builders import account
 from tests.support.scripted import ScriptedService
 from tests.tui.console import console
 
@@ -63,3 +64,14 @@ async def test_a_local_service_is_named_without_its_port_which_its_next_start_ma
 
 def test_every_colour_of_the_setting_is_one() -> None:
     assert {"auto", *PROFILE_COLOURS} == set(Profile.colour.choices)
+
+
+async def test_no_limit_is_shown_as_exceeded_when_a_429_lowers_what_is_assumed(tmp_path: Path) -> None:
+    async with console(ScriptedService(account=account(quota={"rate_limit_rpm": 40})), tmp_path) as driven:
+        budget = driven.session.live.budget
+        for _ in range(25):
+            budget.note_users_read()
+        used = budget.per_minute
+        assert build_header_info(driven.app).requests == f"{used}/min of 40 left {40 - used}"
+        budget.note_limited()
+        assert build_header_info(driven.app).requests == f"{used}/min, slowed to 20"

@@ -23,6 +23,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from runwatch import __version__
 from runwatch.api.http.body_reader import ACCEPTED, BodyDamagedError, BodyReader, BodyTooLargeError
@@ -107,6 +108,30 @@ class Transport:
             lost = ConnectionLostError("untrusted", was_sent=False, detail=str(error))
         # Raised outside of the handlers: the exception of httpx holds the request, and that holds the key.
         raise lost
+
+    async def can_connect(self) -> bool | None:
+        """Return whether a connection to the target opens; ``None`` if that says nothing, as behind a proxy.
+
+        Nothing is sent on it, so it counts for no rate limit.
+        """
+        target = self._target
+        if not target.is_loopback and target.socket is None:
+            from urllib.request import getproxies
+
+            if getproxies():
+                return None
+        parts = urlsplit(target.origin)
+        try:
+            async with asyncio.timeout(self._timeouts.connect_s):
+                if target.socket is not None:
+                    _, writer = await asyncio.open_unix_connection(target.socket)
+                else:
+                    port = parts.port or (443 if parts.scheme == "https" else 80)
+                    _, writer = await asyncio.open_connection(parts.hostname, port)
+        except OSError:
+            return False
+        writer.close()
+        return True
 
     async def close(self) -> None:
         """Close all connections; a later request opens new ones."""

@@ -56,6 +56,7 @@ class ConnectionState:
         self._failed_at: datetime | None = None
         self._with_error_pages: set[str] = set()
         self._failed_in_row: list[RequestAttempt] = []
+        self._is_unreachable = False
         self.failing_since: datetime | None = None
         self.has_responded = False
         self.lost_since: datetime | None = None
@@ -71,13 +72,11 @@ class ConnectionState:
         if _is_response(attempt):
             self.has_responded, self._failed_at = True, None
             self._with_error_pages.clear()
-            if self.lost_since is not None:
-                self.lost_since = None
-                self._on_return()
+            self._find_again()
             if is_mended:
                 self._on_mended()
             return
-        self._failed_at = self._failed_at or attempt.at
+        self._failed_at, self._is_unreachable = self._failed_at or attempt.at, False
         is_last = attempt.attempt > self._retries or (attempt.method not in {"GET", "HEAD"} and attempt.key is None)
         is_last = is_last or (attempt.method in {"GET", "HEAD"} and not self._may_retry())
         if not is_last or self.lost_since is not None:
@@ -87,6 +86,24 @@ class ConnectionState:
         if attempt.status is None or len(self._with_error_pages) > 1:
             self.lost_since = self._failed_at
         self._on_doubt()
+
+    def note_connect(self, at: datetime, *, is_open: bool) -> None:
+        """Learn from a connection without a request, which is tried while no request may be sent.
+
+        One that opens only takes back what one that did not open has said: behind it the service may still be lost.
+        """
+        if not is_open and self.lost_since is None:
+            self.lost_since, self._is_unreachable = self._failed_at or at, True
+            self._on_doubt()
+        elif is_open and self._is_unreachable:
+            self._failed_at = None
+            self._find_again()
+
+    def _find_again(self) -> None:
+        self._is_unreachable = False
+        if self.lost_since is not None:
+            self.lost_since = None
+            self._on_return()
 
     def _count_failures(self, attempt: RequestAttempt, *, is_usable: bool) -> None:
         if is_usable:

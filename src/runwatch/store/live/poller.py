@@ -7,6 +7,7 @@ is scheduled half a second after the first failure, then less and less often (ma
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -127,6 +128,7 @@ class Poller:
         self._writer = ListWriter(scope, store, clock)
         self.runs: Final = RunList(client, scope, watch, self._writer, self.scheduler, lambda: self.sweep_s)
         self.receipts: Final = RunReceipts(client, scope, watch, store, self.scheduler, clock=clock)
+        self._heard_at = clock.monotonic()
         self._rests = {Run.KIND: self.runs.rest, Receipt.KIND: self._make_rest(Receipt)}
 
     @property
@@ -141,6 +143,7 @@ class Poller:
             is_opening: Whether it opened the session, before which nothing is shown as live.
         """
         self.budget.note_attempt(was_sent=attempt.error not in _UNSENT)
+        self._heard_at = self._clock.monotonic()
         if not is_opening:
             self.connection.note(attempt)
         problem = attempt.problem
@@ -157,7 +160,11 @@ class Poller:
         # Once a minute with the priority of a sweep; in the place of a tail it would delay that one.
         self.scheduler.add("account", JobPriority.SWEEP, self._account)
         self.runs.start()
-        await self.scheduler.run()
+        watch = asyncio.ensure_future(self._watch_connection())
+        try:
+            await self.scheduler.run()
+        finally:
+            watch.cancel()
 
     def start_list(self, kind: type[Record]) -> None:
         """Start to poll the list of a kind that a screen shows.
@@ -253,6 +260,25 @@ class Poller:
             budget_s=self.scheduler.budget_wait_s(job),
             lost_since=self.connection.lost_since,
         )
+
+    async def _watch_connection(self) -> None:
+        """While no request may be sent, look whether the service still accepts connections, which counts for no limit.
+
+        Without this, a service that stops then would be shown as live for up to a minute.
+        """
+        while True:
+            await self._clock.sleep(PROBE_S)
+            if self._clock.monotonic() - self._heard_at < PROBE_S:
+                continue
+            if self.held_s == 0 and self.budget.background_wait_s(is_sweep=True) == 0:
+                continue
+            is_open = await self._client.can_connect()
+            if is_open is None:
+                continue
+            self.connection.note_connect(self._clock.now(), is_open=is_open)
+            if is_open and self.connection.lost_since is not None:
+                # Only a response tells more; a service that is lost counts no requests.
+                self.scheduler.run_soon("connection", is_asked=True)
 
     def _probe_soon(self) -> None:
         """Look for the service until it responds, more often than lists whose reads have failed."""

@@ -111,10 +111,10 @@ def _age(collection: Collection, now: datetime, monotonic: float) -> float | Non
 
 
 def _load(collection: Collection, age: float | None, interval_s: float, held_s: float, *, is_lost: bool) -> LoadState:
-    if held_s > 0:
-        return LoadState.RATE_LIMITED
     if is_lost:
         return LoadState.OFFLINE
+    if held_s > 0:
+        return LoadState.RATE_LIMITED
     if collection.failure is not None and collection.failure.trouble is not ReadInterruption.RATE_LIMITED:
         return _TROUBLES[collection.failure.trouble]
     if age is None:

@@ -12,7 +12,7 @@ from runwatch.store.state.freshness import STALE_INTERVALS
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo, RateLimitHold
 from runwatch.view.detail.pane_state import outage_text
-from runwatch.view.text.format import short_duration, time_of_day
+from runwatch.view.text.format import request_rate, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -54,10 +54,9 @@ def build_header_info(console: Console) -> HeaderInfo:
     account = _account(console)
     key_id = account.authenticated_principal_id if account and account.authenticated_principal_id else ""
     hold = None
-    if held > 0:
+    if held > 0 and live.connection.lost_since is None:
         hold = RateLimitHold(line("rate_limited"), console.clock.now() + timedelta(seconds=held))
-    limit, left = live.budget.limit_rpm, live.budget.left
-    rate = f"{live.budget.per_minute}/min" + ("" if limit is None else f" of {limit} left {left}")
+    rate = request_rate(live.budget.per_minute, live.budget.limit_rpm)
     return HeaderInfo(
         line(session.target.profile),
         colour=_colour(console, is_production=session.target.production),

@@ -16,7 +16,14 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, join_lines, make_link_span, make_plain_span
 from runwatch.view.overview.run_counts import QUARTER
 from runwatch.view.resources.account import NO_BALANCE, UNLIMITED, is_unlimited
-from runwatch.view.text.format import RenderContext, grouped_number, short_duration, usage_ratio, usage_role
+from runwatch.view.text.format import (
+    RenderContext,
+    grouped_number,
+    request_rate,
+    short_duration,
+    usage_ratio,
+    usage_role,
+)
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import plain_decimal
 
@@ -82,11 +89,11 @@ def _account_lines(spending: AccountLimits, context: RenderContext) -> list[Link
 
 
 def _requests(spending: AccountLimits) -> LinkSpan:
-    left = "" if spending.left is None else f" left {spending.left}"
-    limit = "" if spending.limit is None else f" of {spending.limit}"
     is_low = spending.left is not None and spending.left < (spending.limit or 0) / 10
     return make_link_span(
-        f"{spending.per_minute}/min{limit}{left}", Role.WARN if is_low else Role.PLAIN, ViewLink("requests")
+        request_rate(spending.per_minute, spending.limit),
+        Role.WARN if is_low else Role.PLAIN,
+        ViewLink("requests"),
     )
 
 

@@ -285,6 +285,13 @@ def gauge(part: Decimal, cells: int = 5, glyphs: Glyphs = UNICODE) -> SafeText:
     return line(start + full * filled + empty * (cells - filled) + end)
 
 
+def request_rate(used: int, limit: int | None) -> str:
+    """Describe the requests of the last minute; after a 429 the assumed limit can be below them."""
+    if limit is None:
+        return f"{used}/min"
+    return f"{used}/min of {limit} left {limit - used}" if used <= limit else f"{used}/min, slowed to {limit}"
+
+
 def percent(part: Decimal) -> SafeText:
     """Format a share in whole percent, ``<1 %`` for less, or ``LIMIT`` if nothing is left."""
     if part >= 1:
