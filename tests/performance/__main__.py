@@ -1,8 +1,7 @@
 """Run the performance suite: ``python -m tests.performance [--manual] [NAME ...]``.
 
-Prints each figure with its ratio and target. ``--manual`` also puts the table into the page *measurements* of the
-manual between its two marks; figures get there in no other way. Not part of the gate: a busy machine must not fail a
-change.
+Prints each figure with its ratio and target. ``--manual`` also writes the table between the two marks of the manual's
+page *measurements*; nothing else writes figures there. Not part of the gate: a busy machine must not fail a change.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
 
 
 def measure(names: Sequence[str]) -> list[Figure]:
-    """The figures of some suites, each in a process of its own; what may run at once does."""
+    """Return the figures of some suites, each measured in its own process, several at once where that is allowed."""
     wanted = [name for name in (*SUITES, *BY_NAME) if name in names]
     beside = {name: [other for other in BESIDE.get(name, ()) if other in wanted] for name in wanted}
     found: dict[str, list[Figure]] = {}
@@ -34,7 +33,7 @@ def measure(names: Sequence[str]) -> list[Figure]:
     def take(*names: str) -> None:
         for name in names:
             began = time.monotonic()
-            # What one suite leaves in memory must not count in the next one.
+            # Memory that one suite leaves behind must not count in the next.
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
                 found[name] = process.submit(figures_of, name).result()
             print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)

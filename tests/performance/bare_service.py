@@ -1,10 +1,10 @@
 """The floor that the local service is measured against: bare Starlette on uvicorn that reads the same SQLite file.
 
-It has uvicorn's settings of the local service and no more than the two routes that are compared: one run by its id,
-and a page of them. There is no key, no limit, no log and no Problem, and a row is sent as it is. Like the service, and
-as Starlette does it with whatever blocks, it reads the database on a thread and not on the event loop.
+It has uvicorn's settings of the local service and only the two routes that are compared: one run by its id, and a page
+of runs. It checks no key and no limit, writes no log, makes no Problem, and sends each row as it is. Like the service,
+it reads the database on a thread and not on the event loop.
 
-``python -m tests.performance.bare_service DATABASE`` prints its address once it listens, and serves until it is ended.
+``python -m tests.performance.bare_service DATABASE`` prints its address once it listens, and serves until it is killed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from runwatch.service.http.protocol import KEEP_ALIVE_S
 
 
 class _Rows:
-    """The runs of a database that only reads, over one connection a thread."""
+    """The runs of a database, read over one connection per thread."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._own = threading.local()
 
     def select(self, rest: str, *values: object) -> list[dict[str, Any]]:
-        """The runs that the rest of a statement names."""
+        """Return the runs that the rest of a statement selects."""
         connection = getattr(self._own, "connection", None)
         if connection is None:
             connection = self._own.connection = sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)
@@ -46,7 +46,7 @@ def _form(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def application(path: str) -> Starlette:
-    """One run, and a page of runs, of the database of this path."""
+    """Return an application that serves one run, or a page of runs, of the database at this path."""
     rows = _Rows(path)
 
     def read_run(request: Request) -> Response:

@@ -1,9 +1,9 @@
 """A hundred thousand varied receipts in one answer, and a run with a hundred thousand events, in the real console.
 
-The console runs in this process, on a service in a process of its own, with real time and without a terminal, and every
-callback of its event loop is timed while somebody does something. A figure is the longest callback of that step, with
-its share of pauses for garbage; beside it stands how late the loop was at its 99th percentile. What can be done again
-is, as long as it is over its target. ``RUNWATCH_LISTED`` names another number.
+The console runs in this process without a terminal, in real time, on a service in another process. Every callback of
+its event loop is timed while the user does something. A figure is the longest callback of that step, garbage
+collection included; the second one is the 99th percentile of how late the loop was. A step that is over its target and
+can be repeated is repeated. ``RUNWATCH_LISTED`` sets another number.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tests.tui.look import text_of
 
 MANY: Final = int(os.environ.get("RUNWATCH_LISTED") or 100_000)
 RUNS: Final = tuple(f"ex_{number:06}" for number in range(1, TURNS + 1))
-"""Runs with as many events each: what was read once is kept, so that each turn needs another one."""
+"""Runs with this many events each. Each turn needs a new run, because events that were read once are kept."""
 
 PATIENCE_S: Final = 240.0
 TARGET_CALLBACK_S: Final = 0.050
@@ -89,7 +89,7 @@ def _service() -> Iterator[str]:
 
 @dataclass
 class _Steps:
-    """What somebody does, and how the loop kept its time meanwhile.
+    """What the user does, and how late the loop was meanwhile.
 
     Attributes:
         app: The console.
@@ -102,11 +102,11 @@ class _Steps:
     found: list[Figure] = field(default_factory=list)
 
     async def measure(self, what: str, do: Callable[[], Awaitable[object]]) -> None:
-        """Do something, in turns until the target holds, and note the longest callback of the best turn."""
+        """Do something, again until the target is met, and note the longest callback of the best turn."""
         self._note(what, await best_turn(lambda: self._times_of(do), lambda times: times.longest, TARGET_CALLBACK_S))
 
     async def measure_once(self, what: str, do: Callable[[], Awaitable[object]]) -> None:
-        """Do something that cannot be done again, and note the longest callback."""
+        """Do something that cannot be repeated, and note the longest callback."""
         self._note(what, await self._times_of(do))
 
     async def _times_of(self, do: Callable[[], Awaitable[object]]) -> LoopTimes:
@@ -129,12 +129,12 @@ class _Steps:
             await self.calm()
 
     async def calm(self) -> None:
-        """Wait until nothing is being made for the list in front."""
+        """Wait until nothing is being prepared for the list in front."""
         await self.pilot.pause()
         await self.until(lambda: not self._is_working())
 
     def _is_working(self) -> bool:
-        # Drawing the screen as text, to look for what it says, would be measured too.
+        # Drawing the screen as text, in order to search it, would be measured too.
         screen = self.app.console_screen
         is_adding = any(worker.name == "adding up" and worker.is_running for worker in self.app.workers)
         return is_adding or (isinstance(screen, ListScreen) and screen.is_arranging)
@@ -143,7 +143,7 @@ class _Steps:
         """Wait until a condition holds.
 
         Raises:
-            TimeoutError: it does not.
+            TimeoutError: it never held.
         """
         async with asyncio.timeout(PATIENCE_S):
             while not condition():
@@ -155,7 +155,7 @@ async def _console(base_url: str, home: Path) -> AsyncIterator[_Steps]:
     variables = {"RUNWATCH_BASE_URL": base_url, "RUNWATCH_API_KEY": "k"}
     paths = Paths(home / "settings.toml", home / "data")
     app = ConsoleApp(LaunchOptions(paths, variables, SettingOptions(), ""), clock=SystemClock())
-    # Garbage is looked for as in the console.
+    # Garbage is collected as in the console.
     gc.disable()
     resume_collection()
     async with app.run_test(size=(140, 40)) as pilot:
@@ -166,7 +166,7 @@ async def _console(base_url: str, home: Path) -> AsyncIterator[_Steps]:
 
 async def _measure(base_url: str, home: Path) -> list[Figure]:
     async with _console(base_url, home) as steps:
-        # Importing what draws other screens is no matter of how long a list is.
+        # The imports for other screens have nothing to do with the length of a list.
         await steps.press("3", "colon", "escape", "question_mark", "escape", "1")
         await _receipts(steps, home)
         await _elsewhere(steps)
@@ -179,12 +179,12 @@ async def _measure(base_url: str, home: Path) -> list[Figure]:
 
 
 def _memory(base_url: str, home: Path) -> Figure:
-    """Resident memory of a console of its own that has listed all of them, sorted and added them up."""
+    """Return the resident memory of a separate console that has listed, sorted and summed all of them."""
     environment = {**clean_environment(home), "RUNWATCH_BASE_URL": base_url, "RUNWATCH_API_KEY": "k"}
     command = [sys.executable, "-m", "runwatch", "--open", "receipts"]
     with Terminal(command, env=environment, columns=140, rows=40) as terminal:
         terminal.wait_for(re.compile(rf"Receipts   {MANY:,} .*spend [0-9]", re.DOTALL), PATIENCE_S)
-        # What rows say is made after that; a filter waits for all of it.
+        # The texts of the rows are made after that; a filter waits for all of them.
         terminal.type("/nowhere")
         terminal.wait_for(f"0/{MANY}", PATIENCE_S)
         status = Path(f"/proc/{terminal.process.pid}/status").read_text("utf-8")
@@ -231,7 +231,7 @@ async def _receipts(steps: _Steps, home: Path) -> None:
             await steps.until(path.exists)
 
     await steps.measure_once(f"while the list of {MANY:,} comes, is sorted and added up", come)
-    # No cell has been drawn by now but those on the screen: a thread draws them all.
+    # So far only the cells on the screen have been drawn; a thread draws all of them.
     await steps.measure("while it is exported as NDJSON and CSV", export)
     await steps.measure("while it comes again", come_again)
     await steps.measure("while it is filtered letter by letter", narrow)

@@ -1,7 +1,6 @@
-"""The console before anybody has waited for it: its first paint, its first rows, and a key until it is painted.
+"""The console's start and its keys: time to the first paint, to the first rows, and from a key to its paint.
 
-Each figure stands beside what the framework alone needs for the like: a bare app that paints as much, its plainest
-list.
+Each figure is compared with the framework alone: a bare app that paints as much, and its plainest list.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def figures() -> list[Figure]:
     """Measure and judge."""
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory)
-        # Both sides run from compiled modules, as they do where they are installed.
+        # Both sides run from compiled modules, as they do once installed.
         os.environ["PYTHONPYCACHEPREFIX"] = str(home / "compiled")
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         return [*_first_paint(home), *keys.figures(home)]
@@ -63,7 +62,7 @@ def _first_paint(home: Path) -> list[Figure]:
             times["rows"].append(rows)
             times["cached"].append(_paint_seconds(program, home, new, "ex_1")[0])
             times["demo"].append(_paint_seconds([*program, "demo"], home, {}, PAINTED, LIVE)[1])
-    # The first of each has compiled its modules.
+    # The first start of each compiles its modules.
     floor, paint, rows, cached, demo = (statistics.median(each[1:]) for each in times.values())
     return [
         Figure("first paint, bare Textual app", f"{floor * 1000:.0f} ms", "1.00"),
@@ -81,13 +80,13 @@ def _figure(what: str, taken: float, beside: float, target: float, than: str) ->
 
 
 def _paint_seconds(command: Sequence[str], home: Path, more: Mapping[str, str], *signs: str) -> list[float]:
-    """Seconds from the start of a program until each sign in turn has been painted."""
+    """Return the seconds from the start of a program until each sign in turn is painted."""
     start, taken = time.perf_counter(), []
     with Terminal(command, env=clean_environment(home, more), columns=120, rows=36) as terminal:
         for sign in signs:
             terminal.wait_until(partial(terminal.raw.__contains__, sign.encode()), f"the sign {sign}")
             taken.append(time.perf_counter() - start)
-        # In order, so that lists are cached, and the demo's service ends too.
+        # Quit properly: lists are cached then, and the demo's service ends too.
         terminal.process.terminate()
         terminal.process.wait()
         return taken

@@ -1,8 +1,8 @@
-"""The events of one run, from a thousand to a million of them: opening, scrolling, filtering, and what they take.
+"""A thousand to a million events of one run: opening, scrolling, filtering, memory and disk space.
 
-The events go through the store's own write path into the console's own database, and the real console shows them: the
-list of runs, the run under the cursor, its tail. What grows with the number of events has its growth beside it: the
-exponent of the power of the number that fits best.
+The store writes the events into the console's database as usual, and the real console shows them: the list of runs, the
+run under the cursor, its tail. Where a figure grows with the number of events, the exponent of the power that fits best
+is given too.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ from tests.tui.samples import NOON
 SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
 MOST: Final = SIZES[-1]
 FEW: Final = 10
-"""As good as no events: what a console needs that has none of the million open."""
+"""Almost no events: the memory of a console that has none of the million open."""
 
 PAGE: Final = 50_000
-"""Events that are made and kept at a time."""
+"""How many events are made and stored at a time."""
 
 NEEDLE: Final = "needle-7f3a"
 NEEDLES: Final = 10
-"""In so many events of each run stands a word that no other has."""
+"""How many events of each run hold a word that no other event has."""
 
 LOG: Final = "events.log"
 PAGES: Final = 40
@@ -65,7 +65,7 @@ REST_S: Final = 0.5
 SETTLE_S: Final = 4.0
 PATIENCE_S: Final = 60.0
 LINE_WORD: Final = "rejected"
-"""What the lines of a fourth of all events say, and no event's JSON."""
+"""A text in the lines of a quarter of all events, but in no event's JSON."""
 
 TARGET_CALLBACK_S: Final = 0.050
 TARGET_FILTER_S: Final = 0.500
@@ -74,7 +74,7 @@ TARGET_AGAINST_LNAV: Final = 2.0
 TARGET_SEARCH_AGAINST_LNAV: Final = 3.0
 TARGET_FIRST_S: Final = 0.2
 TARGET_OPENING, TARGET_FILTERING = 0.2, 1.1
-"""The exponents that are allowed: opening does not depend on the number; a filter looks at each event once."""
+"""The largest exponents allowed: opening does not depend on the number; a filter looks at each event once."""
 
 _EVERY: Final = timedelta(milliseconds=20)
 _SIZE: Final = (160, 50)
@@ -82,12 +82,12 @@ _SIZE: Final = (160, 50)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How a filter on a word went; times in seconds.
+    """How long filters took, in seconds.
 
     Attributes:
-        word: From the filter until every event whose JSON holds the word has been found.
-        first: From a filter on what only lines say until the first event has been found.
-        lines: From that filter until every event has been searched.
+        word: From a filter on a word until every event whose JSON holds it is found.
+        first: From a filter on a text that only lines have until the first event is found.
+        lines: From that filter until every event is searched.
         longest: The longest callback meanwhile.
     """
 
@@ -97,19 +97,19 @@ class Found:
     longest: float
 
     def against_targets(self) -> float:
-        """What is furthest over its target, as a multiple of it."""
+        """The figure that is furthest over its target, as a multiple of the target."""
         return max(self.word / TARGET_FILTER_S, self.first / TARGET_FIRST_S, self.longest / TARGET_CALLBACK_S)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """How the events of one run were shown; times in seconds.
+    """How long it took to show the events of one run, in seconds.
 
     Attributes:
         events: How many there are.
-        opened: From the choice of the run until its last event is on the screen.
-        scrolled: The longest callback while it was scrolled by pages and to both ends.
-        found: How they were filtered.
+        opened: From choosing the run until its last event is on the screen.
+        scrolled: The longest callback while scrolling by pages and to both ends.
+        found: How long filters took.
     """
 
     events: int
@@ -120,7 +120,7 @@ class Seen:
 
 def figures() -> list[Figure]:
     """Measure and judge."""
-    # What lnav leaves running may still write into its home while that is taken away.
+    # A process that lnav leaves behind may still write into its home while that is deleted.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
         home = Path(directory)
         seen = asyncio.run(_look(home))
@@ -129,12 +129,12 @@ def figures() -> list[Figure]:
 
 
 def run_id(events: int) -> str:
-    """The run with so many events."""
+    """Return the id of the run with this many events."""
     return f"ex_{events}"
 
 
 def service() -> ScriptedService:
-    """A service that knows the runs and has no further event of them."""
+    """Return a service that knows the runs and has no further events."""
     runs = [run(run_id(count), "completed", slices=[]) for count in (FEW, *SIZES)]
     made = ScriptedService(runs=runs, events={record.id: [] for record in runs})
     made.say("GET", "/v1/account", Said(200, account()))
@@ -145,14 +145,14 @@ def service() -> ScriptedService:
 
 
 async def _fill(session: ServiceSession, log: Path) -> None:
-    """Keep the events of every run as if they had been read in pages.
+    """Store the events of every run as if they had been read in pages.
 
     Args:
-        session: Where they are kept.
-        log: A file that gets the million as lines that begin with their time, as log files have it.
+        session: Stores them.
+        log: Receives the million events as lines of a log file, each with its time first.
     """
     sizes, numbers = zip(*_pages(), strict=True)
-    # They are made beside what keeps them, for which one core is enough.
+    # They are made while the previous ones are stored, for which one core is enough.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as maker, log.open("w", encoding="utf-8") as file:
         for size, body in zip(sizes, maker.map(_page, sizes, numbers), strict=True):
             events = decode_page(body, RunEvent).records
@@ -162,15 +162,15 @@ async def _fill(session: ServiceSession, log: Path) -> None:
 
 
 def _pages() -> Iterator[tuple[int, range]]:
-    """Each run, named by how many events it has, with the numbers of those that one page holds."""
+    """Yield the number of events of each run, with the numbers of the events of each page."""
     for size in (FEW, *SIZES):
         for first in range(0, size, PAGE):
             yield size, range(first, min(first + PAGE, size))
 
 
 def _page(size: int, numbers: range) -> bytes:
-    """Some events of the run with so many; written out here, because making a million of them else takes a minute."""
-    # Kept events of a final run are deleted by age, whatever day it is.
+    """Return some events of the run with this many; from a template, as the usual builder takes a minute a million."""
+    # Stored events of an ended run are deleted by age, so they must be recent.
     start = max(NOON, datetime.now(UTC)) - MOST * _EVERY
     every = size // NEEDLES
     events = []
@@ -204,7 +204,7 @@ def _event_id(number: int) -> str:
 
 
 def _last(size: int) -> str:
-    """What the last event of a run says, and no other."""
+    """Return a text that only the last event of a run has."""
     return f"last-of-{size}"
 
 
@@ -213,11 +213,11 @@ def _last(size: int) -> str:
 
 async def _look(home: Path) -> list[Seen]:
     async with shown_console(home) as driven:
-        # Garbage is looked for as in the console, and not while the events are made.
+        # Garbage is collected as in the console, but not while the events are made.
         gc.disable()
         await _fill(driven.session, home / LOG)
         resume_collection()
-        # The run that was open while there were no events yet comes last, as it has to be opened anew.
+        # The run that was open before there were events comes last, because it must be opened again.
         for size in (SIZES[0], FEW):
             await driven.open(size)
         return [await _look_at(driven, size) for size in SIZES]
@@ -225,7 +225,7 @@ async def _look(home: Path) -> list[Seen]:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A console that runs on the machine's own clock, without a terminal.
+    """A console that runs in real time, without a terminal.
 
     Attributes:
         app: The console.
@@ -248,9 +248,9 @@ class Shown:
         return self.app.screen
 
     async def open(self, size: int) -> float:
-        """Seconds from the choice of a run until its last event is on the screen."""
+        """Return the seconds from choosing a run until its last event is on the screen."""
         table = self.screen.query_one("#table", RecordTable)
-        # What the run before has left to do is not this one's.
+        # Work that the previous run left must not count for this one.
         await asyncio.sleep(REST_S)
         start = time.perf_counter()
         table.select(run_id(size))
@@ -260,7 +260,7 @@ class Shown:
 
 @contextlib.asynccontextmanager
 async def shown_console(home: Path) -> AsyncIterator[Shown]:
-    """The console on the service, with its list of runs read."""
+    """Run the console on the service, and wait until its list of runs is read."""
     paths = Paths(home / "settings.toml", home / "runwatch-data")
     async with service() as serving:
         environment = {"RUNWATCH_BASE_URL": serving.base_url, "RUNWATCH_API_KEY": KEY}
@@ -274,7 +274,7 @@ async def until(condition: Callable[[], bool]) -> None:
     """Wait until something holds.
 
     Raises:
-        TimeoutError: it did not in :data:`PATIENCE_S`.
+        TimeoutError: it did not hold within :data:`PATIENCE_S`.
     """
     async with asyncio.timeout(PATIENCE_S):
         while not condition():
@@ -290,7 +290,7 @@ async def _look_at(driven: Shown, size: int) -> Seen:
 
 
 async def _find(screen: RunsScreen) -> Found:
-    # What was done before has left nothing to do.
+    # Nothing is left to do from before.
     await asyncio.sleep(REST_S)
     tail = screen.tail
     with longest_callback() as times:
@@ -317,7 +317,7 @@ def _is_looking(screen: RunsScreen) -> bool:
 
 
 async def _scroll(driven: Shown, screen: RunsScreen) -> float:
-    """The longest callback while the events go by a page at a time and from one end to the other."""
+    """Return the longest callback while the log scrolls by pages and from one end to the other."""
     log = screen.run_detail.event_log
     log.focus()
     with longest_callback() as times:
@@ -332,7 +332,7 @@ async def _scroll(driven: Shown, screen: RunsScreen) -> float:
     return times.longest
 
 
-# What it costs.
+# Memory and disk space.
 
 
 def _times(seen: Sequence[Seen]) -> list[Figure]:
@@ -385,10 +385,10 @@ print(json.dumps(asyncio.run(held(Path(sys.argv[1])))))
 
 
 async def held(home: Path) -> list[int]:
-    """Bytes that this process holds with a few events open, with the million, and after looking about in them."""
+    """Return the bytes this process holds with a few events open, with the million, and after scrolling."""
     found = []
     async with shown_console(home) as shown:
-        # What is made once, however many events there are, is there before the first look at the memory.
+        # Objects that are made once, for any number of events, exist before the first look at the memory.
         for size in (SIZES[0], FEW):
             await shown.open(size)
             await _scroll(shown, shown.screen)
@@ -440,7 +440,7 @@ def _against_lnav(home: Path, search: float) -> list[Figure]:
     lnav = shutil.which("lnav")
     if lnav is None:
         return [Figure(f"{what}; lnav was not there to compare with", f"{ours:.2f} s")]
-    # The line is longer than the terminal is wide, so that it is known by what it begins with.
+    # The line is longer than the terminal is wide, so only its beginning shows.
     theirs = _seconds_to_show([lnav, str(home / LOG)], environment, _event_id(MOST - 1))
     ratio = ours / theirs
     target = f"≤ {TARGET_AGAINST_LNAV:g} × lnav"
@@ -452,10 +452,10 @@ def _against_lnav(home: Path, search: float) -> list[Figure]:
 
 
 def _search_against_lnav(command: Sequence[str], environment: Mapping[str, str], ours: float) -> list[Figure]:
-    """The search for what only lines say, beside lnav's for as many lines of the file."""
+    """Search for a text that only lines have, and have lnav search as many lines of the file."""
     with Terminal(command, env=environment, columns=_SIZE[0], rows=_SIZE[1]) as terminal:
         terminal.wait_until(lambda: _event_id(MOST - 1).encode() in terminal.raw, "the last event", PATIENCE_S)
-        # lnav goes on with its index after it shows the last line.
+        # lnav keeps indexing after it shows the last line.
         time.sleep(SETTLE_S)
         start = time.perf_counter()
         terminal.type("/is_correct.:false")
@@ -471,7 +471,7 @@ def _search_against_lnav(command: Sequence[str], environment: Mapping[str, str],
 
 
 def _seconds_to_show(command: Sequence[str], environment: Mapping[str, str], sign: str) -> float:
-    """Seconds from the start of a program until what it has written to its terminal holds a text."""
+    """Return the seconds from the start of a program until it has written a text to its terminal."""
     start = time.perf_counter()
     with Terminal(command, env=environment, columns=_SIZE[0], rows=_SIZE[1]) as terminal:
         terminal.wait_until(lambda: sign.encode() in terminal.raw, "the last event", PATIENCE_S)

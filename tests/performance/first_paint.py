@@ -1,7 +1,7 @@
 """First paint on a pty against a bare Textual app, and what each library adds to it: the import bill.
 
-The bare app draws a bar, a table's heads and a status line with Textual's plainest widget. Its time is the floor of the
-framework; runwatch stands on it, and whatever is imported before the first paint is paid for in full.
+The bare app draws a bar, a table's heads and a status line with Textual's plainest widget: no Textual program can start
+faster. Everything that runwatch imports before its first paint comes on top.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ BILL = {
     "pydantic with the run request": "import runwatch.records.requests",
     "starlette, uvicorn and SQLAlchemy": "import starlette.applications, uvicorn, sqlalchemy",
 }
-"""What is imported beside the bare app, one at a time."""
+"""Libraries imported into the bare app, one at a time."""
 
 
 def paint_seconds(command: Sequence[str], sign: str, home: Path) -> float:
-    """Seconds from the start of a program to the moment its screen shows a sign."""
+    """Return the seconds from the start of a program until its screen shows a sign."""
     start = time.perf_counter()
     with Terminal(command, env=clean_environment(home), columns=120, rows=36) as terminal:
         terminal.wait_for(sign)
@@ -57,14 +57,14 @@ def paint_seconds(command: Sequence[str], sign: str, home: Path) -> float:
 
 
 def run_seconds(command: Sequence[str], home: Path) -> float:
-    """Seconds that a program takes from start to end."""
+    """Return the seconds that a program takes from start to end."""
     start = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=clean_environment(home))
     return time.perf_counter() - start
 
 
 def cpu_seconds_of(command: Sequence[str], env: Mapping[str, str]) -> float:
-    """Processor time of a program from start to end, in seconds."""
+    """Return the processor time of a program from start to end, in seconds."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=env) as process:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -73,12 +73,12 @@ def cpu_seconds_of(command: Sequence[str], env: Mapping[str, str]) -> float:
 
 
 def _verb(home: Path) -> list[Figure]:
-    """A verb that reads one page of a service that runs, beside the import of the HTTP library alone."""
+    """Compare a command that reads one page of a running service with the import of the HTTP library alone."""
     runs = [builders.run(f"ex_{number}", "completed") for number in range(50)]
     verb, alone = [sys.executable, "-m", "runwatch", "runs", "list"], [sys.executable, "-c", "import httpx"]
     taken: dict[str, list[float]] = {"verb": [], "alone": []}
     with running_service(ScriptedService(runs=runs)) as service:
-        # Both run from compiled modules, as they do where they are installed; the first of each compiles them.
+        # Both run from compiled modules, as they do once installed; the first start of each compiles them.
         compiled = {"PYTHONPYCACHEPREFIX": str(home / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
         env = clean_environment(home, {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": "k"} | compiled)
         for _ in range(2 * ROUNDS):

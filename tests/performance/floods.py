@@ -1,7 +1,7 @@
-"""Keyed requests while a caller without a key tries to stop the service.
+"""Requests with a key while a caller without one tries to stop the service.
 
-The service has one core, the attacker and the keyed caller share the other one (Linux; without a second core, none is
-bound). Keyed requests are reads, on connections that stay open and on new ones, over TCP and over the Unix socket.
+The service has one core; the attacker and the caller with a key share the other (on Linux with two cores, else none is
+bound). The requests with a key are reads, on open and on new connections, over TCP and over the Unix socket.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tests.support.service import ServiceProcess
 
 SECONDS: Final = 8.0
 LEAD_S: Final = 2.0
-"""How long an attack goes on before keyed requests are timed."""
+"""How long an attack goes on before requests with a key are timed."""
 
 PAUSE_S: Final = 0.01
 PATH: Final = "/v1/executions?limit=20"
 LATE_S: Final = 30.0
-"""A keyed request that takes longer counts as so long."""
+"""A request with a key that takes longer counts as this long."""
 
 TARGET_P99_S: Final = 0.25
 TARGET_MEMORY: Final = 128 * 1024 * 1024
@@ -40,15 +40,15 @@ TARGET_LOG_BYTES: Final = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How a service kept up under one attack.
+    """How fast a service answered under one attack.
 
     Attributes:
-        kept: Seconds of keyed reads over a connection that was open before.
-        fresh: Seconds of keyed reads over a new connection each.
-        local: Seconds of keyed reads over a new connection to the Unix socket each, as the commands have them.
-        memory: Resident memory at most, in bytes.
-        descriptors: Open descriptors at most.
-        log_bytes: What the data directory's logs and standard error grew by.
+        kept: Seconds of each read over a connection that was open before.
+        fresh: Seconds of each read over a new connection.
+        local: Seconds of each read over a new connection to the Unix socket, as commands make it.
+        memory: The most resident memory, in bytes.
+        descriptors: The most open descriptors.
+        log_bytes: By how much the data directory's logs and standard error grew.
     """
 
     kept: list[float]
@@ -83,7 +83,7 @@ def figures() -> list[Figure]:
 
 
 def measure(name: str, seconds: float = SECONDS) -> Load:
-    """How a fresh service keeps up under one attack."""
+    """Return how fast a new service answers under one attack."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     with tempfile.TemporaryDirectory() as directory, ServiceProcess(Path(directory) / "service") as service:
         other = None
@@ -99,7 +99,7 @@ def measure(name: str, seconds: float = SECONDS) -> Load:
 async def _measure(service: ServiceProcess, before: int, seconds: float) -> Load:
     async with contextlib.AsyncExitStack() as stack:
         connection = await stack.enter_async_context(connected(service.base_url, service.api_key))
-        # A connection that has never shown its key is the first to go.
+        # A connection that has never shown its key is the first to be closed.
         await connection.get(PATH)
         await asyncio.sleep(LEAD_S)
         until = time.monotonic() + seconds

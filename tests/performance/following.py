@@ -1,8 +1,8 @@
-"""Fifty runs followed at a thousand events a second in all, as the tail of all live runs does it.
+"""Fifty live runs followed at once, a thousand events a second in all.
 
-``RUNWATCH_FOLLOW_S`` names other seconds than five minutes. The generator is a process of its own; the console is the
-whole one, on a terminal whose every byte is read, with a look into its event loop. At the end its database is held
-against what the generator made.
+It takes five minutes unless ``RUNWATCH_FOLLOW_S`` sets other seconds. The generator is another process. The console is
+the whole program on a terminal whose every byte is read, and its event loop is timed. At the end its database is
+compared with what the generator made.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ RATE: Final = 1000.0
 NO_LIMIT_RPM: Final = 1_000_000
 
 WARM_S: Final = 5.0
-"""From the first event until measuring begins, and from its end until the last event."""
+"""Seconds from the first event until measuring begins, and from its end until the last event."""
 
 CALM_S: Final = 120.0
 """How long the console may take for the last events."""
 
 TARGET_CALLBACK_S: Final = 0.050
 TARGET_GROWTH: Final = 5_000_000
-"""Bytes of memory in the last third above those of the middle one, medians both: less than what flat memory varies."""
+"""By how many bytes the median of the last third may exceed that of the middle one; flat memory varies by more."""
 
 _ALL_ENDED: Final = re.compile(rf"Tail of {RUNS} runs . 0 live")
 
 
 @dataclass
 class Following:
-    """What came of it.
+    """The results.
 
     Attributes:
         seconds: How long was measured.
-        loop: How the console's event loop kept its time.
-        cpu: The part of a core that the console used.
-        uses: What the console held, second by second.
-        wire_bytes: What the console wrote to the terminal in that time.
+        loop: The times of the console's event loop.
+        cpu: How much of a core the console used.
+        uses: Memory and descriptors of the console, each second.
+        wire_bytes: Bytes the console wrote to the terminal in that time.
         lost: Events that the generator made and the database lacks.
-        doubled: Events that the database has more often than once, or that nobody made.
-        misplaced: Events of a run that stand before one that the generator made earlier.
+        doubled: Events that the database has more than once, or that the generator did not make.
+        misplaced: Events stored before one of the same run that the generator made earlier.
         total: Events that the generator made.
     """
 
@@ -76,7 +76,7 @@ class Following:
 
     @property
     def growth(self) -> float:
-        """Bytes of memory in the last third above those of the middle one, medians both."""
+        """By how many bytes of memory the median of the last third exceeds that of the middle one."""
         third = len(self.uses) // 3
         middle, last = self.uses[third : 2 * third], self.uses[-third:]
         return statistics.median(use.memory for use in last) - statistics.median(use.memory for use in middle)
@@ -84,7 +84,7 @@ class Following:
 
 @contextmanager
 def generated_service(runs: int, rate: float, seconds: float) -> Iterator[str]:
-    """The address of a service whose runs move, in a process of its own."""
+    """Run a service with live runs in another process, and yield its address."""
     numbers = {"runs": runs, "rate": rate, "seconds": seconds, "rpm": NO_LIMIT_RPM}
     words = [word for name, value in numbers.items() for word in (f"--{name}", str(value))]
     command = [sys.executable, "-m", "tests.support.generator", *words]
@@ -97,7 +97,7 @@ def generated_service(runs: int, rate: float, seconds: float) -> Iterator[str]:
 
 
 def follow(home: Path, seconds: float) -> Following:
-    """Follow the runs for so many seconds, and then to their end."""
+    """Follow the runs for this many seconds, and then to their end."""
     made_for = seconds + 2 * WARM_S
     with (
         generated_service(RUNS, RATE, made_for) as base_url,
@@ -123,7 +123,7 @@ def follow(home: Path, seconds: float) -> Following:
 
 
 def _read_on(terminal: Terminal, seconds: float) -> int:
-    """Read what is drawn for so long, and answer how many bytes that were."""
+    """Read what is drawn for this long, and return how many bytes that were."""
     deadline = time.monotonic() + seconds
     terminal.wait_until(lambda: time.monotonic() >= deadline, "the next moment", seconds + 60.0, poll=True)
     count = len(terminal.raw)
@@ -132,7 +132,7 @@ def _read_on(terminal: Terminal, seconds: float) -> int:
 
 
 def _compare(home: Path, generator: RunGenerator, made: Following) -> None:
-    """Hold every kept event against what was made."""
+    """Compare every stored event with what was made."""
     (path,) = home.rglob("console.db")
     kept = asyncio.run(kept_events(path))
     made.total = generator.total

@@ -1,7 +1,7 @@
-"""What the console costs when nothing happens: every screen, each in a process of its own, all at the same time.
+"""What the console costs when nothing happens: every screen, each in its own process, all at the same time.
 
-The service has records of every kind and none of them changes. What a process has used is read from the system, so that
-many may be measured at once; they are started a few at a time and have settled before it begins.
+The service has records of every kind, and none of them changes. The system tells what each process used, so many can be
+measured at once. They start a few at a time and settle before measuring begins.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from tests.tui.every_screen import REPORTED, SCREENS
 
 SECONDS: Final = 60.0
 AT_ONCE: Final = 4
-"""Consoles that come up at the same time."""
+"""How many consoles start at the same time."""
 
 SETTLE_S: Final = 6.0
-"""From the last console that is there until measuring begins."""
+"""Seconds from the start of the last console until measuring begins."""
 
 START_S: Final = 120.0
 LOOK_S: Final = 0.2
@@ -47,7 +47,7 @@ _REPORTS: Final = {
 
 
 def quiet_service() -> ScriptedService:
-    """A service with records of every kind, on which nothing changes."""
+    """Run a service with records of every kind, on which nothing changes."""
     quota = dict(account().raw["quota"]) | {"rate_limit_rpm": NO_LIMIT_RPM}
     service = noon.service(account=account(quota=quota))
     for spec in RESOURCES:
@@ -65,10 +65,10 @@ def quiet_service() -> ScriptedService:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """What a screen costs that nobody touches.
+    """What a screen costs while the user does nothing.
 
     Attributes:
-        cpu: The part of a core that its process uses.
+        cpu: How much of a core its process uses.
         sent: Bytes a second that it writes to the terminal.
     """
 
@@ -77,7 +77,7 @@ class Idle:
 
 
 def idle(home: Path, screens: Sequence[str] = SCREENS, seconds: float = SECONDS) -> dict[str, Idle]:
-    """What each screen costs."""
+    """Return what each screen costs."""
     with running_service(quiet_service()) as service, ExitStack() as stack:
         opened: dict[str, Terminal] = {}
         for name in screens:
@@ -99,7 +99,7 @@ def _wait_for(terminals: Iterable[Terminal]) -> None:
 
 
 def _read_on(opened: dict[str, Terminal], seconds: float) -> dict[str, int]:
-    """Read every terminal for so long, as terminals do, and answer how many bytes each was sent."""
+    """Read every terminal for this long, and return how many bytes each was sent."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(LOOK_S)

@@ -1,7 +1,7 @@
-"""A key until it is painted: on the bare list of the framework and on ours, at rest and under load.
+"""The time from a key to its paint, on the framework's bare list and on ours, at rest and under load.
 
-Keys are pressed on both in turns, so that a machine that drifts hits both alike. The services are processes of their
-own, so that nothing but the terminal is read where time is taken.
+Keys are pressed on both in turns, so a machine whose speed drifts affects both alike. The services are other processes:
+the process that takes the time only reads the terminal.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from tests.support.terminal import Terminal
 
 LISTED: Final = 500
 PRESSES: Final = 40
-"""Keys pressed in one direction; then as many in the other, and all of it twice."""
+"""Keys pressed in one direction, then in the other; both are done twice."""
 
 FRAME_S: Final = 1 / 60
-"""How often the framework draws at most."""
+"""The highest rate at which the framework draws."""
 
 TARGET_KEY, TARGET_KEY_BUSY = 1.5, 3.0
 
 Way = Callable[[Sequence[str]], Sequence[str]]
-"""What a command becomes so that it runs where it is measured."""
+"""Wraps a command so that it runs where it is measured."""
 
 
 def here(command: Sequence[str]) -> Sequence[str]:
-    """The command itself, on this machine."""
+    """Return the command unchanged, to run on this machine."""
     return command
 
 
@@ -74,11 +74,11 @@ BUSY: Final = "GeneratedService(RunGenerator(runs=50, rate=1000.0, seconds=120.0
 
 CURSOR_ON: Final = re.compile("▸.{0,400}?(ex_[0-9a-z_…]+)".encode(), re.DOTALL)
 BARE_CURSOR_ON: Final = re.compile(rb"\x1b\[1;[0-9;]*m *row (\d{4})")
-"""The row that the bare list draws bold, which is the one under its cursor: it draws all the others anew as well."""
+"""The row that the bare list draws bold: the one under its cursor. It redraws all the others too."""
 
 
 def figures(home: Path) -> list[Figure]:
-    """Measure and judge; everything is kept below ``home``."""
+    """Measure and judge; all files are below ``home``."""
     with bare_list(home) as bare:
         with list_console(home / "rest", RESTING, "ex_0003") as resting:
             alone, at_rest = press_in_turns((bare, BARE_CURSOR_ON), (resting, CURSOR_ON))
@@ -99,12 +99,12 @@ def _against(what: str, value: float, floor: float, target: float) -> Figure:
 def press_in_turns(
     *terminals: tuple[Terminal, re.Pattern[bytes]], presses: int = PRESSES, rest_s: float = 0.0
 ) -> list[float]:
-    """The 95th percentile of the seconds from a key to the bytes that draw the cursor on another row.
+    """Return the 95th percentile of the seconds from a key to the bytes that draw the cursor on another row.
 
     Args:
-        terminals: Each with what finds the row that is drawn as the one under the cursor.
+        terminals: Each with a pattern for the row that is drawn under the cursor.
         presses: Keys pressed in one direction.
-        rest_s: For how long nothing must have been drawn before a key is pressed, in seconds.
+        rest_s: Seconds without drawing before a key is pressed.
     """
     times: list[list[float]] = [[] for _ in terminals]
     chance = random.Random(1)
@@ -112,8 +112,8 @@ def press_in_turns(
         for _ in range(presses):
             for taken, (terminal, sign) in zip(times, terminals, strict=True):
                 _come_to_rest(terminal, rest_s)
-                # At any moment between two frames; a key that follows the picture before would come always at the same
-                # one, and wait for a frame hardly at all or nearly a whole one.
+                # At any moment between two frames. A key right after the previous picture would always come at the same
+                # moment, and always wait the same part of a frame.
                 time.sleep(chance.uniform(0.0, FRAME_S))
                 taken.append(_press(terminal, key, sign))
     return [statistics.quantiles(taken, n=20)[18] for taken in times]
@@ -143,7 +143,7 @@ def _press(terminal: Terminal, key: str, sign: re.Pattern[bytes]) -> float:
 
 @contextmanager
 def bare_list(home: Path, way: Way = here) -> Iterator[Terminal]:
-    """The framework's plainest list, drawn."""
+    """Run the framework's plainest list, and wait until it is drawn."""
     command = way([sys.executable, "-c", BARE_LIST])
     with Terminal(command, env=clean_environment(home), columns=120, rows=36) as terminal:
         terminal.wait_for("row 0003")
@@ -152,7 +152,7 @@ def bare_list(home: Path, way: Way = here) -> Iterator[Terminal]:
 
 @contextmanager
 def list_console(home: Path, service: str, sign: str, *words: str, way: Way = here) -> Iterator[Terminal]:
-    """The console with what it shows read, on a service in a process of its own."""
+    """Run the console on a service in another process, and wait until everything it shows is read."""
     home.mkdir()
     program = _SERVE.replace("MADE", service)
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as serving:

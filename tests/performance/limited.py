@@ -1,7 +1,7 @@
 """Two hundred live runs on a service that grants sixty requests a minute and counts them itself.
 
-Ages are taken where the service answers: from one answer that told a status, or a tail, to the next one that told it.
-Drawing it afterwards takes a fraction of a second.
+The service measures ages: from one answer with a status, or with a tail, to the next. Drawing it then takes a fraction
+of a second.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ LIMIT_RPM: Final = 60
 WINDOW_S: Final = 60.0
 SECONDS: Final = 85.0
 RATE: Final = 200.0
-"""Events a second of all runs, so that a tail always has something new to read."""
+"""Events a second of all runs: a tail always has something new to read."""
 
 TARGET_STATUS_S: Final = 15.0
 """Longest time between two reads of the run list, in seconds (manual: decisions, "Request budget")."""
 
 
 class LimitedService(GeneratedService):
-    """Runs that move on a service that refuses what goes beyond its limit.
+    """Live runs on a service that refuses requests beyond its limit.
 
     Attributes:
-        answered: Moment and request of every answer.
-        most: The most requests within any minute so far, refused ones included.
-        refused: How many requests were too many.
+        answered: Time and request of every answer.
+        most: The most requests within a minute so far, refused ones included.
+        refused: How many requests were refused.
     """
 
     def __init__(self) -> None:
@@ -59,10 +59,10 @@ class LimitedService(GeneratedService):
         return super()._answer(heard)
 
     def ages(self, path: str) -> list[float]:
-        """Seconds from each answer about something to the next one about the same, and to now.
+        """Return the seconds from each answer to the next one for the same path, and from the last one to now.
 
         Args:
-            path: What was asked for; the pages of a list are different things.
+            path: The path asked for; each page of a list counts separately.
         """
         told: dict[str, list[float]] = {}
         for at, heard in list(self.answered):
@@ -72,7 +72,7 @@ class LimitedService(GeneratedService):
         return [later - earlier for times in told.values() for earlier, later in pairwise([*times, now])]
 
     def busiest_tail(self) -> str:
-        """The path of the events that were asked for most often: those of the run under the cursor."""
+        """Return the path of the events asked for most often: those of the run under the cursor."""
         paths = Counter(heard.head.path for _, heard in list(self.answered) if heard.head.path.endswith("/events"))
         return paths.most_common(1)[0][0]
 

@@ -1,7 +1,7 @@
 """The local service over its real network and disk: reads against bare Starlette, and many runs at once.
 
-Both services are processes of their own and answer the same client, raw asyncio streams over connections that stay
-open, in turns. What the client itself takes is a small part of what either of them does, and the same for both.
+Each service is a separate process. They answer the same client in turns: raw asyncio streams over connections that stay
+open. The client takes a small part of the time, the same for both.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from tests.support.service import ServiceProcess
 
 RUNS: Final = 500
 CROWDS: Final = 2
-"""How often so many runs are submitted; every run has its receipt each time, or there are no figures."""
+"""How often the runs are submitted; each time every run must have its receipt, or there are no figures."""
 
 READS_S: Final = 0.4
-"""How long one side is read before it is the other's turn."""
+"""Seconds that one side is read before the other's turn."""
 
 TURNS: Final = 4
 AT_ONCE: Final = 8
 TARGET_READ: Final = 5.0
 
 EVENTS: Final = 7
-"""How many events tell the whole story of a test run."""
+"""How many events a whole test run has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Reads of one service: what each took, in seconds, and how many were answered a second."""
+    """Reads of one service: how long each took, in seconds, and how many were answered a second."""
 
     taken: Sequence[float]
     a_second: float
 
     @property
     def p50(self) -> float:
-        """What half of them took at most."""
+        """The median, in seconds."""
         return statistics.median(self.taken)
 
     @property
     def p99(self) -> float:
-        """What 99 of 100 took at most."""
+        """The 99th percentile, in seconds."""
         return statistics.quantiles(self.taken, n=100, method="inclusive")[98]
 
 
@@ -70,7 +70,7 @@ def figures() -> list[Figure]:
 
 @contextlib.contextmanager
 def _bare(database: Path) -> Iterator[str]:
-    """Bare Starlette on the service's own database, while the block runs."""
+    """Run bare Starlette on the service's database while the block runs."""
     command = [sys.executable, "-m", "tests.performance.bare_service", str(database)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as serving:
         try:
@@ -105,11 +105,11 @@ def _compared(what: str, bare: Reads, ours: Reads) -> list[Figure]:
     ]  # fmt: skip
 
 
-# Many runs at once.
+# Many runs submitted at once.
 
 
 async def _crowd(service: ServiceProcess) -> Crowd:
-    """Submit many runs at once; each of them has a receipt in the end."""
+    """Submit many runs at once, and wait until each has a receipt."""
     async with Client(service.target) as client:
         made = await crowd(client, RUNS)
         receipts = {receipt.id async for page in client.pages("getReceipts") for receipt in page.records}

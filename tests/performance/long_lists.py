@@ -1,7 +1,7 @@
-"""Long lists of the local service: what making one costs everybody else who calls it meanwhile, and in memory.
+"""Long lists of the local service: what one costs in memory, and how long other callers wait meanwhile.
 
-Beside a caller that takes the list another one reads a single run again and again, as every console does. The
-service's own event loop tells how long its longest callback took meanwhile.
+While one caller takes the list, another reads a single run again and again, as every console does. The service reports
+the longest callback of its event loop meanwhile.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ RUNS, RECEIPTS, EVENTS = 100_000, 50_000, 50_000
 PAGE: Final = 100
 
 REST_S: Final = 1.0
-"""How long the single run is read while there are no other requests."""
+"""Seconds that the single run is read while there are no other requests."""
 
 LIST_S: Final = 2.0
-"""How long a list is taken, again and again, at least."""
+"""The fewest seconds for which a list is taken again and again."""
 
 TARGET_READ_S, TARGET_HELD_S = 0.050, 0.050
 TARGET_MEMORY: Final = 32_000_000
@@ -42,12 +42,12 @@ TARGET_FAR: Final = 1.5
 
 @dataclass(slots=True)
 class Beside:
-    """What was seen beside a list that was made.
+    """What happened while a list was made.
 
     Attributes:
-        reads: What each read of the single run took, in seconds.
-        memory: By how many bytes the service's memory grew at most.
-        held: How long the longest callback of its event loop took, in seconds.
+        reads: How long each read of the single run took, in seconds.
+        memory: By how many bytes the service's memory grew at the most.
+        held: The longest callback of its event loop, in seconds.
     """
 
     reads: list[float] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Beside:
 
     @property
     def p99(self) -> float:
-        """What 99 of 100 reads took at most."""
+        """The 99th percentile of the reads, in seconds."""
         return statistics.quantiles(self.reads, n=100, method="inclusive")[98]
 
 
@@ -77,7 +77,7 @@ async def _one_run(service: TimedService) -> None:
 
 async def _measure(service: TimedService, run_id: str) -> list[Figure]:
     path = f"/v1/executions/{run_id}"
-    # All readers of the database are open from here on.
+    # From here on all database readers are open.
     await seconds_of_reads(service.base_url, service.api_key, path, at_once=8, seconds=REST_S)
     at_rest = await _beside(service, run_id, partial(asyncio.sleep, REST_S))
     table = [Figure("one run by its id, p99, while there are no other requests", f"{at_rest.p99 * 1000:.1f} ms")]
@@ -120,7 +120,7 @@ async def _take(caller: Connection, taken: list[float], path: str, sign: bytes, 
 
 
 async def _beside(service: TimedService, run_id: str, work: Callable[[], Awaitable[object]]) -> Beside:
-    """Read a single run again and again while work is done, and look at the service's memory."""
+    """Read a single run again and again during some work, and watch the service's memory."""
     seen = Beside()
     before = use_of(service.pid, 0).memory
     await asyncio.to_thread(service.longest_callback)
@@ -151,7 +151,7 @@ class _Pages:
         self._taken: list[float] = []
 
     async def follow(self) -> None:
-        """Read all of it; every run is there once."""
+        """Read all pages, and check that every run is there once."""
         cursor: str | None = ""
         seen: set[str] = set()
         while cursor is not None:
@@ -165,7 +165,7 @@ class _Pages:
         assert len(seen) >= RUNS, "a run is on no page"
 
     def figure(self) -> Figure:
-        """What the last pages took against the first ones."""
+        """Return how long the last pages took, compared with the first."""
         some = len(self._taken) // 10
         first, last = statistics.median(self._taken[:some]), statistics.median(self._taken[-some:])
         ratio = last / first

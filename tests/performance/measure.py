@@ -1,9 +1,9 @@
 """How the benchmarks measure: alternating runs in one process, ratios of medians, one table.
 
-Absolute times belong to a machine and a moment; a ratio of two things measured in turns does not. Where a target is a
-time all the same, what is over it is measured again, :data:`TURNS` times at most within :data:`AGAIN_S`, and the best
-turn counts: what other programs take of a machine they rarely take twice at the same place, and a defect of ours is
-there in every turn.
+An absolute time depends on the machine and the moment; a ratio of two things measured in turns does not. Some targets
+are times all the same. A figure over such a target is measured again, up to :data:`TURNS` times within
+:data:`AGAIN_S`, and the best turn counts: other programs rarely disturb the same place twice, while a defect of ours
+shows in every turn.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 LAG_EVERY_S: Final = 0.005
-"""How often the lag of a loop is looked at."""
+"""Seconds between two looks at the lag of a loop."""
 
 TURNS: Final = 3
-"""How often something is measured at most whose time is over its target."""
+"""How often a figure over its target is measured at the most."""
 
 AGAIN_S: Final = 45.0
-"""After so long no further turn begins: on a slow machine long ones would add up to minutes."""
+"""After this many seconds no further turn begins: on a slow machine they would add up to minutes."""
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class Figure:
     Attributes:
         what: What was measured.
         value: The figure, with its unit.
-        ratio: The figure against what it is compared with, or an empty text.
+        ratio: The figure divided by what it is compared with, or an empty text.
         target: The target (manual: measurements, "Targets"); empty if the figure only informs.
         holds: Whether the target is met; ``None`` without a target.
     """
@@ -53,12 +53,12 @@ class Figure:
 def in_turns(
     *functions: Callable[[], object], rounds: int = 15, clock: Callable[[], float] = time.perf_counter
 ) -> list[float]:
-    """The median seconds of each function, called in turns so that a drifting machine hits all alike.
+    """Return the median seconds of each function, called in turns so that a drifting machine affects all alike.
 
     Args:
         functions: What to call.
         rounds: How many times each.
-        clock: What to time by; where nothing waits, the thread's own time leaves out what others take of the machine.
+        clock: The clock to use; for code that never waits, the thread's processor time leaves out other programs.
     """
     times: list[list[float]] = [[] for _ in functions]
     for function in functions:
@@ -77,12 +77,12 @@ def in_turns(
 
 
 async def best_turn(measure: Callable[[], Awaitable[T]], time_of: Callable[[T], float], target: float) -> T:
-    """The best of up to :data:`TURNS` measurements; one that holds its target, or ends late, is the last.
+    """Return the best of up to :data:`TURNS` measurements; one that meets its target, or ends late, is the last.
 
     Args:
         measure: Measures once.
-        time_of: The time that is judged.
-        target: The longest that it may be, in the same unit.
+        time_of: Returns the time that is judged.
+        target: The longest time allowed, in the same unit.
     """
     began = time.monotonic()
     best = await measure()
@@ -94,9 +94,9 @@ async def best_turn(measure: Callable[[], Awaitable[T]], time_of: Callable[[T], 
 
 
 def exponent(counts: Sequence[float], values: Sequence[float]) -> float:
-    """How a value grows with a count: the exponent of the power that fits best, by least squares of the logarithms.
+    """Return how a value grows with a count: the exponent of the best power, by least squares of the logarithms.
 
-    0 says that it does not depend on the count, 1 that it grows like it.
+    0 means that it does not depend on the count, 1 that it grows in proportion.
     """
     xs, ys = list(map(math.log, counts)), list(map(math.log, values))
     middle_x, middle_y = statistics.fmean(xs), statistics.fmean(ys)
@@ -105,7 +105,7 @@ def exponent(counts: Sequence[float], values: Sequence[float]) -> float:
 
 
 def print_table(figures: list[Figure]) -> None:
-    """The figures as a Markdown table, the form in which the manual has them."""
+    """Return the figures as a Markdown table, as the manual has them."""
     print("| What | Figure | Ratio | Target | Holds |")
     print("|---|---|---|---|---|")
     for figure in figures:
@@ -115,13 +115,12 @@ def print_table(figures: list[Figure]) -> None:
 
 @dataclass(slots=True)
 class LoopTimes:
-    """How an event loop kept its time, in seconds.
+    """The times of an event loop, in seconds.
 
     Attributes:
-        longest: The longest callback, with whatever pause for garbage came within it, and with whatever it waited for
-            except a core that other programs of the machine had.
-        what: What that callback was, for whoever looks for it.
-        lags: How much later than it was due each look at the loop came.
+        longest: The longest callback, garbage collection and its waits included, except the wait for a core.
+        what: The name of that callback.
+        lags: How late each look at the loop was.
     """
 
     longest: float = 0.0
@@ -129,13 +128,13 @@ class LoopTimes:
     lags: list[float] = field(default_factory=list)
 
     def lag(self, percent: int) -> float:
-        """A percentile of the lags; 0 before there are two of them."""
+        """Return a percentile of the lags; 0 while there are fewer than two."""
         return statistics.quantiles(self.lags, n=100)[percent - 1] if len(self.lags) > 1 else 0.0
 
 
 @contextlib.contextmanager
 def longest_callback() -> Iterator[LoopTimes]:
-    """Take the time of every callback of the event loops of this process while the block runs."""
+    """Time every callback of the event loops of this process while the block runs."""
     times = LoopTimes()
     original = asyncio.Handle._run
 
@@ -147,7 +146,7 @@ def longest_callback() -> Iterator[LoopTimes]:
             return original(handle)
         finally:
             taken = time.perf_counter() - start
-            # Most callbacks are short, and need not be looked at twice.
+            # Most callbacks are short and need no second look.
             if taken > times.longest and (taken := taken - (waited_s() - waited)) > times.longest:
                 times.longest, times.what = taken, repr(handle)
 
@@ -159,7 +158,7 @@ def longest_callback() -> Iterator[LoopTimes]:
 
 
 def _core_wait_of_this_thread() -> Callable[[], float]:
-    """How many seconds this thread could have run and had no core; always 0 where the system does not tell."""
+    """Return how many seconds this thread waited for a core; always 0 on systems that do not tell."""
     try:
         descriptor = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
     except OSError:
@@ -169,7 +168,7 @@ def _core_wait_of_this_thread() -> Callable[[], float]:
 
 @contextlib.asynccontextmanager
 async def loop_times() -> AsyncIterator[LoopTimes]:
-    """As :func:`longest_callback`, with the running loop's lag looked at every :data:`LAG_EVERY_S` beside it."""
+    """Do what :func:`longest_callback` does, and measure the running loop's lag every :data:`LAG_EVERY_S`."""
 
     async def look(times: LoopTimes) -> None:
         while True:

@@ -1,7 +1,7 @@
-"""The console with a look into its event loop: ``python -m tests.performance.observed REPORT [ARGUMENT ...]``.
+"""The console with its event loop timed: ``python -m tests.performance.observed REPORT [ARGUMENT ...]``.
 
-It is the whole console, with its own command line. From the first SIGUSR1 on, every callback of its event loop and the
-loop's lag are timed; the second one has what was found written to the report, a JSON file.
+It is the whole console, with its own command line. From the first SIGUSR1 on it times every callback of its event loop
+and the loop's lag; at the second one it writes the report, a JSON file.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from tests.support.environment import clean_environment
 from tests.support.terminal import Terminal
 
 LOOK_EVERY_S: Final = 0.02
-"""How often the loop's lag is looked at: seldom enough that looking costs next to nothing."""
+"""Seconds between two looks at the loop's lag: seldom enough to cost next to nothing."""
 
 _SIGN: Final = signal.SIGUSR1
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """How the console's event loop kept its time, in seconds.
+    """The times of the console's event loop, in seconds.
 
     Attributes:
         longest: The longest callback.
-        what: What that was.
-        lag_p50: The median of how much later than it was due each look at the loop came.
+        what: The name of that callback.
+        lag_p50: The median of how late each look at the loop was.
         lag_p99: The 99th percentile of that.
-        looks: How often the loop was looked at.
+        looks: How many looks there were.
     """
 
     longest: float
@@ -48,16 +48,16 @@ class Observed:
 
     @classmethod
     def of(cls, times: LoopTimes) -> Self:
-        """What was found."""
+        """Return the times as a report."""
         return cls(times.longest, times.what, times.lag(50), times.lag(99), len(times.lags))
 
 
 class ObservedConsole:
-    """The console on a terminal of its own, looked into while a block runs.
+    """The console on its own terminal, whose event loop can be timed.
 
     Args:
         terminal: The console's terminal.
-        report: The file in which it tells what was found.
+        report: The file that it writes its report to.
     """
 
     def __init__(self, terminal: Terminal, report: Path) -> None:
@@ -65,14 +65,14 @@ class ObservedConsole:
         self._report = report
 
     def begin(self) -> None:
-        """Look from now on."""
+        """Start timing."""
         self.terminal.signal(_SIGN)
 
     def end(self) -> Observed:
-        """Look no longer, and tell what was found.
+        """Stop timing, and return the times.
 
         Raises:
-            TimeoutError: the console does not tell it.
+            TimeoutError: the console wrote no report.
         """
         self.terminal.signal(_SIGN)
         self.terminal.wait_until(self._report.exists, "the report", poll=True)
@@ -81,7 +81,7 @@ class ObservedConsole:
 
 @contextmanager
 def observed_console(home: Path, base_url: str, *words: str) -> Iterator[ObservedConsole]:
-    """The console on a service, with a look into its event loop."""
+    """Run the console on a service, with its event loop timed."""
     home.mkdir()
     report = home / "report.json"
     more = {"RUNWATCH_BASE_URL": base_url, "RUNWATCH_API_KEY": "k"}
@@ -91,13 +91,13 @@ def observed_console(home: Path, base_url: str, *words: str) -> Iterator[Observe
 
 
 def main() -> None:
-    """Be the console."""
+    """Run the console."""
     report = Path(sys.argv.pop(1))
     with longest_callback() as times:
         looking: list[asyncio.Task[None]] = []
 
         def turn(*_: object) -> None:
-            # The signal comes while the loop runs, somewhere inside of it.
+            # The signal arrives while the loop runs, at any place in it.
             asyncio.get_running_loop().call_soon_threadsafe(end if looking else begin)
 
         def begin() -> None:

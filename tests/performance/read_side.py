@@ -1,10 +1,9 @@
-"""Which read side? Bytes to rows, and memory an event, for the ways a record could be read.
+"""Ways to read a record, compared: time from bytes to rows, and memory per event.
 
-The same page of events, as it comes over the wire, becomes what the event store inserts: id, time, type, slice, state
-and the event's own text. The way runwatch takes, which ends with the store's own function for its columns, is compared
-with ``json.loads`` alone, with pydantic models that keep unknown members, with frozen dataclasses, and with the
-official Python client's ``events()``, which reads the same bytes from a transport without a network and hands out each
-event as a dict.
+Each turns the same page of events, as it comes over the wire, into what the event store inserts: id, time, type, slice,
+state and the event's own text. What runwatch does, up to the store's own function for its columns, is compared with
+``json.loads`` alone, with pydantic models that keep unknown members, with frozen dataclasses, and with the official
+Python client's ``events()``, which reads the same bytes from a transport without a network and returns dicts.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ TARGET = 0.5
 
 
 def page(count: int) -> bytes:
-    """A page of ``count`` events of one run, of the kinds and sizes that live runs have."""
+    """Return a page of ``count`` events of one run, of the kinds and sizes that live runs have."""
     start = datetime(2026, 11, 20, 10, tzinfo=UTC)
     events: list[dict[str, Any]] = []
     for number in range(count):
@@ -98,18 +97,18 @@ Rows = list[tuple[Any, ...]]
 
 
 def rows_of_views(body: bytes) -> Rows:
-    """The way runwatch reads: a page of thin views with the items' own texts, and of each what the store inserts."""
+    """Read as runwatch does: a page of thin views with the items' own texts, and from each what the store inserts."""
     return list(map(event_row, decode_page(body, RunEvent).records))
 
 
 def rows_in_slices(body: bytes) -> Rows:
-    """The same for a page that is so big that others have their turn while it is read."""
+    """Do the same for a page so big that it is read in slices."""
     page = asyncio.run(decode_page_sliced(body, RunEvent, SystemClock()))
     return list(map(event_row, page.records))
 
 
 def rows_of_models(body: bytes) -> Rows:
-    """Pydantic models that keep unknown members."""
+    """Use pydantic models that keep unknown members."""
     return [
         (event.event_id, event.at, event.type, event.slice_id, event.state, event.model_dump_json())
         for event in _ModelPage.model_validate_json(body).events
@@ -117,7 +116,7 @@ def rows_of_models(body: bytes) -> Rows:
 
 
 def rows_of_dataclasses(body: bytes) -> Rows:
-    """Frozen dataclasses with a member for the rest."""
+    """Use frozen dataclasses with a member for the rest."""
     rows = []
     for raw in json.loads(body)["events"]:
         rest = {name: value for name, value in raw.items() if name not in _DECLARED}
@@ -147,7 +146,7 @@ class OfficialClient:
         self._count = len(json.loads(body)["events"])
 
     def events(self) -> list[Any]:
-        """As many events as the page has; the follower would go on with the next request."""
+        """Yield as many events as the page has; the client would go on with another request."""
         followed: Iterator[Any] = self._solver.events(path_parameters={"executionId": "ex_01HXA7T4M2ZQ"})
         return [next(followed) for _ in range(self._count)]
 
@@ -211,7 +210,7 @@ def figures() -> list[Figure]:
 
 
 def _packing() -> list[Figure]:
-    """What it takes to keep the receipts of a long list packed, and to read one again."""
+    """Measure how long it takes to pack the receipts of a long list, and to read one again."""
     raws = list(varied_receipts(EVENTS, datetime(2026, 11, 20, 10, tzinfo=UTC)))
     texts = [encode_body(raw) for raw in raws]
 

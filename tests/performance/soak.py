@@ -1,9 +1,9 @@
-"""The console and the real service for a long time, with one fault a second on the way between them.
+"""The console and the real service for a long time, with one fault a second between them.
 
-``python -m tests.performance soak`` takes one hour with ``RUNWATCH_LONG=1``, else a minute; ``RUNWATCH_SOAK_S`` names
-other seconds. Runs begin and end all the time, the console follows them, somebody presses a key now and then. At the
-end there is quiet, and then the console must be what it was: as big, with as many files open, and with every event that
-the service has, once.
+``python -m tests.performance soak`` takes a minute, or an hour with ``RUNWATCH_LONG=1``; ``RUNWATCH_SOAK_S`` sets other
+seconds. Runs begin and end all the time, the console follows them, and a key is pressed now and then. The faults end
+before the run does. Then the console must have as much memory and as many files open as before, and every event of the
+service once.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from tests.support.threads import LoopThread
 SECONDS: Final = float(os.environ.get("RUNWATCH_SOAK_S") or (3600 if LONG else 60))
 SEED: Final = 5
 EVERY_S: Final = 1.0
-"""From one fault to the next."""
+"""Seconds from one fault to the next."""
 
 HEAVY_EVERY: Final = 40
 LIMITED_EVERY: Final = 90
-"""Every so many faults one is heavy, or a 429, which makes the console silent for a while."""
+"""One of this many faults is heavy, or a 429, after which the console sends nothing for a while."""
 
 PRESS_EVERY_S: Final = 3.0
 SUBMIT_EVERY_S: Final = 2.0
 RUNS_FIRST: Final = 20
 CALM_S: Final = 60.0
-"""How long the console may take at the end until it shows that all is well again."""
+"""Seconds that the console may take at the end until it shows that all is well again."""
 
 TARGET_KEY_S: Final = 1.0
 TARGET_GROWTH: Final = 20_000_000
-"""Bytes of memory in the last third above those of the middle one, medians both."""
+"""By how many bytes of memory the median of the last third may exceed that of the middle one."""
 
 LEAST_FOR_SLOPE_S: Final = 600.0
 ANY: Final = match()
@@ -62,18 +62,18 @@ HELP_SIGN: Final = "Help"
 
 @dataclass
 class Soak:
-    """What came of it.
+    """The results.
 
     Attributes:
         seconds: How long it took.
         faults: How many faults there were, by kind.
-        keys: Seconds from each key until the screen answered.
-        console: What the console held, second by second.
-        service: What the service held.
-        runs: How many runs the console has kept events of.
-        events: How many events it has kept.
-        wrong: Ids of runs whose kept events are not exactly the first ones that the service has, in its order.
-        exit_code: How the console ended.
+        keys: Seconds from each key until the screen showed its effect.
+        console: Memory and descriptors of the console, each second.
+        service: The same of the service.
+        runs: How many runs the console has stored events of.
+        events: How many events it has stored.
+        wrong: Ids of runs whose stored events are not exactly the service's first ones, in its order.
+        exit_code: The console's exit status.
     """
 
     seconds: float = 0.0
@@ -88,7 +88,7 @@ class Soak:
 
     @property
     def growth(self) -> float:
-        """How many bytes more the console held in the last third than in the middle one, by medians."""
+        """By how many bytes the console's memory grew from the middle third to the last, by medians."""
         return _later(self.console, lambda use: use.memory)
 
     @property
@@ -108,13 +108,13 @@ class Soak:
 
 
 def _later(uses: list[Use], of: Callable[[Use], int]) -> float:
-    """The median of the last third against that of the middle one; the first third is for warming up."""
+    """Return the median of the last third minus that of the middle one; the first third is for warming up."""
     third = len(uses) // 3
     return statistics.median(map(of, uses[-third:])) - statistics.median(map(of, uses[third : 2 * third]))
 
 
 def soak(home: Path, seconds: float, *, seed: int = SEED) -> Soak:
-    """Let the console live through faults for so many seconds."""
+    """Run the console through faults for this many seconds."""
     made, chance = Soak(), random.Random(seed)
     with ServiceProcess(home / "service") as service, running_peer(service.base_url) as peer, _workers() as workers:
         over = threading.Event()
@@ -137,7 +137,7 @@ def soak(home: Path, seconds: float, *, seed: int = SEED) -> Soak:
 
 
 def _watch(terminal: Terminal, service: ServiceProcess, seconds: float, made: Soak) -> None:
-    """Press a key now and then and note what both processes hold, for so many seconds."""
+    """Press a key now and then and note the memory and descriptors of both processes, for this many seconds."""
     start = time.monotonic()
     next_press = 0.0
     while (at := time.monotonic() - start) < seconds:
@@ -152,7 +152,7 @@ def _watch(terminal: Terminal, service: ServiceProcess, seconds: float, made: So
 
 
 def _help_answers(terminal: Terminal) -> float:
-    """Seconds until the key for help has brought it, and the key that closes it has closed it: the longer of both."""
+    """Open and close the help, and return the longer of both times in seconds."""
     taken = []
     for key, answer in (("?", terminal.wait_for), ("esc", terminal.wait_gone)):
         start = time.perf_counter()
@@ -167,7 +167,7 @@ def _help_answers(terminal: Terminal) -> float:
 def _read_on(terminal: Terminal, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     terminal.wait_until(lambda: time.monotonic() >= deadline, "the next moment", seconds + 60.0, poll=True)
-    # What has been drawn is not looked at again.
+    # Ignore what was drawn before.
     del terminal.raw[:]
 
 
@@ -189,7 +189,7 @@ async def _end_of(task: asyncio.Task[None]) -> None:
 
 
 async def _submit(service: ServiceProcess, over: threading.Event) -> None:
-    """Submit runs on a way of their own, some at first and then one after another."""
+    """Submit runs over another connection: some at first, then one after another."""
     body = encode_body(request_body())
     async with Client(service.target) as client:
         for _ in range(RUNS_FIRST):
@@ -200,7 +200,7 @@ async def _submit(service: ServiceProcess, over: threading.Event) -> None:
 
 
 async def _fault(handle: PeerHandle, chance: random.Random, made: Soak, over: threading.Event) -> None:
-    """One fault a second: on the next request, or on all connections where the last ones are not used up."""
+    """Make one fault a second: on the next request, or on all connections if earlier faults are still waiting."""
     number = 0
     while not over.is_set():
         await asyncio.sleep(EVERY_S)
@@ -223,7 +223,7 @@ def _refuse(handle: PeerHandle, seconds: float) -> None:
 
 
 async def _compare(home: Path, service: ServiceProcess, made: Soak) -> None:
-    """Hold the kept events of every run against what the service says."""
+    """Compare the stored events of every run with the service's."""
     (path,) = home.rglob("console.db")
     kept = await kept_events(path)
     async with Client(service.target) as client:

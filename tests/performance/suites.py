@@ -48,13 +48,13 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "following": ("wire", "soak", "big-lists", "tables", "first-paint"),
     "idle": ("limited",),
 }
-"""Suites that are taken one after the other while a long one waits most of its time, for which half a core is enough.
+"""Suites that run one after another beside a long suite, which mostly waits and needs half a core.
 
-What they count, a neighbour does not change; times are taken in turns with what they stand beside, and the wait for a
-core is no part of how long a callback takes.
+A busy neighbour does not change what they count. They take times in turns with what they compare, and the wait for a
+core is no part of the time of a callback.
 """
 
 
 def figures_of(name: str) -> list[Figure]:
-    """What a suite measures now."""
+    """Measure a suite, and return its figures."""
     return {**SUITES, **BY_NAME}[name]()

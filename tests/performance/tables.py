@@ -1,9 +1,9 @@
 """The table of a resource, from a hundred to a hundred thousand rows: opening, scrolling, sorting, filtering.
 
-The framework's own table stands beside it, and beside a filter fzf on the same rows as lines. What a screen does with
-many rows it does in steps between which others have their turn; of sorting and filtering the whole time is taken, and
-the longest step. What a row says is made once, in steps after the list has come; a filter that comes earlier makes it.
-What grows with the number of rows has its growth beside it: the exponent of the power of the number that fits best.
+It is compared with the framework's own table, and a filter with fzf on the same rows as lines. A screen handles many
+rows in steps and lets other work run in between; of sorting and filtering both the whole time and the longest step are
+taken. The text of a row is made once, in steps after the list has come, or earlier if a filter needs it. Where a figure
+grows with the number of rows, the exponent of the power that fits best is given too.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from tests.tui.samples import NOON
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 COMPARED: Final = 10_000
-"""Rows of the framework's table, which takes them all in at once."""
+"""Rows of the framework's table, which takes all of them at once."""
 
 SCROLLS: Final = 60
 SEED: Final = 7
@@ -58,10 +58,10 @@ SEED: Final = 7
 TARGET_OPEN_S = 0.150
 TARGET_STEP_S = 0.050
 TARGET_OPENING, TARGET_SCROLLING, TARGET_SORTING = 1.1, 0.2, 1.2
-"""The exponents that are allowed: each row is made once; only rows in sight are drawn; sorting takes n log n."""
+"""The largest exponents allowed: each row is made once; only rows in sight are drawn; sorting takes n log n."""
 
 WORD: Final = "needle"
-"""In one row of a hundred."""
+"""A word in one row of a hundred."""
 
 SCREENFUL: Final = 40
 TARGET_SCREENFUL_S, TARGET_MORE_S, TARGET_SORT_S = 0.1, 0.05, 0.3
@@ -74,10 +74,10 @@ _SIZE: Final = (120, 36)
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one piece of work took, in seconds.
+    """How long one piece of work took, in seconds.
 
     Attributes:
-        whole: All of it.
+        whole: The whole of it.
         step: Its longest step.
     """
 
@@ -87,16 +87,16 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How the rows of a list were searched; times in seconds.
+    """How long it took to search the rows of a list, in seconds.
 
     Attributes:
-        cold: A first filter that comes before anything that the rows say has been made.
-        ready: Making what all rows say, without a filter.
+        cold: A first filter before the text of any row is made.
+        ready: Making the text of all rows, without a filter.
         first: A first filter after that.
-        screenful: Until the first of them, in the cold, had found as many rows as a screen shows.
-        more: The same word with its last letter.
-        other: Putting all rows in order by another column.
-        fzf: What fzf takes to find the word in the same rows as lines; ``None`` where it is not there.
+        screenful: Until the cold filter had found as many rows as a screen shows.
+        more: The filter with one more letter.
+        other: Sorting all rows by another column.
+        fzf: fzf's search for the word in the same rows as lines; ``None`` where it is not installed.
     """
 
     cold: Taken
@@ -110,14 +110,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """How a table of one size behaved; times in seconds.
+    """The times of a table of one size, in seconds.
 
     Attributes:
         size: How many rows.
-        opened: From the records until the first of them are on the screen.
-        scrolled: The longest callback while it was scrolled by pages and to both ends.
-        sorted: Putting all rows in order.
-        found: Finding some of them.
+        opened: From the records until the first rows are on the screen.
+        scrolled: The longest callback while scrolling by pages and to both ends.
+        sorted: Sorting all rows.
+        found: Searching them.
     """
 
     size: int
@@ -133,7 +133,7 @@ def figures() -> list[Figure]:
 
 
 async def _figures() -> list[Figure]:
-    # Garbage is looked for as in the console.
+    # Garbage is collected as in the console.
     gc.disable()
     resume_collection()
     context = RenderContext(NOON, UNICODE, "relative")
@@ -152,7 +152,7 @@ async def _figures() -> list[Figure]:
 
 
 def _records(size: int) -> list[Run]:
-    """So many runs, begun in no order."""
+    """Return this many runs, started in no order."""
     moments = list(range(size))
     random.Random(SEED).shuffle(moments)
     return [
@@ -168,7 +168,7 @@ def _records(size: int) -> list[Run]:
 
 
 def _receipts(size: int) -> list[Receipt]:
-    """Receipts of one kind, held as the console holds those of a long list."""
+    """Return receipts of one kind, packed as in a long list of the console."""
     return _packed(
         baseline_receipt(
             f"ex_{number:06}", created_at=format_iso(NOON - timedelta(seconds=number)), reason=_reason(number)
@@ -178,7 +178,7 @@ def _receipts(size: int) -> list[Receipt]:
 
 
 def _varied(size: int) -> list[Receipt]:
-    """Receipts of all kinds, held in the same way."""
+    """Return receipts of all kinds, packed in the same way."""
     return _packed(
         Receipt({**raw, "reason": _reason(number)}) for number, raw in enumerate(varied_receipts(size, NOON))
     )
@@ -197,7 +197,7 @@ def _reason(number: int) -> str:
 
 
 async def _look_at(records: Sequence[Run], context: RenderContext) -> Seen:
-    # As when they have been read: they stay, and no walk for garbage comes while rows are made of them.
+    # As after reading: they stay alive, and the collector does not run while rows are made of them.
     note_long_lived(len(records))
     opened = await best_turn(lambda: _open(records, context), float, TARGET_OPEN_S)
     scrolled = await best_turn(lambda: _scroll(records, context), float, TARGET_STEP_S)
@@ -228,7 +228,7 @@ async def _search(spec: ResourceSpec[Any], records: Sequence[Record], other: str
             if not screenful and looking.count >= SCREENFUL:
                 screenful = time.thread_time() - start
 
-        # The text that is typed is read too.
+        # Parsing the typed text counts too.
         looking = RowSearch(rows, parse_filter(word, spec), len(rows) // 2)
         return _take(looking.steps(), seen)
 
@@ -273,7 +273,7 @@ def _read(rows: Sequence[RecordRow[Any]]) -> RowSteps[Any]:
 
 
 def _fzf(rows: Sequence[RecordRow[Any]]) -> float | None:
-    """Seconds that fzf takes to find the word in the rows as lines; the best of some runs."""
+    """Return the seconds that fzf takes to find the word in the rows as lines; the best of some runs."""
     program = shutil.which("fzf")
     if program is None:
         return None
@@ -290,7 +290,7 @@ def _fzf(rows: Sequence[RecordRow[Any]]) -> float | None:
 
 @contextlib.asynccontextmanager
 async def _empty() -> AsyncIterator[tuple[Pilot[None], RecordTable]]:
-    """The table of runs before it has any."""
+    """Return the table of runs without rows."""
     table = RecordTable(RUNS.columns)
     async with Stage(Pane(table)).run_test(size=_SIZE) as pilot:
         await pilot.pause()
@@ -322,16 +322,16 @@ async def _scroll(records: Sequence[Run], context: RenderContext) -> float:
 
 
 async def _painted(widget: Widget) -> None:
-    """Wait until what a widget shows by now is drawn: a test's own pause would go on until the machine rests."""
+    """Wait until a widget is drawn as it is now: the pilot's pause would wait until the machine is idle."""
     painted = asyncio.Event()
     widget.call_after_refresh(painted.set)
     await painted.wait()
 
 
 def _take(steps: RowSteps[Any], paused: Callable[[], object] = lambda: None) -> tuple[Taken, list[RecordRow[Any]]]:
-    """Do the work, step by step, without a walk for garbage in it, as the screen does it.
+    """Do the work step by step, as the screen does, without garbage collection.
 
-    Nothing waits, so the thread's own time leaves out what other programs take of the machine.
+    Nothing waits, so the thread's processor time leaves out other programs.
     """
     whole = step = 0.0
     found: list[RecordRow[Any]] | None = None
@@ -364,7 +364,7 @@ def _of(seen: Seen, theirs: float) -> list[Figure]:
 
 
 def _found(what: str, name: str, found: Found) -> list[Figure]:
-    # The first filter may come before anything has been found of what the rows say.
+    # The first filter may come before the text of any row is made.
     whole, most = found.cold.whole, TARGET_FILTER_S[name]
     table = [
         Figure(f"{what}, first filter by a word in one of 100: first screenful", f"{found.screenful * 1000:.0f} ms", "",
@@ -396,7 +396,7 @@ def _growth(seen: Sequence[Seen]) -> list[Figure]:
     what = f"growth from {sizes[0]:,} to {sizes[-1]:,} rows: "
     return [
         _power(f"{what}opening", sizes, [each.opened for each in seen], TARGET_OPENING),
-        # The shortest table is at its end after three pages, after which there is nothing to draw.
+        # The shortest table ends after three pages; after that there is nothing to draw.
         _power("… longest callback while scrolled, from the second size on", sizes[1:],
                [each.scrolled for each in seen[1:]], TARGET_SCROLLING),
         _power("… sorting", sizes, [each.sorted.whole for each in seen], TARGET_SORTING),
@@ -413,7 +413,7 @@ class _Framework(App[None]):
     """Textual's own table."""
 
     def compose(self) -> ComposeResult:
-        """The table alone."""
+        """Yield the table alone."""
         yield DataTable()
 
 

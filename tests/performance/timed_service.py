@@ -1,4 +1,4 @@
-"""The local service with a watch on its event loop: how long its longest callback took since somebody last asked.
+"""The local service with its event loop timed: the longest callback since the last question.
 
 ``python -m tests.performance.timed_service`` takes the arguments of ``runwatch serve``.
 """
@@ -16,11 +16,11 @@ from tests.support.service import ServiceProcess
 
 PATIENCE_S: Final = 60.0
 _ANSWER: Final = "RUNWATCH_LONGEST_CALLBACK"
-"""The variable that names the file which the service answers in."""
+"""The variable that names the file to which the service writes its answer."""
 
 
 class TimedService(ServiceProcess):
-    """The service, which can be asked how long its event loop was held.
+    """The service, which reports its longest callback when asked.
 
     Args:
         data_dir: Its data directory.
@@ -33,7 +33,7 @@ class TimedService(ServiceProcess):
         )
 
     def longest_callback(self) -> float:
-        """How long the longest callback took since this was last asked, or since the start, in seconds.
+        """Return the longest callback since the last call, or since the start, in seconds.
 
         Raises:
             AssertionError: the service does not answer.
@@ -48,7 +48,7 @@ class TimedService(ServiceProcess):
 
 
 def main() -> NoReturn:
-    """Serve, and answer every SIGUSR1 in the file that the environment names."""
+    """Serve, and answer each SIGUSR1 in the file that the environment names."""
     from runwatch.cli import main as run
 
     answer = Path(os.environ[_ANSWER])

@@ -1,6 +1,6 @@
-"""The console at the far end of a slow link: a key until it is painted, at rest and with a thousand events a second.
+"""The console over a slow link: the time from a key to its paint, at rest and with a thousand events a second.
 
-The link carries 256 kbit/s each way and takes 150 ms there and back. Times are those beyond the link's own round trip,
+The link carries 256 kbit/s each way, and a round trip takes 150 ms. Times leave out the link's own round trip, and are
 compared with the framework's plainest list over a link of the same kind.
 """
 
@@ -30,16 +30,16 @@ from tests.support.terminal import Terminal
 ROUND_TRIP_S: Final = 0.150
 BITS_PER_S: Final = 256_000.0
 REST_S: Final = 0.4
-"""For how long nothing was drawn before a key at rest is pressed: as long as the detail takes to follow the cursor."""
+"""Seconds without drawing before a key at rest is pressed: as long as the detail takes to follow the cursor."""
 
 PRESSES: Final = 5
-"""Keys pressed in one direction; then as many in the other, and all of it twice."""
+"""Keys pressed in one direction, then in the other; both are done twice."""
 
 TURNS: Final = 6
-"""How often following is stopped and begun again."""
+"""How often following is stopped and started again."""
 
 FLOOD_S: Final = 2.0
-"""How long events flood the link before each key."""
+"""Seconds that events flood the link before each key."""
 
 TARGET_KEY: Final = 1.5
 
@@ -74,7 +74,7 @@ def figures() -> list[Figure]:
 
 
 def _stop_following(terminal: Terminal) -> float:
-    """Seconds from the key that stops following to the frame that says so, after the link has been full for a while."""
+    """Return the seconds from the key that stops following to the frame that says so, over a link full of events."""
     deadline = time.monotonic() + FLOOD_S
     terminal.wait_until(lambda: time.monotonic() >= deadline, "the link to be full", FLOOD_S + 60.0, poll=True)
     start = time.perf_counter()
