@@ -1,4 +1,4 @@
-"""What every test starts from: an environment that says nothing, and a home of its own."""
+"""What every test starts from: an environment that says nothing, and its own home."""
 
 from __future__ import annotations
 

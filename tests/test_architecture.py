@@ -17,7 +17,7 @@ ONE_EACH = {"records", "records/requests", "commands", "service/routes", "view/r
 """Folders with one module for each resource or subcommand, which may hold more."""
 
 APART = {"service": {"records", "base"}, "web": {"base"}}
-"""Packages that run as processes of their own, and what they import."""
+"""Packages that run as separate processes, and what they import."""
 
 SAME_ON_THE_WIRE = {"AgentLifecycle", "EndpointRequest"}
 """Two requests of the interface have a part of the same name."""

@@ -60,7 +60,7 @@ class Range:
         writer.close()
 
     async def shoot_broken(self, shots: Iterator[Shot]) -> None:
-        """Send what is broken, each over a connection of its own that sends no more, and read all that comes."""
+        """Send each broken request over its own connection, send no more, and read all that comes."""
         for shot in shots:
             reader, writer = await self._connect()
             try:

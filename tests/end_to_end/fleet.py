@@ -89,7 +89,7 @@ class Fleet:
             await self._sail_one(run)
 
     def mark(self, events: int) -> asyncio.Event:
-        """What is set when the followers have been given so many events more, of all runs together."""
+        """What is set when the followers have been given this many events more, of all runs together."""
         event = asyncio.Event()
         self._marks.append((self._seen + events, event))
         return event

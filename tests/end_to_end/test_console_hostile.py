@@ -1,7 +1,7 @@
 """No text of a service reaches the terminal as more than text, on any screen of the console.
 
 The whole corpus stands in every place where a service can put a text: in ids, states and reasons, in member names, in
-payloads of events and in every member of a Problem. Each text ends in a number of its own, so that a list counts as
+payloads of events and in every member of a Problem. Each text ends in its own number, so that a list counts as
 seen only when every one of its texts has been painted.
 """
 

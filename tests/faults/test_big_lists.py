@@ -80,7 +80,7 @@ def screen_of(driven: Driven) -> ListScreen:
 
 
 async def lists(driven: Driven, count: int) -> list[RecordRow[Receipt]]:
-    """Wait until so many receipts are listed and nothing is being made any more."""
+    """Wait until this many receipts are listed and nothing is being made any more."""
     screen = screen_of(driven)
     await driven.until(lambda: len(screen.table.rows) == count and not screen.is_arranging, f"{count} rows")
     return list(screen.listing.shown)

@@ -90,7 +90,7 @@ class Followers:
         await self._task
 
     async def after(self, events: int) -> None:
-        """Wait until so many events more were given, or all runs have ended."""
+        """Wait until this many events more were given, or all runs have ended."""
         assert self._task is not None
         mark = asyncio.Event()
         self._marks.append((self.seen + events, mark))

@@ -44,7 +44,7 @@ class Nursery:
         )  # fmt: skip
 
     def live_and_die(self, first: int, changes: int, turns: int) -> list[int]:
-        """Start a process at a number, kill it after so many changes, and give all that it had said were kept.
+        """Start a process at a number, kill it after this many changes, and give all that it had said were kept.
 
         Args:
             first: The number of its first change.
@@ -101,7 +101,7 @@ def console_state(connection: sqlite3.Connection) -> tuple[list[str], list[str],
 
 
 def expected(changes: int) -> tuple[list[str], list[str], list[str]]:
-    """What the first so many changes leave."""
+    """What this many changes, from the first on, leave."""
     numbers = range(changes)
     return (
         [f"ev_{number}.{each}" for number in numbers if number % 3 == 0 for each in range(3)],

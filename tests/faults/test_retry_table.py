@@ -83,7 +83,7 @@ class Table:
     clock: FakeClock
 
     async def call(self, operation: Operation, step: Step, *, key: str | None, before: int) -> Told:
-        """One call of which so many attempts fail before one ends in this step."""
+        """One call: this many attempts fail before one ends in this step."""
         # Whatever an earlier call was told to wait is over.
         self.clock.advance(LONGEST_WAIT_S)
         self.clock.sleeps.clear()

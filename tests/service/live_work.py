@@ -131,7 +131,7 @@ def add_model(
     grants: tuple[str, ...] = ("public",),
     source_kind: str = "publisher_direct",
 ) -> str:
-    """Save a model that is served by a connection of its own, and return the arm's id."""
+    """Save a model that is served by its own connection, and return the arm's id."""
     now = format_iso(transaction.now)
     connection_id, deployment_id = new_id("conn", transaction.now), new_id("mdep", transaction.now)
     arm_id = new_id("arm", transaction.now)

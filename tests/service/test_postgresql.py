@@ -64,7 +64,7 @@ class Place:
         return ServiceDatabase.open(self.backend, FakeClock())
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
-        """Execute a statement in a session of its own."""
+        """Execute a statement in its own session."""
         return postgres.run_sql(statement, self.address.reveal().partition("?")[0].rpartition("/")[2])
 
 

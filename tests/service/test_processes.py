@@ -56,7 +56,7 @@ class Team:
         self._count = 0
 
     async def start(self, *, places: int = 0, **options: Any) -> Local:
-        """Start a process with a data directory of its own; without places it serves the interface alone."""
+        """Start a process with its own data directory; without places it serves the interface alone."""
         self._count += 1
         return await self._stack.enter_async_context(
             serve_in_process(

@@ -289,7 +289,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     for run in facts:
         assert (run.cost_usd.value is None) is (run.unknown_calls > 0)
 
-    # A table for people: the word for what is not known, and the known part in a column of its own.
+    # A table for users: the word for what is not known, and the known part in its own column.
     rows = list(csv.DictReader("".join(export_records("csv", RECEIPTS, records, CONTEXT)).splitlines()))
     lacking = [row for row in rows if row["totals.usd"] == "unknown"]
     assert len(lacking) == sum(bool(record.unknown_calls) for record in records)

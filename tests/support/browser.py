@@ -205,7 +205,7 @@ def _name(element: WebElement) -> str:
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """One Chromium for all tests of this process, with a home and a profile of its own."""
+    """One Chromium for all tests of this process, with its own home and profile."""
     programs = need_programs(find_programs(), is_needed=_IS_NEEDED)
     home = tmp_path_factory.mktemp("browser")
     options = ChromeOptions()

@@ -1,4 +1,4 @@
-"""The command ``runwatch`` as somebody types it: a process of its own, pipes, a clean environment."""
+"""The command ``runwatch`` as the user types it: its own process, pipes, a clean environment."""
 
 from __future__ import annotations
 

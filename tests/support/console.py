@@ -1,4 +1,4 @@
-"""The console on a terminal of its own."""
+"""The console on its own terminal."""
 
 from __future__ import annotations
 

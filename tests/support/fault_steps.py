@@ -61,7 +61,7 @@ class Passage(Protocol):
         ...
 
     async def ask_in_part(self, body_bytes: int) -> None:
-        """Send the head and so many bytes of the body to the service, then reset that connection."""
+        """Send the head and this many bytes of the body to the service, then reset that connection."""
         ...
 
     async def send(self, data: bytes) -> None: ...
@@ -338,7 +338,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Huge:
-    """An answer of so many bytes, valid JSON, sent without being held in memory.
+    """An answer of this many bytes, valid JSON, sent without being held in memory.
 
     Attributes:
         size: The length of the body in bytes.
@@ -398,7 +398,7 @@ class _Callback(Protocol):
 
 
 def times(count: int, step: Step) -> Sequence[Step]:
-    """The same step so many times in a row."""
+    """The same step this many times in a row."""
     return (step,) * count
 
 

@@ -143,7 +143,7 @@ class FaultPeer:
             await self._next_news()
 
     async def until_stalled(self, count: int = 1) -> None:
-        """Wait until so many requests are stalled."""
+        """Wait until this many requests are stalled."""
         while len(self._stalled) < count:
             await self._next_news()
 
@@ -381,6 +381,6 @@ class PeerHandle:
 
 @contextlib.contextmanager
 def running_peer(upstream: str, *, clock: Clock | None = None) -> Iterator[PeerHandle]:
-    """A peer that runs in a thread of its own while the block runs."""
+    """A peer that runs in its own thread while the block runs."""
     with in_thread(FaultPeer(upstream, clock=clock)) as (peer, thread):
         yield PeerHandle(peer, thread)

@@ -1,4 +1,4 @@
-"""Callers without a key that try to stop a service, as a process of their own.
+"""Callers without a key that try to stop a service, in a separate process.
 
 ``python -m tests.support.flooding ATTACK HOST PORT`` goes on until it is ended. It uses loopback only and keeps to
 :data:`CONNECTIONS` open connections.
@@ -143,7 +143,7 @@ ATTACKS: Final[dict[str, tuple[Callable[[Attacker], Awaitable[None]], int]]] = {
 
 @contextlib.contextmanager
 def attacking(name: str, host: str, port: int, *, core: int | None = None) -> Iterator[None]:
-    """Attack from a process of its own, on a core of its own where one is named, while the block runs."""
+    """Attack from a separate process, on its own core where one is named, while the block runs."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.support.flooding", name, host, str(port), str(core)]
     ) as process:

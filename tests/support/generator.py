@@ -1,7 +1,7 @@
 """Runs that produce events at a named rate: the same ones for the same seed, ids unique, every run with its end.
 
 As data: ``for produced in RunGenerator(runs=50, rate=1000, seconds=10): ...``. As a service whose events appear as time
-goes by: :class:`GeneratedService`. As a process of its own, so that the generator takes no time from what is measured:
+goes by: :class:`GeneratedService`. In a separate process, so that the generator takes no time from what is measured:
 ``python -m tests.support.generator --runs 50 --rate 1000 --seconds 60`` prints ``{"base_url": ...}`` and serves.
 """
 

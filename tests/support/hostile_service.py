@@ -14,7 +14,7 @@ from tests.support.packed import packed
 from tests.support.scripted import Said, ScriptedService
 
 TEXTS: Final = [f"{entry.text}N{number:03}" for number, entry in enumerate(CORPUS) if len(entry.text) < 200]
-"""The short texts of the corpus, each with a number of its own behind it."""
+"""The short texts of the corpus, each with its own number behind it."""
 
 MARK: Final = re.compile(r"N\d{3}(?!\d)")
 """The number of a text."""

@@ -17,7 +17,7 @@ Row = dict[str, Any]
 def make_past(database: Path, *, runs: int, receipts: int, events: int) -> str:
     """Add finished runs, one a second until now, to a database that has one at least and that no service holds.
 
-    Each is the newest finished run of the database again, under an id of its own. Only the newest of them, as many as
+    Each is the newest finished run of the database again, under its own id. Only the newest of them, as many as
     are asked for, get receipts. The id of the newest is returned; it alone has events, as many as are asked for.
     """
     newest = datetime.now(UTC)

@@ -237,6 +237,6 @@ def _error(status: int, kind: str) -> Said:
 
 @contextlib.contextmanager
 def running_model_server(server: ModelServer) -> Iterator[ModelServer]:
-    """The server, served by a thread of its own while the block runs."""
+    """The server, served by its own thread while the block runs."""
     with in_thread(server) as (entered, _):
         yield entered

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the test run, and a database of its own for every data directory.
+"""A PostgreSQL server of the test run, and its own database for every data directory.
 
 With ``RUNWATCH_TEST_DATABASE=postgresql`` the services of the tests keep their data there. ``postgresql-15`` is
 Debian's version, and ``postgresql-16`` another one of the wheel.

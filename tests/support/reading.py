@@ -93,7 +93,7 @@ async def connected_locally(socket: Path, key: str) -> AsyncIterator[Connection]
 
 
 async def seconds_of_reads(base_url: str, key: str, path: str, *, at_once: int, seconds: float) -> list[float]:
-    """Read the same again and again for a while, over so many connections at once: what each read took, in seconds."""
+    """Read a path again and again, over this many connections at once; return the seconds of each read."""
     taken: list[float] = []
 
     async def read() -> None:

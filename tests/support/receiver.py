@@ -67,7 +67,7 @@ class Receiver(Listening):
         return f"{self.origin}/hook"
 
     async def wait_for(self, count: int) -> None:
-        """Wait until so many requests have come.
+        """Wait until this many requests have come.
 
         Raises:
             TimeoutError: they did not come within a minute.

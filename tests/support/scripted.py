@@ -105,7 +105,7 @@ class ScriptedService(Listening):
         receipts: What the list of receipts gives, and what single reads find by id.
         results: Results by run id.
         account: The account; ``None`` when the service does not offer it.
-        submitted: What submits answer, one after another; then each makes a run with an id of its own.
+        submitted: What submits answer, one after another; then each makes a run with its own id.
         key: The key that requests must carry; ``None`` when anybody may ask.
 
     Attributes:
@@ -254,6 +254,6 @@ def _plain(value: Any) -> Any:
 
 @contextlib.contextmanager
 def running_service(service: ScriptedService) -> Iterator[ScriptedService]:
-    """The service, served by a thread of its own while the block runs."""
+    """The service, served by its own thread while the block runs."""
     with in_thread(service) as (entered, _):
         yield entered

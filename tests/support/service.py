@@ -1,4 +1,4 @@
-"""The real local service as a process of its own: start it, kill it, bring it back on the same data and port."""
+"""The real local service in its own process: start it, kill it, bring it back on the same data and port."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A program on a terminal at the far end of a slow link: ``python -m tests.support.slow_link PROGRAM ARG ...``.
 
-What is typed and what is drawn goes through a line of its own in each direction, which carries so many bits a second
+What is typed and what is drawn goes through its own line in each direction, which carries this many bits a second
 and takes half of the round trip for each. What the far program writes faster than the line carries waits in a buffer of
 :data:`BUFFER` bytes, as in a connection over a network; beyond that the program waits.
 """

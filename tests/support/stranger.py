@@ -1,4 +1,4 @@
-"""A model server that nobody here wrote: ``llmock`` from PyPI, in a process of its own on loopback.
+"""A model server that nobody here wrote: ``llmock`` from PyPI, in its own process on loopback.
 
 It answers every message with an echo, counts the tokens itself, and keeps a journal of what it was asked.
 """
@@ -54,7 +54,7 @@ class Stranger:
 
 @contextmanager
 def stranger(home: Path) -> Iterator[Stranger]:
-    """The server while the block runs, on a free port of its own choice.
+    """The server while the block runs, on a free port that it chooses.
 
     Args:
         home: Where its home is.

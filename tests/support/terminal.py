@@ -1,4 +1,4 @@
-"""A program in a terminal of its own: type, read the screen, resize, signal, hang up, and see what it leaves behind.
+"""A program in its own terminal: type, read the screen, resize, signal, hang up, and see what it leaves behind.
 
 ::
 

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, so that tests without a loop can use asyncio helpers."""
+"""An event loop in its own thread, so that tests without a loop can use asyncio helpers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LoopThread:
 
 @contextlib.contextmanager
 def in_thread(manager: AbstractAsyncContextManager[T]) -> Iterator[tuple[T, LoopThread]]:
-    """Enter an asynchronous context manager on a loop of its own thread."""
+    """Enter an asynchronous context manager on a loop in another thread."""
     thread = LoopThread()
     try:
         entered = thread.call(manager.__aenter__())

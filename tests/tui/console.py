@@ -173,7 +173,7 @@ class Driven:
         """Let time go by until the screen shows a text: what is read in the background waits for its turn.
 
         Raises:
-            NeverError: so many seconds went by without it.
+            NeverError: this many seconds went by without it.
         """
         pattern = re.compile(re.escape(text)) if isinstance(text, str) else text
         end = self.clock.monotonic() + within_s

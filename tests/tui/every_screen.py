@@ -103,7 +103,7 @@ class Scene:
         self.kinds: Final = kinds_of(screen)
 
     def change(self, kind: str, change: type[StoreChange], ago_s: float, **more: Any) -> None:
-        """Apply a change that came so many seconds ago."""
+        """Apply a change that came this many seconds ago."""
         driven = self._driven
         at, monotonic = driven.clock.now() - timedelta(seconds=ago_s), driven.clock.monotonic() - ago_s
         driven.app.store.apply(change(driven.session.scope.profile, kind, at, monotonic, **more))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import pytest
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.css.stylesheet import Stylesheet
+from textual.design import ColorSystem
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,16 +42,31 @@ def frames_left_out() -> Iterator[None]:
 
 @contextmanager
 def sheets_read_once() -> Iterator[None]:
-    """Share what has been read of each style sheet among all apps of this process with the same variables."""
-    read: dict[Hashable, list[RuleSet]] = {}
-    parse_rules = Stylesheet._parse_rules
+    """Share the rules of each style sheet, and the colours of each theme, among all apps of this process."""
+    rules: dict[Hashable, list[RuleSet]] = {}
+    colours: dict[str, dict[str, str]] = {}
+    names: WeakKeyDictionary[Stylesheet, tuple[dict[str, str], Hashable]] = WeakKeyDictionary()
+    parse_rules, generate = Stylesheet._parse_rules, ColorSystem.generate
+
+    def variables(sheet: Stylesheet) -> Hashable:
+        found = names.get(sheet)
+        if found is None or found[0] is not sheet._variables:
+            found = names[sheet] = (sheet._variables, frozenset(sheet._variables.items()))
+        return found[1]
 
     def parsed(sheet: Stylesheet, *arguments: Any, **named: Any) -> list[RuleSet]:
-        key = (arguments, *named.items(), frozenset(sheet._variables.items()))
-        if key not in read:
-            read[key] = parse_rules(sheet, *arguments, **named)
-        return read[key]
+        key = (arguments, *named.items(), variables(sheet))
+        if key not in rules:
+            rules[key] = parse_rules(sheet, *arguments, **named)
+        return rules[key]
+
+    def generated(system: ColorSystem) -> dict[str, str]:
+        key = repr(sorted(vars(system).items()))
+        if key not in colours:
+            colours[key] = generate(system)
+        return dict(colours[key])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parsed)
+        patch.setattr(ColorSystem, "generate", generated)
         yield

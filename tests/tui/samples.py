@@ -97,7 +97,7 @@ def runs() -> list[Row]:
 
 
 def many(count: int) -> list[Row]:
-    """So many rows with keys ``r0``, ``r1``, …"""
+    """This many rows with keys ``r0``, ``r1``, …"""
     status, plain = StyledText(line("● running"), Role.LIVE), StyledText(line("0:42"))
     return [Row(f"r{n}", {"status": status, "run": StyledText(line(f"run {n}")), "age": plain}) for n in range(count)]
 

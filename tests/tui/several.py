@@ -1,4 +1,4 @@
-"""A console with two profiles, each with a service and a key of its own."""
+"""A console with two profiles, each with its own service and key."""
 
 from __future__ import annotations
 

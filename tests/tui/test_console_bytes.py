@@ -122,7 +122,7 @@ class _Growing:
 
 
 def storm(terminal: Terminal, times: int) -> None:
-    """Change the size of the window so many times, as fast as the program's output can be read."""
+    """Change the size of the window this many times, as fast as the program's output can be read."""
     chance = random.Random(6)
     for _ in range(times):
         terminal.resize(chance.randint(20, 200), chance.randint(5, 50))

@@ -46,7 +46,7 @@ class Growing:
 
 
 def many_events(count: int) -> list[Any]:
-    """So many events of the live run."""
+    """This many events of the live run."""
     return [event(number, "progress", execution_id=noon.LIVE, at=noon.at(count - number)) for number in range(count)]
 
 

@@ -32,7 +32,7 @@ def work(tmp_path: Path) -> Iterator[ScriptedService]:
 
 @pytest.fixture
 def both(runwatch: Here, work: ScriptedService, home: ScriptedService, tmp_path: Path) -> Here:
-    """The command line with a profile for each of them, each with a key of its own."""
+    """The command line with a profile for each of them, each with its own key."""
     text = ""
     for name, service in (("work", work), ("home", home)):
         (tmp_path / f"{name}.key").write_text(f"key-of-{name}\n", "utf-8")

@@ -30,7 +30,7 @@ FORTY = [f"ex_{number:04}" for number in range(40)]
 
 
 def limited(clock: FakeClock, limit: int = 60, ticking: Ticking | None = None) -> LimitedService:
-    """Forty live runs on a service that takes so many requests a minute."""
+    """Forty live runs on a service that takes this many requests a minute."""
     return LimitedService(
         clock,
         limit,

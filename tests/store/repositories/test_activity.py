@@ -28,7 +28,7 @@ def journal(database: Database) -> Journal:
 
 
 def note(journal: Journal, minutes: float, said: Problem | None = None, **over: Any) -> None:
-    """Note a request so many minutes after the start, and the problem that it met."""
+    """Note a request this many minutes after the start, and the problem that it met."""
     status = said.status if said is not None else 200
     journal.note(exchange(1, at=START + timedelta(minutes=minutes), status=status, problem=said, **over))
 

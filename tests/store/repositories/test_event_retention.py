@@ -25,7 +25,7 @@ def store(database: Database) -> EventStore:
 
 
 async def fill(store: EventStore, scope: Scope, run_id: str, state: str = "completed") -> None:
-    """Two hundred kilobytes of events that end so many days ago."""
+    """Two hundred kilobytes of events that end this many days ago."""
     at = format_iso(NOW - timedelta(days=DAYS_AGO[run_id]))
     more = [event(number, "running", at=at, note="x" * 2000) for number in range(1, 100)]
     await store.append(scope, run_id, [*more, event(100, state, at=at)])

@@ -25,7 +25,7 @@ def store(database: Database) -> EventStore:
 
 
 def told(run_id: str, number: int, seconds: float | None, **over: Any) -> RunEvent:
-    """An event of a run, so many seconds after the start; without a time where that is ``None``."""
+    """An event of a run, this many seconds after the start; without a time where that is ``None``."""
     at = None if seconds is None else format_iso(START + timedelta(seconds=seconds))
     return event(number, execution_id=run_id, at=at, **over)
 

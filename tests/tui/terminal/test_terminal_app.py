@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @contextmanager
 def victim(home: Path, way: str = "stay") -> Iterator[Terminal]:
-    """The program on a terminal of its own, ready."""
+    """The program on its own terminal, ready."""
     command = [sys.executable, "-m", "tests.tui.victim", way, str(home / "log")]
     with Terminal(command, env=clean_environment(home), cwd=ROOT) as terminal:
         yield terminal
@@ -140,7 +140,7 @@ def test_a_closed_terminal_ends_the_program(tmp_path: Path) -> None:
 
 def test_a_closed_terminal_ends_the_program_without_a_signal_too(tmp_path: Path) -> None:
     master, slave = os.openpty()
-    # A session of its own without a controlling terminal gets no SIGHUP; it has to notice by reading.
+    # A session without a controlling terminal gets no SIGHUP; it has to notice by reading.
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.tui.victim", "stay"],
         stdin=slave, stdout=slave, stderr=slave, env=clean_environment(tmp_path), cwd=ROOT, start_new_session=True,

@@ -45,7 +45,7 @@ def service() -> ScriptedService:
 
 
 def met(driven: Driven, said: Problem | None, *, minutes: float, path: str = "/v1/executions") -> None:
-    """Have the console send a request, so many minutes ago, and meet a problem with it."""
+    """Have the console send a request, this many minutes ago, and meet a problem with it."""
     driven.session.journal.note(
         RequestAttempt(
             at=NOON - timedelta(minutes=minutes), operation="getExecutions", method="GET", path=path, query="",

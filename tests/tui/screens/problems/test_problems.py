@@ -36,7 +36,7 @@ def service() -> ScriptedService:
 
 
 def met(driven: Driven, problem: Problem, *, operation: str = "getExecutions", minutes: float = 0) -> None:
-    """Have the console meet a problem, so many minutes ago."""
+    """Have the console meet a problem, this many minutes ago."""
     submit = operation == "postExecutions"
     driven.session.journal.note(
         RequestAttempt(

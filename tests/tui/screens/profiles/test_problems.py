@@ -28,7 +28,7 @@ AT_LAB = "e5a90c1d-77aa-4be1-8c43-90cc1f000042"
 
 
 def met(driven: Driven, profile: str, problem: Problem, *, minutes: float, **over: Any) -> None:
-    """Have a profile meet a problem, so many minutes ago."""
+    """Have a profile meet a problem, this many minutes ago."""
     exchange: dict[str, Any] = {
         "at": NOON - timedelta(minutes=minutes), "operation": "getExecutions", "method": "GET",
         "path": "/v1/executions", "query": "", "status": problem.status, "elapsed_s": 0.1, "attempt": 1, "key": None,

@@ -16,7 +16,7 @@ from runwatch.view.runs.event_lines import EventLine
 
 
 def events(count: int, start: int = 0) -> Iterable[EventLine]:
-    """So many lines, each with its number."""
+    """This many lines, each with its number."""
     return (samples.event(number, f"line {number}") for number in range(start, start + count))
 
 
