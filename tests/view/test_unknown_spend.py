@@ -29,7 +29,7 @@ from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
 from runwatch.view.table.rows import build_rows
-from runwatch.view.text.format import money_exact, spent_amount
+from runwatch.view.text.format import spent_amount
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import with_role
 from tests.support import builders, resources
@@ -65,7 +65,7 @@ def text_of(lines: Iterable[object]) -> str:
     ],
 )
 def test_a_spend_is_exact_at_least_its_known_part_or_unknown(known: str | None, calls: int | None, text: str) -> None:
-    assert spent_amount(None if known is None else Decimal(known), calls, money_exact) == text
+    assert spent_amount(None if known is None else Decimal(known), calls, is_exact=True) == text
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from runwatch.view.actions.run_form import FORM
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.provider_calls import last_failure_text
 from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
-from runwatch.view.text.format import duration, estimated, money_exact, over_limit, spent_amount
+from runwatch.view.text.format import duration, estimated, over_limit, spent_amount
 from runwatch.view.text.safe_text import line
 
 SUBMIT: Final = "postExecutions"
@@ -176,6 +176,6 @@ def _spend(receipt: Receipt) -> str:
     if receipt.mode == "echo":
         return "test run, no charge"
     known = receipt.known_spend_usd
-    told = line("unknown") if known is None else spent_amount(known, receipt.unknown_calls, money_exact)
+    told = line("unknown") if known is None else spent_amount(known, receipt.unknown_calls, is_exact=True)
     told = estimated(told, is_estimated=receipt.is_estimated)
     return "spend unknown" if told == "unknown" else f"spent {told}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.view.spec.resource import Column, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.member_format import detail_time, newest_first_key, time_cell, usd_cell
+from runwatch.view.text.format import money
+from runwatch.view.text.member_format import detail_time, newest_first_key, time_cell
 from tests.support.three_edits.record import Gadget
 
 GADGETS: Final[ResourceSpec[Any]] = ResourceSpec[Gadget](
@@ -20,7 +21,7 @@ GADGETS: Final[ResourceSpec[Any]] = ResourceSpec[Gadget](
             id="price",
             title="price",
             value=lambda it: it.price_usd,
-            format=usd_cell,
+            format=lambda value, _: money(value),
             align="right",
             hide_order=2,
             min_cells=7,

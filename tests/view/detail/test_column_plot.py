@@ -14,8 +14,7 @@ from runwatch.view.detail.column_plot import (
     PlotDay,
     PlotGrouping,
     PlotPlace,
-    largest_of_others,
-    largest_series,
+    group_by_series,
 )
 from runwatch.view.text.glyphs import ASCII, UNICODE
 from runwatch.view.text.safe_text import line
@@ -73,19 +72,16 @@ def test_small_series_are_taken_together() -> None:
     named = [
         (line(name), [Decimal(size), Decimal(1)]) for name, size in (("a", 9), ("b", 1), ("c", 7), ("d", 2), ("e", 8))
     ]
-    assert [(str(name), values) for name, values in largest_series(named)] == [
-        ("a", (Decimal(9), Decimal(1))), ("e", (Decimal(8), Decimal(1))), ("c", (Decimal(7), Decimal(1))),
-        ("others", (Decimal(3), Decimal(2))),
-    ]  # fmt: skip
+    (grouping,) = group_by_series("model", named, lambda day, _: day == 0)
+    assert [str(name) for name in grouping.series] == ["a", "e", "c", "others"]
+    assert grouping.parts == ((Decimal(9), Decimal(8), Decimal(7), Decimal(3)), ())
 
 
 def test_the_legend_names_the_largest_of_the_chosen_day_first_and_the_largest_of_the_others() -> None:
     sizes = {"a": (0, 90), "b": (2, 80), "c": (1, 70), "d": (9, 1), "e": (8, 1)}
     named = [(line(name), [Decimal(size) for size in own]) for name, own in sizes.items()]
-    series = largest_series(named)
-    parts = tuple(zip(*(values for _, values in series), strict=True))
-    grouping = PlotGrouping("model", tuple(name for name, _ in series), parts, largest_of_others(named))
-    legend = drawn(ColumnPlot(days(2), (grouping,)), PlotPlace("2026-08-01", 1), 90)[-1]
+    groupings = tuple(group_by_series("model", named, lambda *_: True))
+    legend = drawn(ColumnPlot(days(2), groupings), PlotPlace("2026-08-01", 1), 90)[-1]
     assert legend == "by model: ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000 (most d 9.0000)"
 
 

@@ -14,7 +14,6 @@ from runwatch.view.detail.plots import (
     bars_with_numbers,
     column_width,
     draw_bar,
-    draw_bars,
     draw_column_chart,
     draw_sparkline,
     draw_stack,
@@ -34,12 +33,14 @@ cells = st.integers(-2, 60)
 
 
 @many
-@given(st.lists(values, max_size=12), cells, glyph_sets)
-def test_bars_take_exactly_their_cells(given_values: list[Decimal | int | None], room: int, glyphs: Glyphs) -> None:
-    for drawn in draw_bars(given_values, room, glyphs):
-        assert isinstance(drawn, SafeText)
-        assert cell_width(drawn) == max(0, room)
-        assert glyphs is UNICODE or drawn.isascii()
+@given(values, values, cells, glyph_sets)
+def test_a_bar_takes_exactly_its_cells(
+    value: Decimal | int | None, largest: Decimal | int | None, room: int, glyphs: Glyphs
+) -> None:
+    drawn = draw_bar(value, largest, room, glyphs)
+    assert isinstance(drawn, SafeText)
+    assert cell_width(drawn) == max(0, room)
+    assert glyphs is UNICODE or drawn.isascii()
 
 
 @many
@@ -96,10 +97,6 @@ def test_sparks_and_columns_are_never_wider_or_higher_than_asked(
 )  # fmt: skip
 def test_a_bar_is_as_long_as_its_part_of_the_largest(value: Decimal | int | None, shown: str) -> None:
     assert draw_bar(value, Decimal(4), 4) == shown
-
-
-def test_the_largest_value_fills_its_bar_and_others_their_share() -> None:
-    assert draw_bars([Decimal("0.2"), Decimal("0.1"), None], 4, ASCII) == ["####", "##  ", "    "]
 
 
 def test_numbers_stand_below_each_other_behind_the_bars() -> None:

@@ -5,7 +5,7 @@ If not all days fit, those around the chosen one are in sight. The parts of a co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -226,37 +226,33 @@ class ColumnPlot:
         return line(f"{left}{between}{right}", None)
 
 
-def largest_series(named: Sequence[tuple[SafeText, Sequence[Decimal]]]) -> list[tuple[SafeText, tuple[Decimal, ...]]]:
-    """Return at most :data:`runwatch.view.detail.plots.MAX_SERIES` series, the smallest ones together as others.
-
-    Args:
-        named: A name and the values of the same days for each series.
-    """
-    ordered = _by_size(named)
-    if len(ordered) <= MAX_SERIES:
-        return [(name, tuple(values)) for name, values in ordered]
-    rest = ordered[MAX_SERIES - 1 :]
-    together = tuple(sum(values, Decimal(0)) for values in zip(*(values for _, values in rest), strict=True))
-    return [*((name, tuple(values)) for name, values in ordered[: MAX_SERIES - 1]), (OTHERS, together)]
-
-
-def largest_of_others(
+def group_by_series(
+    name: str,
     named: Sequence[tuple[SafeText, Sequence[Decimal]]],
-) -> tuple[tuple[SafeText, Decimal], ...]:
-    """Return for each day the largest of the series that :func:`largest_series` takes together; empty if it does not.
+    can_divide: Callable[[int, tuple[Decimal, ...]], bool],
+) -> list[PlotGrouping]:
+    """Return the grouping of days by at most :data:`runwatch.view.detail.plots.MAX_SERIES` series, the smallest ones
+    together as others; empty if there are fewer than two or no day can be divided.
 
     Args:
+        name: What the series are, such as ``model``.
         named: A name and the values of the same days for each series.
+        can_divide: Whether a day, by its number, consists of parts; with a part below zero it is never asked.
     """
-    rest = _by_size(named)[MAX_SERIES - 1 :]
-    if len(rest) < 2:
-        return ()
-    days = range(len(rest[0][1]))
-    return tuple(max(((name, values[day]) for name, values in rest), key=lambda one: one[1]) for day in days)
-
-
-def _by_size(named: Sequence[tuple[SafeText, Sequence[Decimal]]]) -> list[tuple[SafeText, Sequence[Decimal]]]:
-    return sorted(named, key=lambda one: -sum(one[1], Decimal(0)))
+    ordered = sorted(named, key=lambda one: -sum(one[1], Decimal(0)))
+    others: tuple[tuple[SafeText, Decimal], ...] = ()
+    if len(ordered) > MAX_SERIES:
+        rest = ordered[MAX_SERIES - 1 :]
+        by_day = list(zip(*(values for _, values in rest), strict=True))
+        others = tuple(
+            max(zip((name for name, _ in rest), values, strict=True), key=lambda one: one[1]) for values in by_day
+        )
+        ordered[MAX_SERIES - 1 :] = [(OTHERS, [sum(values, Decimal(0)) for values in by_day])]
+    columns = zip(*(values for _, values in ordered), strict=True)
+    parts = tuple(own if min(own) >= 0 and can_divide(day, own) else () for day, own in enumerate(columns))
+    if len(named) < 2 or not any(parts):
+        return []
+    return [PlotGrouping(name, tuple(title for title, _ in ordered), parts, others)]
 
 
 def _short(day: PlotDay) -> SafeText:

@@ -99,14 +99,6 @@ def draw_bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE)
     return fit(line(steps[-1] * whole + (steps[rest - 1] if rest else ""), None), max(0, cells))
 
 
-def draw_bars(
-    values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None
-) -> list[SafeText]:
-    """Draw a bar for each value in exactly ``cells`` cells."""
-    top = largest_value(values) if largest is None else largest
-    return [draw_bar(value, top, cells, glyphs) for value in values]
-
-
 def bars_with_numbers(
     shown: Sequence[ChartBar], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None
 ) -> list[SafeText]:

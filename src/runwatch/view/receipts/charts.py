@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
-from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, largest_of_others, largest_series
+from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.receipts.totals import (
@@ -106,16 +106,10 @@ def _days(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> list
 
 
 def _grouping(name: str, days: Mapping[str, Mapping[str, Decimal]], listed: Sequence[str]) -> list[PlotGrouping]:
-    """Return a grouping of days, if there is more than one part; a day with a negative part is not divided."""
     parts = dict.fromkeys(part for day in listed for part in days.get(day, ()))
-    if len(parts) < 2:
-        return []
     none: Mapping[str, Decimal] = {}
     named = [(line(part, 60), [days.get(day, none).get(part, Decimal(0)) for day in listed]) for part in parts]
-    series = largest_series(named)
-    columns = zip(*(values for _, values in series), strict=True)
-    divided = tuple(own if any(own) and min(own) >= 0 else () for own in columns)
-    return [PlotGrouping(name, tuple(title for title, _ in series), divided, largest_of_others(named))]
+    return group_by_series(name, named, lambda _, own: any(own))
 
 
 def _calendar(days: Mapping[str, SpendSum], first: str, last: str) -> Iterator[PlotDay]:

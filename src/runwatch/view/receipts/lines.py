@@ -13,7 +13,7 @@ from runwatch.view.runs.check_results import customer_check_id, describe_attempt
 from runwatch.view.runs.provider_calls import call_lines
 from runwatch.view.runs.provider_calls import end_reason_text as calls_why
 from runwatch.view.text import json_paths
-from runwatch.view.text.format import RenderContext, estimated, grouped_number, money_exact, spent_amount, tokens
+from runwatch.view.text.format import RenderContext, estimated, grouped_number, spent_amount, tokens
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import detail_time, whole_model
 from runwatch.view.text.safe_text import block, iso_text, json_text, line, plain_decimal
@@ -132,7 +132,7 @@ def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | N
         return None
     lacking = unknown_calls(part.raw)
     known = cost.usd is not None or lacking
-    told = estimated(spent_amount(cost.usd, lacking, money_exact), is_estimated=cost.is_estimated)
+    told = estimated(spent_amount(cost.usd, lacking, is_exact=True), is_estimated=cost.is_estimated)
     words = [line(f"usage {told}")] if known else []
     is_partial = cost.usage == "unknown"
     if used := tokens(cost.input_tokens, cost.output_tokens, context.glyphs, is_partial=is_partial):
@@ -200,7 +200,7 @@ def total(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
         told = line(f"{usage} usage + {fee} fee = {plain_decimal(known)} USD")
         return estimated(told, is_estimated=receipt.is_estimated)
     calls = f"the cost of {grouped_number(lacking)} call{'s' * (lacking != 1)} is not known"
-    told = estimated(spent_amount(known, lacking, money_exact), is_estimated=receipt.is_estimated)
+    told = estimated(spent_amount(known, lacking, is_exact=True), is_estimated=receipt.is_estimated)
     return StyledText(line(f"{told}: {calls}"), Role.WARN)
 
 

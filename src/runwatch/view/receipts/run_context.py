@@ -14,7 +14,7 @@ from runwatch.records.verifier import Verifier
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.receipts.totals import UsageReconciliation, find_receipt_day
 from runwatch.view.runs.check_results import customer_check_id
-from runwatch.view.text.format import RenderContext, ago, duration, money_exact, over_limit, spent_amount, time_of_day
+from runwatch.view.text.format import RenderContext, ago, duration, over_limit, spent_amount, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import time_cell
 from runwatch.view.text.safe_text import SafeText, line
@@ -86,7 +86,7 @@ def _lines(
         spent = receipt.known_spend_usd
         over = over_limit(spent, None if budget is None else budget.max_cost_usd)
         if over:
-            told = spent_amount(spent, receipt.unknown_calls, money_exact)
+            told = spent_amount(spent, receipt.unknown_calls, is_exact=True)
             yield DetailLine(line("spend"), line(f"{told}{over}, the cap from the run"), Role.WARN)
         if budget is not None and budget.max_runtime_s is not None and runtime is not None:
             words = f"{duration(runtime)} of {duration(budget.max_runtime_s)}, the cap from the run"

@@ -26,7 +26,6 @@ from runwatch.view.text.format import (
     ago,
     estimated,
     grouped_number,
-    money_exact,
     short_id,
     spent_amount,
     time_of_day,
@@ -80,7 +79,7 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
     decisions = log or ()
     kinds = Counter(one.kind or context.glyphs.unknown for one in decisions)
     spend = (
-        context.glyphs.unknown if totals.usd is None else spent_amount(totals.usd, totals.unknown_calls, money_exact)
+        context.glyphs.unknown if totals.usd is None else spent_amount(totals.usd, totals.unknown_calls, is_exact=True)
     )
     spend = estimated(line(spend), is_estimated=bool(totals.estimated_calls))
     policy = exported.content_policy or {}

@@ -19,7 +19,7 @@ from runwatch.records.spend import sum_amounts
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, UsageTotals
 from runwatch.settings.view_state import ViewState
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first
-from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, largest_of_others, largest_series
+from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, quote_value
 from runwatch.view.text import json_paths
@@ -28,7 +28,6 @@ from runwatch.view.text.format import (
     estimated,
     grouped_number,
     money,
-    money_exact,
     short_id,
     spent_amount,
     tokens,
@@ -177,7 +176,7 @@ def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, 
     lacking = totals.unknown_calls
     if lacking and whole is not None:
         calls = f"the cost of {grouped_number(lacking)} call{'s' * (lacking != 1)} is not known"
-        return line(f"{spent_amount(whole, lacking, money_exact)}: {calls}"), Role.WARN
+        return line(f"{spent_amount(whole, lacking, is_exact=True)}: {calls}"), Role.WARN
     if usage is None or fee is None:
         return line(context.glyphs.unknown if whole is None else f"{plain_decimal(whole)} USD"), Role.PLAIN
     added = f"{plain_decimal(usage)} usage + {plain_decimal(fee)} fee = {plain_decimal(usage + fee)} USD"
@@ -255,17 +254,12 @@ def _key_grouping(
     for key in usage.by_key or ():
         spent = {day.date: day.usd for day in key.by_day or ()}
         found.append((names.key(key.api_key_id, context), [spent.get(day) or Decimal(0) for day in listed]))
-    if len(found) < 2:
-        return []
-    series = largest_series(found)
-    columns = zip(*(values for _, values in series), strict=True)
-    parts = tuple(
-        own if day in by_day and by_day[day].usd == sum_amounts(own) and min(own) >= 0 else ()
-        for day, own in zip(listed, columns, strict=True)
-    )
-    return (
-        [PlotGrouping("key", tuple(name for name, _ in series), parts, largest_of_others(found))] if any(parts) else []
-    )
+
+    def adds_up(number: int, own: Sequence[Decimal]) -> bool:
+        day = by_day.get(listed[number])
+        return day is not None and day.usd == sum_amounts(own)
+
+    return group_by_series("key", found, adds_up)
 
 
 def _parts(day: DayUsage) -> tuple[Decimal, Decimal] | None:

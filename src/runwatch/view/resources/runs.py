@@ -222,7 +222,7 @@ def _cost_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
     known = facts.known_cost_usd
     if facts.is_cost_open:
         return StyledText(line(f"{context.glyphs.nothing}  not known yet"), Role.QUIET)
-    told = estimated(spent_amount(known.value, facts.unknown_calls, money_exact), is_estimated=facts.is_estimated)
+    told = estimated(spent_amount(known.value, facts.unknown_calls, is_exact=True), is_estimated=facts.is_estimated)
     over = over_limit(known.value, facts.max_cost_usd.value)
     return _known(known, StyledText(line(f"{told}{over}"), Role.WARN) if over else told, context)
 

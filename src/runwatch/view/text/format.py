@@ -6,7 +6,6 @@ Every function accepts what a record gives, including ``None``, and returns safe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, InvalidOperation
@@ -76,19 +75,17 @@ def money_exact(amount: Decimal | None) -> SafeText:
     return line(None if amount is None else f"{plain_decimal(amount)} USD")
 
 
-def spent_amount(
-    known: Decimal | None, unknown_calls: int | None, draw: Callable[[Decimal | None], SafeText] = money
-) -> SafeText:
+def spent_amount(known: Decimal | None, unknown_calls: int | None, *, is_exact: bool = False) -> SafeText:
     """Format an amount that may be partly unknown: the amount, ``at least`` the known part, or ``unknown``.
 
     Args:
         known: The known part, in US dollars.
+        is_exact: Whether all digits are shown, as in a detail, and not four decimals, as in a list.
     """
-    if not unknown_calls:
-        return draw(known)
-    if not known:
+    if unknown_calls and not known:
         return line(UNKNOWN)
-    return line(f"at least {money(known, is_part=True) if draw is money else draw(known)}")
+    amount = money_exact(known) if is_exact else money(known, is_part=bool(unknown_calls))
+    return line(f"at least {amount}") if unknown_calls else amount
 
 
 def over_limit(known: Decimal | None, limit: Decimal | None) -> str:

@@ -19,7 +19,6 @@ from runwatch.view.text.format import (
     duration,
     estimated,
     list_time,
-    money,
     short_id,
     time_of_day,
 )
@@ -108,10 +107,6 @@ def _is_number(value: object) -> bool:
 def time_cell(value: datetime, context: RenderContext) -> SafeText:
     """Format a time for a list: an age, or the time of day plus the part of the date that differs from today."""
     return list_time(value, context) if context.time == "relative" else time_of_day(value, context)
-
-
-def usd_cell(value: Decimal, _: RenderContext) -> SafeText:
-    return money(value)
 
 
 def duration_cell(value: Decimal, _: RenderContext) -> SafeText:
