@@ -186,7 +186,7 @@ def _memory(base_url: str, home: Path) -> Figure:
         terminal.wait_for(re.compile(rf"Receipts   {MANY:,} .*spend [0-9]", re.DOTALL), PATIENCE_S)
         # The texts of the rows are made after that; a filter waits for all of them.
         terminal.type("/nowhere")
-        terminal.wait_for(f"0/{MANY}", PATIENCE_S)
+        terminal.wait_for(f"0/{MANY:,}", PATIENCE_S)
         status = Path(f"/proc/{terminal.process.pid}/status").read_text("utf-8")
     held = int(status.partition("VmRSS:")[2].split()[0]) * 1024
     return Figure(f"… resident memory of a console that holds {MANY:,}, searched through", f"{held / 1e6:.0f} MB", "",

@@ -47,6 +47,20 @@ async def test_the_keys_that_have_no_room_are_in_the_menu_of_actions_too(tmp_pat
         await driven.shows("q again quits")
 
 
+async def test_typing_a_filter_keeps_the_cursor_on_its_row_though_half_a_word_hides_it(tmp_path: Path) -> None:
+    runs = [run("ex_1", "failed"), run("ex_2", "completed"), run("ex_3", "failed")]
+    async with console(ScriptedService(runs=runs), tmp_path) as driven:
+        await driven.select("ex_3")
+        # Letter by letter: before its last one, the filter is no condition and matches nothing.
+        for key in ("/", *"status:failed"):
+            await driven.press(key)
+        await driven.hides("ex_2")
+        assert driven.table.cursor_key == "ex_3"
+        await driven.press("enter", "up")
+        await driven.settle()
+        assert driven.table.cursor_key == "ex_1"
+
+
 async def test_a_value_that_nothing_has_is_answered_with_the_nearest_one(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="runs") as driven:
         await driven.press("slash")

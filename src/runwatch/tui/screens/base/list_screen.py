@@ -65,6 +65,8 @@ class ListScreen(RowScreen):
         self._query: Query | None = None
         self._query_before: Query | None = None
         self._filter_is_off = False
+        # The row at the cursor when the filter bar opened: half a filter may hide it for a moment.
+        self._filtered_from: str | None = None
         self._settled_filter = ""
         self._restores_filter = False
         self._is_unreadable = False
@@ -220,6 +222,8 @@ class ListScreen(RowScreen):
         state = self._source.state()
         self.table.is_stale = state.load in STALE_STATES
         self.table.show(listing.shown)
+        if self._filtered_from not in (None, self.table.cursor_key):
+            self.table.select(self._filtered_from)
         self.query_one(ListPane).show_note(self._note(state), is_trouble=state.load in FAILED_STATES)
         self._show_edge()
         self._count_matches()
@@ -314,6 +318,7 @@ class ListScreen(RowScreen):
         self.add_class("-filtering")
         self.clear_notice()
         self._query_before = self._query
+        self._filtered_from = self.table.cursor_key
         self._settled_filter = self.filter_text
         self._is_unreadable = False
         self.query_one("#filter", FilterBar).edit(self.filter_text)
@@ -513,10 +518,13 @@ class ListScreen(RowScreen):
         # New rows do not clear the error of an invalid filter.
         if self.has_class("-filtering") and not self._is_unreadable:
             so_far = self.console.glyphs.ellipsis if self.is_arranging else ""
-            self.query_one("#filter", FilterBar).show_count(line(f"{len(self.listing.shown)}{so_far}/{self._total}"))
+            self.query_one("#filter", FilterBar).show_count(
+                line(f"{grouped_number(len(self.listing.shown))}{so_far}/{grouped_number(self._total)}")
+            )
 
     def _close_filter(self) -> None:
         self.remove_class("-filtering")
+        self._filtered_from = None
         self._settle_filter()
         self.table.focus()
         self.look_further()

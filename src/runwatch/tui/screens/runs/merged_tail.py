@@ -27,6 +27,7 @@ from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_wall import no_live_run_text
 from runwatch.view.text.copied_text import copied_word
+from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -91,7 +92,7 @@ class MergedTailScreen(EventScreen):
             self.query_one(EventLog),
             changed=self.show_tail,
             refused=bar.show_error,
-            counted=lambda found, total: bar.show_count(line(f"{found}/{total}")),
+            counted=lambda found, total: bar.show_count(line(f"{grouped_number(found)}/{grouped_number(total)}")),
         )
 
     def body(self) -> Iterable[Widget]:

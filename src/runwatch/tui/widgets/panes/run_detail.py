@@ -18,7 +18,7 @@ from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.event_log import EmptyLineSource, EventLog
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.text.format import RenderContext
+from runwatch.view.text.format import RenderContext, grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, json_block, line
 
@@ -162,7 +162,7 @@ class RunDetail(Vertical):
 
     def show_search(self, *, found: int, total: int) -> None:
         """Show how many events match."""
-        self.query_one(FilterBar).show_count(line(f"{found}/{total}"))
+        self.query_one(FilterBar).show_count(line(f"{grouped_number(found)}/{grouped_number(total)}"))
 
     def show_search_error(self, reason: str) -> None:
         """Show why the text is not a valid filter."""
