@@ -115,6 +115,25 @@ async def _pins(driven: Driven) -> None:
     await driven.settle()
 
 
+async def _notice(driven: Driven) -> None:
+    await _select(driven, noon.LIVE)
+    await driven.press("b")
+    await driven.shows("1 run 8f21")
+    run = next(run for run in driven.service.runs if run["execution_id"] == noon.LIVE)
+    run.update(status="failed", reason="fallback_exhausted", completed_at=noon.at(0))
+    await driven.comes("has ended", 60)
+    await driven.settle()
+
+
+async def _undo(driven: Driven) -> None:
+    await _select(driven, noon.LIVE)
+    await driven.press("/", *"is:live", "enter")
+    await driven.hides("3fd2")
+    await driven.press("backspace")
+    await driven.shows("is cleared again")
+    await driven.settle()
+
+
 async def _own_command(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
     await driven.press("f7")
@@ -192,6 +211,8 @@ NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
     "split": _split,
     "jump": _jump,
     "pins": _pins,
+    "notice": _notice,
+    "undo": _undo,
     "own-command": _own_command,
     "selection": _selection,
     "plot": _plot,
@@ -204,6 +225,7 @@ NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
 
 
 SETTINGS: Final = {
+    "notice": "notice = true\n",
     "own-command": """
 [commands.policy]
 run = ["jq", "--sort-keys", ".policy"]
