@@ -150,7 +150,7 @@ def _fill_held(app: WidgetApp) -> None:
     bar.show(type(place)(place.profile, host=place.host, key=place.key, hold=hold))
     table = app.query_one(RecordTable)
     table.is_stale = True
-    app.query_one(Pane).set_border_text(age=(label_span("stale 31s · held 0:23", Role.WARN),))
+    app.query_one(Pane).set_border_text(age=(label_span("updated 31s ago · held 0:23", Role.WARN),))
 
 
 def _fill_empty(app: WidgetApp) -> None:

@@ -353,7 +353,7 @@ async def test_sorting_by_the_next_column_and_turning_the_order_round_keep_the_c
         await on_run(driven, noon.CANCELLED)
         await driven.press("S")
         assert driven.table.rows[0].key == noon.EXPIRED
-        assert "sort started ▼" in driven.text
+        assert "oldest first" in driven.text
         await driven.click_text("status ")
         assert "sort status ▲" in driven.text
         assert driven.table.rows[0].key == noon.CANCELLED

@@ -34,7 +34,7 @@ STATES: Final = (
     ("loading…", Role.QUIET, "Waiting for the first response."),
     ("updated 2s ago", Role.QUIET, "The data is this old. All is well."),
     ("reading", Role.QUIET, "Reading again; the data shown stays."),
-    ("stale 48s", Role.WARN, "The data is older than it should be. Rows are dimmed; the console keeps reading."),
+    ("updated 2m ago", Role.WARN, "In yellow: older than it should be. Rows are dimmed; the console keeps reading."),
     (
         "offline",
         Role.BAD,
@@ -122,7 +122,7 @@ def legend_section() -> DetailSection:
         ("good", Role.GOOD, "completed, eligible, ready, accepted"),
         ("bad", Role.BAD, "failed, blocked, rejected, a problem"),
         ("off", Role.OFF, "cancelled"),
-        ("warn", Role.WARN, "expired, stale, held, no verdict"),
+        ("warn", Role.WARN, "expired, old, held, no verdict"),
         ("unknown", Role.PLAIN, "not known; such a run counts as live"),
         ("nothing", Role.QUIET, "empty"),
     )

@@ -62,9 +62,9 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
             title = state.failure.title if state.failure else ""
             return [outage_text(state.failure), age and f"data {age} old", since, title]
         case LoadState.RATE_LIMITED:
-            return [age and f"stale {age}", f"held {elapsed_clock(state.held_s)}"]
+            return [age and f"updated {freshness_text(state.age_s)}", f"held {elapsed_clock(state.held_s)}"]
         case LoadState.STALE:
-            return [f"stale {age}", "reading" if state.is_refreshing else _budget_text(state)]
+            return [f"updated {freshness_text(state.age_s)}", "reading" if state.is_refreshing else _budget_text(state)]
         case LoadState.NOT_AUTHORISED | LoadState.NOT_OFFERED | LoadState.ERROR:
             return [state.load.value, age and f"data {age} old", state.failure.title if state.failure else ""]
         case LoadState.ENDED:

@@ -345,7 +345,7 @@ COLUMNS: Final = (
     column(
         "started|created|created_at|age=run.created_at", cell=_started, never_cut=True,
         sort_key=lambda run: newest_first_key(run.run.created_at), server_parameter="since", min_cells=6,
-        words=DURATION_WORDS, searched="nothing",
+        puts_newest_first=True, words=DURATION_WORDS, searched="nothing",
     ),
     column("took=took_s.value", cell=_elapsed, align="right", min_cells=4, words=DURATION_WORDS),
     column("provider=provider.value", hide_order=2, min_cells=8, max_cells=24, hide_if_empty=True, is_extra=True),
@@ -425,7 +425,7 @@ RUNS: Final = ResourceSpec[RunFacts](
     columns=COLUMNS,
     fields=FIELDS,
     sections=SECTIONS,
-    sort=(SortKey("final"), SortKey("started")),
+    sort=(SortKey("final", words="live first"), SortKey("started")),
     empty=(
         "No runs yet. `runs submit` with `--mode echo` starts a test run at no cost, `runs add` watches one by its id."
     ),

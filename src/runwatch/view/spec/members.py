@@ -73,6 +73,7 @@ def time_column(names: str, **options: Any) -> Column[Any]:
         searched="nothing",
         never_cut=True,
         sort_key=lambda subject: newest_first_key(read(subject)),
+        puts_newest_first=True,
         **options,
     )
 

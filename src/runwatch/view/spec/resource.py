@@ -42,10 +42,15 @@ MAX_NAME_IN_TITLE: Final = 60
 
 
 class SortKey(NamedTuple):
-    """A field to sort by. Missing values come last in both directions."""
+    """A field to sort by. Missing values come last in both directions.
+
+    Attributes:
+        words: What this sort puts first, of a field that no column shows.
+    """
 
     field: str
     descending: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -92,6 +97,7 @@ class Column(Field[S]):
             Right-aligned columns are numbers and are never cut either.
         whole_first: Whether free room goes to this column before the others, such as a state, an id or a reason.
         is_extra: Whether the column is shown only if every other column is whole.
+        puts_newest_first: Whether it is a time, which sorts the newest first.
     """
 
     title: str
@@ -111,6 +117,7 @@ class Column(Field[S]):
     is_pure: bool = True
     whole_first: bool = False
     is_extra: bool = False
+    puts_newest_first: bool = False
 
     def draw(self, subject: S, context: RenderContext) -> StyledText | None:
         """Render the cell of one row; ``None`` if it is empty or has no special format."""

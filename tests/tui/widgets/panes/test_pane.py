@@ -123,9 +123,9 @@ async def test_texts_change_one_by_one_and_follow_the_width() -> None:
     app = stage()
     async with app.run_test(size=(80, 20)) as pilot:
         pane = app.query_one("#upper", Pane)
-        pane.set_border_text(age=(label_span("stale 31s", Role.WARN),))
+        pane.set_border_text(age=(label_span("updated 31s ago", Role.WARN),))
         await pilot.pause()
-        assert lines_of(app)[9].startswith("┗━ stale 31s ━")
+        assert lines_of(app)[9].startswith("┗━ updated 31s ago ━")
         assert lines_of(app)[0].startswith("┏━ Runs   14 of 212 ━")
         await pilot.resize_terminal(100, 20)
         assert lines_of(app)[0] == "┏━ Runs   14 of 212 " + "━" * 68 + " sort age ━┓"

@@ -475,9 +475,13 @@ class ListScreen(RowScreen):
         order = self._order()
         if order is None:
             return line("")
+        first = [key.words for key in self._sort if key.words]
+        column = next((column for column in self.spec.columns if column.id == order.field), None)
+        if column is not None and column.puts_newest_first:
+            return (label_span(", ".join([*first, "oldest first" if order.descending else "newest first"])),)
         marks = self.console.chrome_glyphs
         # The heading, which is not always the word that filters use.
-        title = next((column.title for column in self.spec.columns if column.id == order.field), order.field)
+        title = order.field if column is None else column.title
         return (label_span(f"sort {title} {marks.falling if order.descending else marks.rising}"),)
 
     def _show_order(self) -> None:

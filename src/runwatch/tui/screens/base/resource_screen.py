@@ -325,7 +325,7 @@ class ResourceScreen(ListScreen, RecordScreen):
             name,
             filter=self.filter_text,
             is_filter_off=self._filter_is_off,
-            sort=() if self._sort is self.spec.sort else tuple(self._sort),
+            sort=() if self._sort is self.spec.sort else tuple(key[:2] for key in self._sort),
             is_wide=self.table.is_wide,
             selected=self.table.cursor_key or "",
             is_open=self.has_class("-opened"),
