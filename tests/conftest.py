@@ -41,6 +41,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell starts what runs in its background with interruptions ignored, and so would every program of a test be.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Nothing that is made while tests are collected is garbage.
+gc.disable()
+
 
 def pytest_xdist_auto_num_workers() -> int:
     """Two processes a core for ``-n auto``: a test also waits for a screen, a process or a deadline."""
@@ -90,9 +93,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take modules and cases out of every later garbage collection: they live as long as the process."""
+    """Take modules and cases out of every later garbage collection: they live as long as the process.
+
+    Tests make much garbage in cycles, such as consoles. It is collected less often than Python does by default, because
+    each look at the young objects of a console finds little and takes long.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

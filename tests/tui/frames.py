@@ -44,9 +44,10 @@ def frames_left_out() -> Iterator[None]:
 def sheets_read_once() -> Iterator[None]:
     """Share the rules of each style sheet, and the colours of each theme, among all apps of this process."""
     rules: dict[Hashable, list[RuleSet]] = {}
+    whole: dict[Hashable, tuple[list[RuleSet], dict[str, list[RuleSet]]]] = {}
     colours: dict[str, dict[str, str]] = {}
     names: WeakKeyDictionary[Stylesheet, tuple[dict[str, str], Hashable]] = WeakKeyDictionary()
-    parse_rules, generate = Stylesheet._parse_rules, ColorSystem.generate
+    parse_rules, parse, generate = Stylesheet._parse_rules, Stylesheet.parse, ColorSystem.generate
 
     def variables(sheet: Stylesheet) -> Hashable:
         found = names.get(sheet)
@@ -60,6 +61,14 @@ def sheets_read_once() -> Iterator[None]:
             rules[key] = parse_rules(sheet, *arguments, **named)
         return rules[key]
 
+    def parsed_whole(sheet: Stylesheet) -> None:
+        key = (variables(sheet), *sheet.source.items())
+        if key not in whole:
+            parse(sheet)
+            whole[key] = sheet.rules, sheet.rules_map
+        sheet._rules, sheet._rules_map = whole[key]
+        sheet._require_parse = False
+
     def generated(system: ColorSystem) -> dict[str, str]:
         key = repr(sorted(vars(system).items()))
         if key not in colours:
@@ -68,5 +77,6 @@ def sheets_read_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parsed)
+        patch.setattr(Stylesheet, "parse", parsed_whole)
         patch.setattr(ColorSystem, "generate", generated)
         yield
