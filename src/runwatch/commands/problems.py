@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.export_file import check_not_existing, save_export
-from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, is_selective, parse_since
+from runwatch.commands.shared.list_reader import is_selective, parse_limit, parse_since
 from runwatch.commands.shared.profile_reader import is_multi_profile, parse_profiles
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.row_printer import print_rows
@@ -27,9 +27,6 @@ from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.profile_column import move_profile_column_first
 
-EVERYTHING: Final = 1_000_000_000
-"""A limit that no journal reaches."""
-
 
 def list_problems(call: Invocation) -> int:
     """``problems list``: print the latest problems of one, several or all profiles. Each one names its profile."""
@@ -38,9 +35,9 @@ def list_problems(call: Invocation) -> int:
 
     async def read() -> list[JournalProblem]:
         async with open_journal(call) as journal:
-            return await list_latest_problems(journal, profiles, EVERYTHING if is_selective(call) else limit)
+            return await list_latest_problems(journal, profiles, None if is_selective(call) else limit)
 
-    limit = DEFAULT_LIMIT if call.options.limit is None else call.options.limit or EVERYTHING
+    limit = parse_limit(call)
     since = parse_since(call)
     found = [_entry(line) for line in asyncio.run(read()) if since is None or line.at >= since]
     _print(call, found, move_profile_column_first(PROBLEMS) if several else PROBLEMS, limit)

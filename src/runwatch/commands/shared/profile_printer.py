@@ -39,7 +39,7 @@ class ProfilePrinter(RecordPrinter):
             UsageError: The filter is invalid.
         """
         values = [(got.profile, value) for got in each.got for value in got.value]
-        self.check_fields([value for _, value in values if isinstance(value, dict)])
+        self._check_records([value for _, value in values])
         subjects: dict[int, Any] = {}
         for position, (profile, value) in enumerate(values):
             if isinstance(value, dict):

@@ -15,6 +15,7 @@ from runwatch.base.text import clean_line
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput
 from runwatch.commands.cli.suggested_commands import service_words
+from runwatch.commands.shared.list_reader import is_selective
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
@@ -45,7 +46,7 @@ class RecordPrinter:
         self._fields = parse_fields(call)
         self._asked = tuple(self._fields or ())
         self._filter = call.options.filter
-        self._is_selective = any(call.options[name] for name in ("filter", "status", "kind", "since", "arm_id"))
+        self._is_selective = is_selective(call) or call.options.arm_id is not None
         self._named = settings.filters
         self._chosen = settings.columns
         self.context = make_render_context(call, settings)
@@ -60,7 +61,7 @@ class RecordPrinter:
         Raises:
             UsageError: The filter is invalid, or ``--fields`` names what no record has.
         """
-        self.check_fields([value for value in values if isinstance(value, dict)])
+        self._check_records(values)
         rows = self._rows(values, subjects or {})
         kept = [row.subject.raw for row in rows]
         exact: Sequence[Any] = kept if self._filter else values
@@ -86,12 +87,7 @@ class RecordPrinter:
         if not self._filter:
             return list(values)
         others = [value for value in values if not isinstance(value, dict)]
-        positions = [position for position, value in enumerate(values) if isinstance(value, dict)]
-        known = {
-            place: subject for place, position in enumerate(positions) if (subject := (subjects or {}).get(position))
-        }
-        rows = self._rows([values[position] for position in positions], known)
-        return [row.subject.raw for row in rows] + others
+        return [row.subject.raw for row in self._rows(values, subjects or {})] + others
 
     def record(self, item: Any, raw: Mapping[str, Any]) -> None:
         self.check_fields([raw])
@@ -135,14 +131,19 @@ class RecordPrinter:
                     hint=f"One of {', '.join(known)}." if self._spec.is_local else f"'{schema}' lists the members.",
                 )
 
+    def _check_records(self, values: Sequence[Any]) -> None:
+        """Check the fields of the items that are records, and warn of others."""
+        records = [value for value in values if isinstance(value, dict)]
+        self.check_fields(records)
+        if len(records) < len(values):
+            self._output.warn(f"{len(values) - len(records)} items of the list are not records")
+
     def _rows(self, values: Sequence[Any], subjects: Mapping[int, Any]) -> list[table.RecordRow[Any]]:
         items = [
             subjects.get(position) or self._spec.record(value)
             for position, value in enumerate(values)
             if isinstance(value, dict)
         ]
-        if len(items) < len(values):
-            self._output.warn(f"{len(values) - len(items)} items of the list are not records")
         rows = table.build_rows(self._spec, items, self.context)
         if self._filter:
             query = parse_filter(self._filter, self._spec, named=self._named)

@@ -133,11 +133,14 @@ class CodeCount:
     paths: int
 
 
-async def list_latest_problems(journal: Journal, profiles: Sequence[str] | None, limit: int) -> list[JournalProblem]:
+async def list_latest_problems(
+    journal: Journal, profiles: Sequence[str] | None, limit: int | None
+) -> list[JournalProblem]:
     """Return the latest Problems of several profiles together, newest first.
 
     Args:
         profiles: The profiles; ``None`` for all in the journal.
+        limit: Maximum of all together; ``None`` for none.
 
     Raises:
         DataError: The database cannot be read.

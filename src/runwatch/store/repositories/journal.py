@@ -198,14 +198,13 @@ class Journal:
             _log.warning("journal lines were lost: %d", len(self._queue))
 
     async def sent(
-        self, *, profile: str | None = None, limit: int = 100, after: JournalPosition | None = None
+        self, *, profile: str | None = None, limit: int | None = 100, after: JournalPosition | None = None
     ) -> JournalPage:
         """Return the latest requests and Problems.
 
         Args:
-            limit: Maximum of each.
+            limit: Maximum of each; ``None`` for all.
         """
-
         start = after or JournalPosition()
 
         def work(connection: sqlite3.Connection) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
@@ -233,8 +232,8 @@ class Journal:
 
         return await self._database.read(work)
 
-    async def problems(self, *, profile: str | None = None, limit: int = 100) -> list[JournalProblem]:
-        """Return the latest Problems, newest first."""
+    async def problems(self, *, profile: str | None = None, limit: int | None = 100) -> list[JournalProblem]:
+        """Return the latest Problems, newest first; without a limit all of them."""
         rows = await self.run_query(lambda connection: _latest(connection, _PROBLEMS, profile, limit))
         return [problem_from_row(row) for row in rows]
 
@@ -264,10 +263,11 @@ class Journal:
 
 
 def _latest(
-    connection: sqlite3.Connection, query: str, profile: str | None, limit: int, after: int = 0
+    connection: sqlite3.Connection, query: str, profile: str | None, limit: int | None, after: int = 0
 ) -> list[tuple[Any, ...]]:
     wanted = None if profile is None else encode_text(profile)
-    return connection.execute(query, (wanted, wanted, after, limit)).fetchall()
+    # SQLite takes a negative limit for none.
+    return connection.execute(query, (wanted, wanted, after, -1 if limit is None else limit)).fetchall()
 
 
 class _Lines:
