@@ -227,8 +227,8 @@ class ServiceSession:
         return [kept for kept in waiting if kept not in over]
 
     def _has_ended(self, cancel: UnconfirmedWrite) -> bool:
-        known = self.store.get(self.scope.profile, Run.KIND, cancel.order.path.get("execution_id", ""))
-        return known is not None and isinstance(known.record, Run) and known.record.is_final
+        run = self.store.find(self.scope.profile, Run, cancel.order.path.get("execution_id", ""))
+        return run is not None and run.is_final
 
     @contextlib.asynccontextmanager
     async def _problems_written(self) -> AsyncIterator[None]:

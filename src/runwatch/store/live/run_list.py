@@ -120,8 +120,8 @@ class RunList:
     async def _read_watched(self) -> float:
         """Read the live runs of the watch list one by one, for a service without a list of runs."""
         for watched in await self._watch.list(self._scope):
-            known = self._writer.collection(Run.KIND).by_id.get(watched.run_id)
-            is_over = known is not None and isinstance(known.record, Run) and known.record.is_final
+            run = self._writer.collection(Run.KIND).find(Run, watched.run_id)
+            is_over = run is not None and run.is_final
             if not is_over and watched.run_id not in self._unknown and not await self._read_run(watched.run_id):
                 break
         return WATCHED_S

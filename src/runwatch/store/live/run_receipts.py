@@ -147,12 +147,10 @@ class RunReceipts:
         """
         if not self._reads_watched:
             return ""
-        profile = self._scope.profile
-        runs = self._store.collection(profile, Run.KIND).by_id
-        receipts = self._store.collection(profile, Receipt.KIND).by_id
+        receipts = self._store.collection(self._scope.profile, Receipt.KIND).by_id
         for watched in await self._watch.list(self._scope):
-            known = runs.get(watched.run_id)
-            is_live = known is not None and isinstance(known.record, Run) and not known.record.is_final
+            run = self._store.find(self._scope.profile, Run, watched.run_id)
+            is_live = run is not None and not run.is_final
             if not is_live and watched.run_id not in receipts and self._searches[watched.run_id] < MAX_SEARCHES:
                 return watched.run_id
         return ""

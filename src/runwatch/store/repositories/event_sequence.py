@@ -77,6 +77,32 @@ class EventSequence(Protocol):
         ...
 
 
+class MemorySequence:
+    """Events of one run that are all in memory, in their order, such as those of a file."""
+
+    gaps: Sequence[EventGap] = ()
+
+    def __init__(self, events: Sequence[RunEvent]) -> None:
+        self._events = events
+
+    @property
+    def length(self) -> int:
+        return len(self._events)
+
+    async def grow(self) -> Sequence[int]:
+        return ()
+
+    async def window(self, start: int, count: int) -> list[RunEvent]:
+        return list(self._events[start : start + count])
+
+    async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
+        return [number for number in range(start, min(stop, self.length)) if keep(self._events[number])]
+
+    async def holding(self, text: str, start: int, stop: int) -> list[int]:
+        """Return nothing: a scan is as fast."""
+        return []
+
+
 class RunSequence:
     """The events of one run, in the service's order."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from runwatch.records.record import Record
 
 if TYPE_CHECKING:
     from runwatch.store.state.changes import ReadFailure
+
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(slots=True)
@@ -61,6 +63,11 @@ class Collection:
     def records(self) -> list[Record]:
         """The records, in order."""
         return [known.record for known in self.by_id.values()]
+
+    def find(self, kind: type[R], record_id: str) -> R | None:
+        """Return one record of this collection's kind, or ``None`` if it is not stored."""
+        known = self.by_id.get(record_id)
+        return known.record if known is not None and isinstance(known.record, kind) else None
 
 
 class CollectionDelta(NamedTuple):

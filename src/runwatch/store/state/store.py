@@ -9,13 +9,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from runwatch.base.memory import free_in_slices, pause_collection
 from runwatch.store.state.collection import Collection, CollectionDelta, StoredRecord
 
 if TYPE_CHECKING:
+    from runwatch.records.record import Record
     from runwatch.store.state.changes import ListRead, StoreChange
+
+R = TypeVar("R", bound="Record")
 
 MAX_SYNC_RECORDS: Final = 2_000
 """Maximum records applied in one go, which takes a few milliseconds."""
@@ -42,6 +45,10 @@ class Store:
     def get(self, profile: str, kind: str, record_id: str) -> StoredRecord | None:
         """Return one record, or ``None`` if it is not stored."""
         return self.collection(profile, kind).by_id.get(record_id)
+
+    def find(self, profile: str, kind: type[R], record_id: str) -> R | None:
+        """Return one record by its type, or ``None`` if it is not stored."""
+        return self.collection(profile, kind.KIND).find(kind, record_id)
 
     def forget(self, profile: str, kind: str) -> None:
         """Drop a collection that no screen shows."""

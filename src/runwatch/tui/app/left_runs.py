@@ -31,16 +31,11 @@ async def find_left_runs(sessions: Iterable[ServiceSession]) -> str:
             # Nothing is drawn any more, so the error goes to the log.
             _log.warning("%s", error)
             continue
-        known = session.store.collection(session.scope.profile, Run.KIND).by_id
-        ids = [each.run_id for each in watched]
-        live = [run_id for run_id in ids if run_id in known and not _is_final(known[run_id].record)]
+        runs = (session.store.find(session.scope.profile, Run, each.run_id) for each in watched)
+        live = [run.id for run in runs if run is not None and not run.is_final]
         if live:
             told += _lines(session, live)
     return "".join(f"{text}\n" for text in told)
-
-
-def _is_final(record: object) -> bool:
-    return not isinstance(record, Run) or record.is_final
 
 
 def _lines(session: ServiceSession, live: list[str]) -> list[str]:

@@ -44,14 +44,14 @@ class RunNotifier:
             return
         ended = []
         for run_id in (*delta.added, *delta.changed):
-            known = self._console.store.get(delta.profile, Run.KIND, run_id)
-            if known is None or not isinstance(known.record, Run):
+            run = self._console.store.find(delta.profile, Run, run_id)
+            if run is None:
                 continue
-            if not known.record.is_final:
+            if not run.is_final:
                 self._live.add(run_id)
             elif run_id in self._live:
                 self._live.discard(run_id)
-                ended.append(known.record)
+                ended.append(run)
         settings = self._console.settings
         tells_all = settings.notice or settings.desktop_notice != "off"
         told = [run for run in ended if tells_all or (settings.bell and run.status in BAD_ENDS)]

@@ -170,19 +170,11 @@ def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row
     is_enabled = action.enabled_when(None if row is None else row.subject)
     off = action_refusal(screen.console, action) if is_enabled else line(action.off_because)
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
-    command = " ".join((action.command, *([] if row is not None else _fixed_options(action))))
+    fixed = () if row is not None or action.mutation is None else action.mutation.fixed_options
+    command = " ".join((action.command, *fixed))
     ids = [] if row is None else [row.id]
     verb = line(screen.console.command(command, *ids) if action.command else "")
     return MenuItem(line(action.label), target, verb, off, here)
-
-
-def _fixed_options(action: ResourceAction[Any]) -> Iterator[str]:
-    """Yield the options that tell an action from others with the same command, such as ``--kind agent``."""
-    mutation = action.mutation
-    members = {} if mutation is None or mutation.members is None else mutation.members(None)
-    for asked in () if mutation is None else mutation.command_fields:
-        if asked.option is not None and asked.path in members:
-            yield from (asked.option.name, str(members[asked.path]))
 
 
 def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[Any] | None) -> str:

@@ -19,7 +19,7 @@ from runwatch.tui.flows.write_dialog import (
     make_typed_confirmation,
     profile_label,
 )
-from runwatch.tui.sources.record_loader import store_record
+from runwatch.tui.sources.record_loader import as_known_now, store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.runs.run_facts import RunFacts
@@ -74,7 +74,7 @@ def _build_cancel_dialog(
     within = "" if left is None else f"   within {left} requests left this minute"
 
     def now() -> DialogText:
-        known = [_as_known_now(session, run) for run in runs]
+        known = [as_known_now(session, run) for run in runs]
         return replace(
             order,
             sentence=line(
@@ -170,13 +170,6 @@ def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
             await screen.console.open_run(run.id)
 
     return open_it
-
-
-def _as_known_now(session: ServiceSession, run: RunFacts) -> RunFacts:
-    """Return the run with what the store and its events say of it now."""
-    stored = session.store.collection(session.scope.profile, Run.KIND).by_id.get(run.id)
-    record = run.run if stored is None or not isinstance(stored.record, Run) else stored.record
-    return run._replace(run=record, last_event=session.live.tails.last_event(run.id) or run.last_event)
 
 
 def _run_line(screen: ConsoleScreen, run: RunFacts) -> StyledSpans:

@@ -175,13 +175,12 @@ class WriteDialog:
         elif self._items[0].kept is not None and _is_over(error):
             self.finish((label_span("the run has already ended", Role.GOOD),))
         else:
-            entry = make_problem_entry(self._session, self._items[0].write.operation, error)
+            entry = make_problem_entry(self._session, self._items[0].write.operation, error, had_no_effect=True)
             step = self._refused(error) if self._refused else None
             # Without a response there is no code to explain, only what was wrong with the connection.
             is_unsent = isinstance(error, NoResponseError)
             if is_unsent and step is None and error.hint:
                 step = line(error.hint, None)
-            entry = ProblemEntry({**entry.raw, "had_no_effect": True})
             self.dialog.show_refusal(entry, next_step=step, can_retry=is_unsent)
 
     def finish(self, told: StyledSpans, *, is_read_later: bool = True) -> None:
@@ -276,13 +275,22 @@ def _outcome(error: RunwatchError) -> StyledSpan:
     return label_span(error.title, Role.BAD)
 
 
-def make_problem_entry(session: ServiceSession, operation: str, error: RunwatchError) -> ProblemEntry:
+def make_problem_entry(
+    session: ServiceSession, operation: str, error: RunwatchError, *, had_no_effect: bool = False
+) -> ProblemEntry:
     """Return an error of the session's service as an entry of the problem panel."""
-    return problem_entry_from_error(error, operation, session.target, session.clock.now())
+    now = session.clock.now()
+    return problem_entry_from_error(error, operation, session.target, now, had_no_effect=had_no_effect)
 
 
-def problem_entry_from_error(error: RunwatchError, operation: str, target: Target, at: datetime) -> ProblemEntry:
-    """Return an error as an entry of the problem panel, also without an RFC 9457 problem."""
+def problem_entry_from_error(
+    error: RunwatchError, operation: str, target: Target, at: datetime, *, had_no_effect: bool = False
+) -> ProblemEntry:
+    """Return an error as an entry of the problem panel, also without an RFC 9457 problem.
+
+    Args:
+        had_no_effect: Whether it is certain that the write did nothing.
+    """
     facts = OPERATIONS[operation]
     entry: dict[str, Any] = {
         "time": format_iso(at),
@@ -293,6 +301,8 @@ def problem_entry_from_error(error: RunwatchError, operation: str, target: Targe
         "operation": operation,
         "title": error.title,
     }
+    if had_no_effect:
+        entry["had_no_effect"] = True
     if error.detail:
         entry["detail"] = error.detail
     if isinstance(error, ApiError):

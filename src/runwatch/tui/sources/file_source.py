@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runwatch.records.event import RunEvent
+from runwatch.store.repositories.event_sequence import MemorySequence
 from runwatch.store.repositories.id_search import match_ids, normalize_id
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.sources.row_sources import FILE_PROFILE
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from runwatch.base.clock import Clock
-    from runwatch.store.repositories.event_sequence import EventPredicate
-    from runwatch.store.repositories.event_store import EventGap
     from runwatch.store.state.store import Store
     from runwatch.tui.shell.console import Console
     from runwatch.view.spec.resource import ResourceSpec
@@ -54,44 +53,7 @@ class FileSource(StoreSource):
         return True
 
 
-class FileSequence:
-    """Events of one run that are all in memory, in their order, such as those of a file.
-
-    Args:
-        events: The events.
-    """
-
-    def __init__(self, events: Sequence[RunEvent]) -> None:
-        self._events = events
-
-    @property
-    def length(self) -> int:
-        """Number of events."""
-        return len(self._events)
-
-    @property
-    def gaps(self) -> Sequence[EventGap]:
-        """Always empty: a gap belongs to the reading, not to the run."""
-        return ()
-
-    async def grow(self) -> Sequence[int]:
-        """Do nothing: nothing is read."""
-        return ()
-
-    async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Return up to ``count`` events from number ``start`` on."""
-        return list(self._events[start : start + count])
-
-    async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
-        """Return the numbers from ``start`` to before ``stop`` whose events a filter keeps."""
-        return [number for number in range(start, min(stop, self.length)) if keep(self._events[number])]
-
-    async def holding(self, text: str, start: int, stop: int) -> list[int]:
-        """Return nothing: a scan is as fast."""
-        return []
-
-
-def find_events_in_file(console: Console, run_id: str) -> FileSequence:
+def find_events_in_file(console: Console, run_id: str) -> MemorySequence:
     """Return the events of a run in the file."""
     records = console.store.collection(FILE_PROFILE, RunEvent.KIND).records
-    return FileSequence([event for event in records if isinstance(event, RunEvent) and event.execution_id == run_id])
+    return MemorySequence([event for event in records if isinstance(event, RunEvent) and event.execution_id == run_id])

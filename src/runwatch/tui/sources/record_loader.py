@@ -16,12 +16,11 @@ from runwatch.store.session import ServiceSession
 from runwatch.store.state.changes import ListRead, RecordRead
 from runwatch.tui.core.workers import start_worker
 from runwatch.view.problems.explanations import explain_code
+from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
-
-if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
@@ -86,6 +85,16 @@ def store_record(session: ServiceSession, record: Record) -> None:
     """Store a record that the service has just sent."""
     now, monotonic = session.clock.now(), session.clock.monotonic()
     session.store.apply(RecordRead(session.scope.profile, record.KIND, now, monotonic, record))
+
+
+def as_known_now(session: ServiceSession, facts: RunFacts) -> RunFacts:
+    """Return a run with what the store and its events say of it now."""
+    profile, run_id = session.scope.profile, facts.id
+    return facts._replace(
+        run=session.store.find(profile, Run, run_id) or facts.run,
+        receipt=session.store.find(profile, Receipt, run_id) or facts.receipt,
+        last_event=session.live.tails.last_event(run_id) or facts.last_event,
+    )
 
 
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:

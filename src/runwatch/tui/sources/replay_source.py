@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
-from runwatch.tui.sources.file_source import FileSequence
+from runwatch.store.repositories.event_sequence import MemorySequence, RunSequence
 from runwatch.tui.sources.row_sources import FILE_PROFILE
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
 from runwatch.view.runs.run_replay import MAX_REPLAYED_EVENTS, RunReplay
@@ -45,15 +45,12 @@ class ReplaySource:
     def facts(self) -> RunFacts | None:
         """The run as it is now; ``None`` if it is not known."""
         profile = FILE_PROFILE if self._console.has_file else self._console.profile_name
-        known = self._console.store.collection(profile, Run.KIND).by_id.get(self.run_id)
-        receipt = self._console.store.collection(profile, Receipt.KIND).by_id.get(self.run_id)
-        record, told = (None if one is None else one.record for one in (known, receipt))
-        if not isinstance(record, Run):
-            # Its events alone are enough for a replay.
-            record = Run({"execution_id": self.run_id}) if self.replay.events else None
-        if record is None:
+        run = self._console.store.find(profile, Run, self.run_id)
+        if run is None and not self.replay.events:
             return None
-        return RunFacts(record, self._request, told if isinstance(told, Receipt) else None)
+        # Its events alone are enough for a replay.
+        run = run or Run({"execution_id": self.run_id})
+        return RunFacts(run, self._request, self._console.store.find(profile, Receipt, self.run_id))
 
     async def grow(self) -> bool:
         """Read the events stored since the last call, and return whether there were any.
@@ -91,14 +88,12 @@ class ReplaySource:
             from runwatch.tui.sources.file_source import find_events_in_file
 
             return find_events_in_file(self._console, self.run_id)
-        from runwatch.store.repositories.event_sequence import RunSequence
-
         request = await session.watch_list.request_of(session.scope, self.run_id)
         self._request = None if request is None else SubmittedRequest(dict(request))
         return RunSequence(session.events, session.scope, self.run_id)
 
 
-class ReplayedEvents(FileSequence):
+class ReplayedEvents(MemorySequence):
     """The events of a replay up to its position, as a list of events shows them.
 
     Events after the position, which will be shown soon, can be read too.

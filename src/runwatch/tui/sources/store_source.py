@@ -71,13 +71,13 @@ class StoreSource:
         records = self._collection.records
         if self._spec.record is not Run:
             return records
-        receipts = self._store.collection(self._profile, Receipt.KIND).by_id
+        receipts = self._store.collection(self._profile, Receipt.KIND)
         live = self._session.live if self._session is not None else None
         return [
             RunFacts(
                 record,
                 self._requests.get(record.id),
-                _receipt(receipts.get(record.id)),
+                receipts.find(Receipt, record.id),
                 None if live is None else live.tails.last_event(record.id),
                 self._notes.get((record.id, "label"), ""),
                 self._notes.get((record.id, "note"), ""),
@@ -124,7 +124,3 @@ class StoreSource:
         if notes != self._notes:
             self._notes = notes
             self._local_read += 1
-
-
-def _receipt(known: Any) -> Receipt | None:
-    return known.record if known is not None and isinstance(known.record, Receipt) else None

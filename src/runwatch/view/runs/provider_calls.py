@@ -67,12 +67,11 @@ def provider_failure_text(call: ProviderCall) -> SafeText | None:
 def _answer_text(call: ProviderCall) -> str:
     """Say how long the provider asked to wait, or what came in place of its answer; empty if neither is known."""
     came = describe_body(call.body_kind, call.content_type)
-    wait = call.retry_after_s
-    return f": it was {came}" if came is not None else "" if wait is None else f"; {_wait_text(wait)}"
+    return _wait_text(call.retry_after_s) if came is None else f": it was {came}"
 
 
-def _wait_text(seconds: int) -> str:
-    return f"it asked to wait {duration(seconds)}"
+def _wait_text(seconds: int | None) -> str:
+    return "" if seconds is None else f"; it asked to wait {duration(seconds)}"
 
 
 def last_failure_text(receipt: Receipt | None) -> SafeText | None:
@@ -234,8 +233,7 @@ def provider_error_text(error: CallError) -> SafeText:
     """Quote how a provider refused a call: ``the provider answered 400: "…"``."""
     status = "" if error.http_status is None else f" {error.http_status}"
     said = f': "{line(error.message)}"' if error.message else ""
-    wait = "" if error.retry_after_s is None else f"; {_wait_text(error.retry_after_s)}"
-    return line(f"the provider answered{status}{said}{wait}", None)
+    return line(f"the provider answered{status}{said}{_wait_text(error.retry_after_s)}", None)
 
 
 def call_lines(part: ReceiptSlice, context: RenderContext) -> SafeText | None:

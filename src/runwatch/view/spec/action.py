@@ -9,7 +9,7 @@ action to its mutation, a mutation to its page, and a page to the next action.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -222,6 +222,15 @@ class Mutation(Generic[S]):
     @property
     def option_fields(self) -> tuple[FormField, ...]:
         return tuple(ask for ask in (*self.command_fields, *self.fields) if ask.option is not None)
+
+    @property
+    def fixed_options(self) -> Iterator[str]:
+        """The options that tell a creation from others with the same command, such as ``--kind agent``."""
+        nothing: Any = None
+        members: Mapping[str, Any] = {} if self.members is None else self.members(nothing)
+        for asked in self.command_fields:
+            if asked.option is not None and asked.path in members:
+                yield from (asked.option.name, str(members[asked.path]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

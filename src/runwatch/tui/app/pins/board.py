@@ -54,7 +54,8 @@ class PinBoard:
         self._make_source: Final = make_source
         self._session: ServiceSession | None = None
         self._present: dict[PinTarget, str] = {}
-        self._made_of: dict[PinTarget, object] = {}
+        self._searched: dict[PinTarget, int] = {}
+        self._digested: dict[PinTarget, tuple[Record, ...]] = {}
         self._gone: set[PinTarget] = set()
         self._seconds = 0
 
@@ -70,7 +71,8 @@ class PinBoard:
             self._session = session
             self.pins = ()
             self._present.clear()
-            self._made_of.clear()
+            self._searched.clear()
+            self._digested.clear()
             self._gone.clear()
         pins = await session.pins.list(session.scope)
         if session is self._session:
@@ -225,19 +227,19 @@ class PinBoard:
         spec = resource_named(target.screen)
         collection = session.store.collection(session.scope.profile, spec.kind)
         if target.form == "filter":
-            is_due = self._seconds % SEARCH_EVERY_S == 0 or target not in self._made_of
+            is_due = self._seconds % SEARCH_EVERY_S == 0 or target not in self._searched
             is_read = collection.read_at is not None or spec.is_local
-            if is_read and is_due and self._made_of.get(target) != collection.revision:
-                self._made_of[target] = collection.revision
+            if is_read and is_due and self._searched.get(target) != collection.revision:
+                self._searched[target] = collection.revision
                 start_worker(self._app, self._search(spec, target), "searching for a pin", group=f"pin {target.filter}")
             return
         known = [collection.by_id.get(id) for id in target.ids]
         records = tuple(one.record for one in known if one is not None)
         if len(records) == len(known):
             self._gone.discard(target)
-            made_of = self._made_of.get(target)
-            if not isinstance(made_of, tuple) or not all(map(is_, made_of, records)):
-                self._made_of[target] = records
+            before = self._digested.get(target)
+            if before is None or not all(map(is_, before, records)):
+                self._digested[target] = records
                 self._present[target] = _digest(text for one in records for text in _texts(spec, one, self._app))
         elif collection.read_at is not None and collection.end_is_proven:
             self._gone.add(target)

@@ -181,8 +181,7 @@ class ReceiptsScreen(ResourceScreen):
         session = self.console.session
         run = seen_at = None
         if session is not None:
-            known = session.store.get(session.scope.profile, Run.KIND, row.id)
-            run = known.record if known is not None and isinstance(known.record, Run) else None
+            run = session.store.find(session.scope.profile, Run, row.id)
             read = session.store.get(session.scope.profile, Receipt.KIND, row.id)
             seen_at = None if read is None else read.seen_at
         made.insert(position, run_context_section(row.subject, run, seen_at, self._compared(), context))

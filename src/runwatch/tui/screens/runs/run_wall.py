@@ -10,7 +10,6 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
-from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
@@ -18,6 +17,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_content
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.sources.record_loader import as_known_now
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.tui.widgets.panes.run_tile import RunTile
@@ -357,15 +357,9 @@ class RunWallScreen(ConsoleScreen):
     def _facts(self, run_id: str) -> RunFacts:
         session = self.console.session
         assert session is not None
-        collection, receipts = (
-            session.store.collection(session.scope.profile, kind) for kind in (Run.KIND, Receipt.KIND)
-        )
-        known, receipt = collection.by_id.get(run_id), receipts.by_id.get(run_id)
-        record = known.record if known is not None and isinstance(known.record, Run) else Run({"execution_id": run_id})
-        found = receipt.record if receipt is not None and isinstance(receipt.record, Receipt) else None
         recent = self._events.get(run_id)
-        last = session.live.tails.last_event(run_id) or (recent[-1] if recent else None)
-        return RunFacts(record, None, found, last, self._labels.get(run_id, ""))
+        last, label = recent[-1] if recent else None, self._labels.get(run_id, "")
+        return as_known_now(session, RunFacts(Run({"execution_id": run_id}), last_event=last, label=label))
 
     def _draw(self) -> None:
         """Order the runs by trouble, arrange the tiles, and fill them."""
