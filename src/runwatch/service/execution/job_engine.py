@@ -96,6 +96,7 @@ _LEFT: Final = (
     " AND (status <> 'queued' OR NOT EXISTS (SELECT 1 FROM tenant_limits"
     " WHERE tenant_limits.tenant_id = runs.tenant_id AND concurrency IS NOT NULL))"
     " AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE lock = execution_id AND status IN ('todo', 'doing'))"
+    " ORDER BY sequence LIMIT 500"
 )
 _JUST_STARTED: Final = "SELECT 1 WHERE pg_postmaster_start_time() > now() - make_interval(secs => %(grace)s)"
 _CHANGED: Final = """
