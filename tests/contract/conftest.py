@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 import pytest_asyncio
 
+from runwatch.base.clock import Clock, SystemClock
+from runwatch.settings.master_key import find_master_keys
 from tests.contract.operation import Good, Operation
 from tests.contract.organization import Organization
 from tests.contract.surroundings import organization_of
 from tests.service.conftest import Local, forgive_strangers, serve_in_process
 from tests.support import postgres
 from tests.support.clock import FakeClock
+from tests.support.service import ServiceProcess
+from tests.support.team import environment, settings_of
 
 
 @dataclass(slots=True)
@@ -76,9 +82,16 @@ async def session(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Des
     """The service and its organization. Such a module marks its tests with ``asyncio(loop_scope="module")``."""
     options: dict[str, Any] = {"allow_loopback_checks": True, "allow_signup": True}
     data_dir = tmp_path_factory.mktemp("contract") / "service"
-    async with (
-        serve_in_process(data_dir, FakeClock(), **options) as service,
-        organization_of(service.running.file.base_url, service.key) as organization,
-    ):
-        yield Desk(service, organization)
+    async with AsyncExitStack() as stack:
+        clock: Clock = FakeClock()
+        if postgres.IS_TEAM:
+            # Some runs of these tests stay under way, each in its place.
+            clock, worker = SystemClock(), ("--worker-only", "--concurrency", "1000", "--allow-loopback-checks")
+            options |= {"places": 0, "master_keys": partial(find_master_keys, settings_of(data_dir))}
+            stack.enter_context(ServiceProcess(data_dir / "worker", *worker, env=environment(data_dir)))
+        service = await stack.enter_async_context(serve_in_process(data_dir, clock, **options))
+        yield Desk(
+            service,
+            await stack.enter_async_context(organization_of(service.running.file.base_url, service.key)),
+        )
     postgres.drop_database(data_dir)

@@ -123,9 +123,13 @@ class Organization:
 
     async def until(self, path: str, is_so: Callable[[Json], bool]) -> Json:
         """Read a record again and again until it is as it has to become."""
-        async with asyncio.timeout(WAIT_S):
-            while not is_so(record := await self.get(path)):
-                await asyncio.sleep(0.01)
+        record: Json = {}
+        try:
+            async with asyncio.timeout(WAIT_S):
+                while not is_so(record := await self.get(path)):
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            raise AssertionError(f"{path} stays {record}") from None
         return record
 
     async def type_secret(self, intent: Json, secret: str) -> Json:

@@ -10,6 +10,7 @@ import pytest
 from millwork_solver import AsyncSolver, ProblemError, Solver
 
 from tests.support.service import ServiceProcess
+from tests.support.team import running_service
 
 BODY = {
     "mode": "echo",
@@ -20,7 +21,7 @@ BODY = {
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with ServiceProcess(tmp_path_factory.mktemp("official") / "data") as running:
+    with running_service(tmp_path_factory.mktemp("official") / "data") as running:
         yield running
 
 

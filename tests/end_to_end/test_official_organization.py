@@ -16,6 +16,7 @@ from millwork_solver import ProblemError, Solver
 from tests.support.cli import Cli
 from tests.support.model_server import DROP, ModelServer
 from tests.support.service import ServiceProcess
+from tests.support.team import running_service
 from tests.support.threads import in_thread
 
 LIVE: Final = (
@@ -26,7 +27,7 @@ LIVE: Final = (
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with ServiceProcess(tmp_path_factory.mktemp("organization") / "data", "--allow-signup") as running:
+    with running_service(tmp_path_factory.mktemp("organization") / "data", "--allow-signup") as running:
         yield running
 
 

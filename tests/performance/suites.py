@@ -18,6 +18,7 @@ from tests.performance import (
     read_side,
     soak,
     tables,
+    team_service,
     team_trial,
     wire,
 )
@@ -40,6 +41,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "soak": soak.figures,
 }
 BY_NAME: dict[str, Callable[[], list[Figure]]] = {
+    "team-service": team_service.figures,
     "team-trial": team_trial.figures,
 }
 """Suites that are taken only when they are named, because they are long or need PostgreSQL."""

@@ -315,7 +315,7 @@ async def run_trial(directory: Path, size: Size, *, seed: int = SEED) -> Trial:
     """Wreak havoc while callers submit runs and follow them; then look at each of them."""
     chance, trial = random.Random(seed), Trial()
     limit = ("--concurrency", str(size.limit))
-    team = Team(directory, apis=size.apis, workers=size.workers, places=size.places, options=limit)
+    team = Team(directory, apis=size.apis, workers=size.workers, places=size.places, limits=limit)
     with team:
         async with Models(chance) as models, team.client() as client:
             await _save_models(client, models)

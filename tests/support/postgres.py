@@ -1,7 +1,8 @@
 """A PostgreSQL server of the test run, and its own database for every data directory.
 
 With ``RUNWATCH_TEST_DATABASE=postgresql`` the services of the tests keep their data there. ``postgresql-15`` is
-Debian's version, and ``postgresql-16`` another one of the wheel.
+Debian's version, and ``postgresql-16`` another one of the wheel. With ``team`` the contract tests also have a worker,
+a process of its own that drives all runs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 # Read once: a test's environment says nothing.
 _CHOICE, _, _VERSION = os.environ.get("RUNWATCH_TEST_DATABASE", "").partition("-")
-IS_CHOSEN: Final = _CHOICE == "postgresql"
+IS_TEAM: Final = _CHOICE == "team"
+IS_CHOSEN: Final = IS_TEAM or _CHOICE == "postgresql"
 
 on_file = pytest.mark.skipif(IS_CHOSEN, reason="reads or changes the SQLite file itself")
 
@@ -35,6 +37,13 @@ _WORKER: Final = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 _TEMPLATE: Final = f"template_{_WORKER}"
 
 _made: dict[Path, str] = {}
+_is_durable = False
+
+
+def keep_on_disk() -> None:
+    """Have the server write all to the disk, as one of an installation does; before anything else is asked of it."""
+    global _is_durable
+    _is_durable = True
 
 
 @cache
@@ -52,8 +61,11 @@ def _server() -> PostgresServer:
         # The server has a user of its own, where tests run as root, who must be able to get there.
         # In memory where there is some: a database is a few hundred files.
         memory = Path("/dev/shm")
-        directory = (memory if memory.is_dir() else Path(tempfile.gettempdir())) / f"rw-postgres-{_RUN}"
+        place = memory if memory.is_dir() and not _is_durable else Path(tempfile.gettempdir())
+        directory = place / f"rw-postgres-{_RUN}"
         server = get_server(directory, cleanup_mode="delete", postgres_version=version)
+    if _is_durable:
+        return server
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         # Nothing here outlives a power cut.
         for setting in ("fsync", "full_page_writes", "autovacuum"):
@@ -108,6 +120,18 @@ def database_for(data_dir: Path, *, is_empty: bool = False) -> Secret:
         run_sql(f"CREATE DATABASE {name}" + ("" if is_empty else f" TEMPLATE {_TEMPLATE}"))
         _made[data_dir] = name
     return Secret(address_of(_made[data_dir]))
+
+
+def kept_rows(data_dir: Path) -> dict[str, bytes]:
+    """All that a data directory's database holds, as texts, by table."""
+    name = _made[data_dir]
+    tables = run_sql("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()", name)
+    return {
+        str(table): "\n".join(
+            str(row) for (row,) in run_sql(f'SELECT kept::text FROM "{table}" AS kept', name)
+        ).encode()
+        for (table,) in tables
+    }
 
 
 def drop_database(data_dir: Path) -> None:

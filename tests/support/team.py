@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -27,7 +28,9 @@ class Team:
         apis: How many processes serve the interface.
         workers: How many drive runs.
         places: Most runs that each worker drives at once.
-        options: Further arguments of the interfaces.
+        options: Further arguments of every process.
+        limits: Further arguments of the interfaces.
+        is_started: Whether the block begins with every process started.
 
     Attributes:
         apis: The processes with the interface.
@@ -35,14 +38,23 @@ class Team:
     """
 
     def __init__(
-        self, directory: Path, *, apis: int = 1, workers: int = 1, places: int = 8, options: Sequence[str] = ()
+        self,
+        directory: Path,
+        *,
+        apis: int = 1,
+        workers: int = 1,
+        places: int = 8,
+        options: Sequence[str] = (),
+        limits: Sequence[str] = (),
+        is_started: bool = True,
     ) -> None:
+        self._is_started = is_started
         self._directory = directory
         self._address = postgres.database_for(directory).reveal()
-        env = {"RUNWATCH_DATABASE": self._address, "RUNWATCH_CONFIG": str(directory / "settings.toml")}
-        driving = ("--worker-only", "--concurrency", str(places))
-        self.apis = [ServiceProcess(directory / f"api{n}", "--api-only", *options, env=env) for n in range(apis)]
-        self.workers = [ServiceProcess(directory / f"worker{n}", *driving, env=env) for n in range(workers)]
+        env = environment(directory)
+        api, worker = ("--api-only", *limits, *options), ("--worker-only", "--concurrency", str(places), *options)
+        self.apis = [ServiceProcess(directory / f"api{n}", *api, env=env) for n in range(apis)]
+        self.workers = [ServiceProcess(directory / f"worker{n}", *worker, env=env) for n in range(workers)]
 
     @property
     def api_key(self) -> str:
@@ -71,7 +83,9 @@ class Team:
                 await asyncio.sleep(AGAIN_S)
 
     def __enter__(self) -> Self:
-        """Start every process."""
+        """Start every process, unless they are started one by one."""
+        if not self._is_started:
+            return self
         try:
             for process in (*self.apis, *self.workers):
                 process.start()
@@ -85,6 +99,30 @@ class Team:
         for process in (*self.apis, *self.workers):
             process.kill()
         postgres.drop_database(self._directory)
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """What processes need to know to share the database that a directory names, and a master key."""
+    return {
+        "RUNWATCH_DATABASE": postgres.database_for(directory).reveal(),
+        "RUNWATCH_CONFIG": str(settings_of(directory)),
+    }
+
+
+def settings_of(directory: Path) -> Path:
+    """The settings file beside which the master key of these processes is."""
+    return directory / "settings.toml"
+
+
+@contextlib.contextmanager
+def running_service(data_dir: Path, *options: str) -> Iterator[ServiceProcess]:
+    """A service as a process; if the test run wants it (:mod:`tests.support.postgres`) beside a worker."""
+    if postgres.IS_TEAM:
+        with Team(data_dir, options=options) as team:
+            yield team.apis[0]
+    else:
+        with ServiceProcess(data_dir, *options) as service:
+            yield service
 
 
 async def restart(process: ServiceProcess) -> None:
