@@ -16,7 +16,7 @@ from runwatch.service.transaction import RunQueue
 
 
 class Backend(ABC):
-    """A database, opened once and by one process at a time.
+    """A database, opened once by this process. Whether others may use it at the same time is its own matter.
 
     Attributes:
         writer: Its one connection writes.

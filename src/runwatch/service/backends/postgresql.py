@@ -1,6 +1,5 @@
 """The tables in a PostgreSQL database (manual: team-service, "Database"). Only ``--database`` imports this.
 
-
 The writer's session holds an advisory lock from its start to its end. Without a queue one process at a time uses the
 database: the lock is its own. Every opening raises a number, so that a service whose session was lost notices that
 another one has used the database since, and writes nothing more.
@@ -12,36 +11,29 @@ holds a second advisory lock, so that a write sees all earlier ones, as in a ser
 from __future__ import annotations
 
 import contextlib
-import os
-import socket
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, LiteralString, TypeVar, cast
+from typing import Any, Final, LiteralString, cast
 
 import psycopg
-from psycopg.adapt import AdaptersMap
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
-from psycopg.types.string import StrDumperUnknown, TextLoader
 from sqlalchemy import Connection, Engine, ExceptionContext, QueuePool, RootTransaction, create_engine, event
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from runwatch.base.errors import DataError, LocalServiceError, RunwatchError, UsageError
-from runwatch.base.log import keep_secret, redact
+from runwatch.base.errors import DataError, LocalServiceError, RunwatchError
+from runwatch.base.log import redact
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.backends.backend import Backend
 from runwatch.service.backends.job_queue import JobQueue
 from runwatch.service.backends.pairing import make_pairing_error, pair, paired_with
+from runwatch.service.backends.postgresql_address import describe_address, parse_address
+from runwatch.service.backends.postgresql_session import Session, text_adapters
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.tables import metadata
 
-_Result = TypeVar("_Result")
-
 OLDEST: Final = 15
 """The oldest major version of PostgreSQL that is supported."""
-
-SCHEMES: Final = ("postgresql://", "postgres://")
 
 LOCK_WAIT_S: Final = 3.0
 """Seconds to wait for the lock at a start: the session of a killed process may end a moment after it."""
@@ -52,14 +44,6 @@ RESOLVE_S: Final = 10.0
 AGAIN_S: Final = 0.5
 """Seconds after a failed connection during which writes fail without another try."""
 
-# A connection to a machine that is gone fails in half a minute, and not in hours.
-_DEFAULTS: Final[dict[str, str]] = {
-    "connect_timeout": "5",
-    "keepalives_idle": "10",
-    "keepalives_interval": "5",
-    "keepalives_count": "4",
-    "tcp_user_timeout": "30000",
-}
 _PAUSE_S: Final = 0.1
 
 SILENT_S: Final = 60.0
@@ -142,68 +126,6 @@ _PASSING_CLASSES: Final = ("08", "53", "57", "58")
 _READ_ONLY: Final = "25006"
 _DUPLICATE_TABLE: Final = "42P07"
 
-_Row = tuple[Any, ...]
-_Waiting = Generator[Any, Any, _Result]
-
-
-class _Session(psycopg.Connection[_Row]):
-    """A session that is given up when the server has not answered a statement for too long.
-
-    Attributes:
-        limit_s: Seconds that an answer may take; ``None`` for no limit, as at a start, which may migrate tables.
-    """
-
-    limit_s: float | None = None
-
-    def wait(self, gen: _Waiting[_Result], *arguments: Any, **more: Any) -> _Result:
-        if self.limit_s is None:
-            return super().wait(gen, *arguments, **more)
-        try:
-            return super().wait(_limited(gen, self.limit_s), *arguments, **more)
-        except _SilenceError:
-            # What the server may still say belongs to nobody.
-            self.close()
-            raise
-
-
-class _SilenceError(psycopg.OperationalError):
-    """The server has not answered in time."""
-
-
-def _limited(gen: _Waiting[_Result], limit_s: float) -> _Waiting[_Result]:
-    """Pass a generator of psycopg on, which is resumed with nothing every tenth of a second while nothing comes."""
-    until = time.monotonic() + limit_s
-    try:
-        wanted = next(gen)
-        while True:
-            ready = yield wanted
-            if not ready and time.monotonic() > until:
-                raise _SilenceError(f"the server has not answered for {limit_s:g} s")
-            wanted = gen.send(ready)
-    except StopIteration as end:
-        return cast("_Result", end.value)
-
-
-_MARK: Final = "\ufdd0"
-"""A code point that is no character: stands before ``0`` for NUL, which PostgreSQL's texts cannot hold, and before
-``1`` for itself.
-"""
-
-
-class _Dumper(StrDumperUnknown):
-    def dump(self, obj: str) -> Any:
-        if "\0" in obj or _MARK in obj:
-            obj = obj.replace(_MARK, f"{_MARK}1").replace("\0", f"{_MARK}0")
-        return super().dump(obj)
-
-
-class _Loader(TextLoader):
-    def load(self, data: Any) -> Any:
-        text = super().load(data)
-        if isinstance(text, str) and _MARK in text:
-            return text.replace(f"{_MARK}0", "\0").replace(f"{_MARK}1", _MARK)
-        return text
-
 
 class PostgresDatabase(Backend):
     """A database, named by an address; what the address lacks, libpq takes from ``PG*`` variables and ``.pgpass``.
@@ -231,12 +153,10 @@ class PostgresDatabase(Backend):
     ) -> None:
         self._data_dir = data_dir
         self._master_key = int.from_bytes(master_key_id[:4]) if master_key_id else None
-        self.parameters = _parse(url, name)
+        self.parameters = parse_address(url, name)
         self.queue: JobQueue | None = queue
-        self._place = _describe(self.parameters)
-        self._adapters = AdaptersMap(psycopg.adapters)
-        self._adapters.register_dumper(str, _Dumper)
-        self._adapters.register_loader("text", _Loader)
+        self._place = describe_address(self.parameters)
+        self._adapters = text_adapters()
         self._opening: int | None = None
         self._version = 0
         self._since: int | None = None
@@ -256,7 +176,7 @@ class PostgresDatabase(Backend):
         try:
             with self.told_at_start(), self.writer.begin() as connection:
                 opening, identity = self._prepare(connection, schema_version)
-                cast(_Session, connection.connection.dbapi_connection).limit_s = SILENT_S
+                cast(Session, connection.connection.dbapi_connection).limit_s = SILENT_S
             self._opening, self._version = opening, schema_version
             pair(self._data_dir, identity)
         except BaseException:
@@ -269,7 +189,7 @@ class PostgresDatabase(Backend):
     def in_transaction(self, connection: Connection) -> bool:
         if connection.invalidated:
             return False
-        status = cast(_Session, connection.connection.dbapi_connection).info.transaction_status
+        status = cast(Session, connection.connection.dbapi_connection).info.transaction_status
         return status in {TransactionStatus.INTRANS, TransactionStatus.INERROR}
 
     @contextlib.contextmanager
@@ -309,7 +229,7 @@ class PostgresDatabase(Backend):
     def renew(self, connection: Connection) -> None:
         with contextlib.suppress(StatementError, psycopg.Error, RunwatchError):
             if not connection.invalidated:
-                session = cast(_Session, connection.connection.dbapi_connection)
+                session = cast(Session, connection.connection.dbapi_connection)
                 try:
                     session.execute("SELECT 1")
                     session.rollback()
@@ -341,7 +261,7 @@ class PostgresDatabase(Backend):
     def when_taken(self, told: Callable[[DataError], object]) -> None:
         self._told.append(told)
 
-    def _engine(self, connect: Callable[[], _Session], size: int) -> Engine:
+    def _engine(self, connect: Callable[[], Session], size: int) -> Engine:
         # Errors reach the log and stored causes, and statement values may be prompts, so values are left out.
         engine = create_engine(
             "postgresql+psycopg://",
@@ -355,8 +275,8 @@ class PostgresDatabase(Backend):
         event.listen(engine, "handle_error", _leave_out_values)
         return engine
 
-    def _connect(self, *, autocommit: bool = False) -> _Session:
-        connection = _Session.connect("", context=self._adapters, autocommit=autocommit, **self.parameters)
+    def _connect(self, *, autocommit: bool = False) -> Session:
+        connection = Session.connect("", context=self._adapters, autocommit=autocommit, **self.parameters)
         try:
             if connection.info.server_version < OLDEST * 10_000:
                 raise DataError(
@@ -375,14 +295,14 @@ class PostgresDatabase(Backend):
             raise
         return connection
 
-    def _connect_reader(self) -> _Session:
+    def _connect_reader(self) -> Session:
         connection = self._connect()
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         connection.limit_s = SILENT_S
         return connection
 
-    def _connect_writer(self) -> _Session:
+    def _connect_writer(self) -> Session:
         """Connect, and take the lock for as long as the session lasts."""
         if self._failed_at is not None and time.monotonic() - self._failed_at < AGAIN_S:
             raise self._unreachable(None)
@@ -410,7 +330,7 @@ class PostgresDatabase(Backend):
         self._failed_at = None
         return connection
 
-    def _lock(self, connection: _Session) -> None:
+    def _lock(self, connection: Session) -> None:
         until = time.monotonic() + LOCK_WAIT_S
         while not _ask(connection, _TRY_LOCK if self.queue is None else _TRY_SHARED_LOCK):
             self._refuse_if_taken(connection)
@@ -426,7 +346,7 @@ class PostgresDatabase(Backend):
             time.sleep(_PAUSE_S)
         self._refuse_if_taken(connection)
 
-    def _refuse_if_taken(self, connection: _Session) -> None:
+    def _refuse_if_taken(self, connection: Session) -> None:
         if self._opening is None:
             return
         if self.queue is not None:
@@ -445,7 +365,7 @@ class PostgresDatabase(Backend):
             tell(taken)
         raise taken
 
-    def _refuse_other_master_key(self, connection: _Session) -> None:
+    def _refuse_other_master_key(self, connection: Session) -> None:
         """Show the master key to other processes, and refuse a start beside those that have another one."""
         if self._master_key is None:
             return
@@ -554,42 +474,9 @@ class PostgresDatabase(Backend):
         )
 
 
-def _ask(connection: _Session, question: LiteralString) -> Any:
+def _ask(connection: Session, question: LiteralString) -> Any:
     row = connection.execute(question).fetchone()
     return row and row[0]
-
-
-def _parse(url: Secret, program: str) -> dict[str, Any]:
-    if not url.reveal().startswith(SCHEMES):
-        raise _unusable("It does not begin with postgresql://")
-    try:
-        given = conninfo_to_dict(url.reveal())
-    except psycopg.Error:
-        # libpq repeats what it cannot read, which may be a part of a password.
-        raise _unusable("It is not an address as PostgreSQL's own programs take it.") from None
-    for name in ("password", "sslpassword"):
-        keep_secret(Secret(str(given.get(name) or "")))
-    keep_secret(url)
-    defaults = {name: value for name, value in _DEFAULTS.items() if f"PG{name.upper()}" not in os.environ}
-    # libpq allows 63 bytes.
-    application = f"{program}-{os.getpid()}@{socket.gethostname()}".encode()[:63].decode(errors="ignore")
-    return {"application_name": application, **defaults, **given, "client_encoding": "UTF8"}
-
-
-def _unusable(detail: str) -> UsageError:
-    return UsageError(
-        "The address of the database is not usable",
-        detail=detail,
-        hint="Use one like postgresql://USER@HOST:5432/DATABASE",
-    )
-
-
-def _describe(parameters: Mapping[str, Any]) -> str:
-    """Describe the database without user or password."""
-    host = parameters.get("host") or parameters.get("hostaddr") or os.environ.get("PGHOST") or "this machine"
-    port = parameters.get("port") or os.environ.get("PGPORT") or "5432"
-    name = parameters.get("dbname") or os.environ.get("PGDATABASE") or "the user's own"
-    return f"database {name} on {host}, port {port}"
 
 
 def _original(error: Exception) -> BaseException | None:

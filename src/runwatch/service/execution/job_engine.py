@@ -27,6 +27,7 @@ from procrastinate.utils import utcnow
 
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
+from runwatch.records.states import LIVE_STATES
 from runwatch.service.backends.job_queue import DRIVE, RUNS, STALLED_S
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution import runs
@@ -87,12 +88,12 @@ _TAKEN: Final = (
     " AND id <> ALL(%(known)s)"
 )
 _OVERDUE: Final = (
-    "SELECT execution_id FROM runs WHERE status IN ('accepted', 'queued', 'running', 'progress')"
+    f"SELECT execution_id FROM runs WHERE status IN {LIVE_STATES}"  # noqa: S608 - made of constants
     " AND created_at::timestamptz + make_interval(secs => max_runtime_s + %(grace)s) < %(now)s LIMIT 500"
 )
 # Runs that could go on and have no job. Those that wait for their organization's limit are woken, not found.
 _LEFT: Final = (
-    "SELECT execution_id FROM runs WHERE status IN ('accepted', 'queued', 'running', 'progress')"
+    f"SELECT execution_id FROM runs WHERE status IN {LIVE_STATES}"  # noqa: S608 - made of constants
     " AND (status <> 'queued' OR NOT EXISTS (SELECT 1 FROM tenant_limits"
     " WHERE tenant_limits.tenant_id = runs.tenant_id AND concurrency IS NOT NULL))"
     " AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE lock = execution_id AND status IN ('todo', 'doing'))"
