@@ -131,6 +131,8 @@ class Transport:
         except OSError:
             return False
         writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
         return True
 
     async def close(self) -> None:

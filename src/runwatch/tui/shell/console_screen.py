@@ -245,6 +245,9 @@ class ConsoleScreen(Screen[None]):
     def _focus_moved(self) -> None:
         self.show_hints()
 
+    def on_detail_view_hints_changed(self) -> None:
+        self.show_hints()
+
     def show_hints(self) -> None:
         """Update the hints; the quit key means "back" if something is open or the view was followed."""
         if isinstance(self.focused, LineInput):

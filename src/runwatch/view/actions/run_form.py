@@ -43,11 +43,11 @@ FIELDS: Final = (
         hint="what a check's answer does: gate, fallback, repair_retry; empty only records the verdict",
     ),
     FormField(
-        id="verifier_id", path="verifier_id", label="output check", hint="id of a verifier; live runs only",
+        id="verifier_id", path="verifier_id", label="output check", hint="from Output checks; live runs only",
         offer=Suggestions(kind=Verifier),
     ),
     FormField(
-        id="arm_id", path="routing.required_arm_id", label="saved model", hint="id of the only arm that may run",
+        id="arm_id", path="routing.required_arm_id", label="saved model", hint="from Saved models; no other one runs",
         offer=Suggestions(kind=Arm),
     ),
 )  # fmt: skip

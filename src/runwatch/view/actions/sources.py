@@ -329,7 +329,7 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
         cancel_label="Cancel",
         words_for=_keyless_words,
         fields=(
-            FormField(path="source_id", label="source", hint="id of a source; an openai_compatible one has any address",
+            FormField(path="source_id", label="source", hint="from Sources; an openai_compatible one has any address",
                 start=start, offer=Suggestions(kind=SourceProfile), is_required=True),
             FormField(path="auth_scheme", label="authorised by", hint="api_key, or none for a server that takes no key",
                 start=scheme, choices=("api_key", "none"), is_required=True),

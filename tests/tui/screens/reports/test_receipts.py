@@ -342,9 +342,11 @@ async def test_the_plotted_spend_is_reached_with_down_and_its_keys_are_hints(tmp
     async with console(service(receipts, days=AGREES), tmp_path, size=MIDDLE, open_at="receipts") as driven:
         await driven.shows("ex_11")
         await driven.press("dollar_sign")
-        await driven.shows("day before")
         await driven.until(lambda: isinstance(driven.focused, DetailView), "the totals to have the focus")
-        await driven.press(*["down"] * 7, "left")
+        assert "day before" not in driven.text, "these keys fold here"
+        await driven.press(*["down"] * 7)
+        await driven.shows("day before")
+        await driven.press("left")
         await driven.shows(re.compile("2026-11-17  0.*▲|▲ 2026-11-17"))
 
 

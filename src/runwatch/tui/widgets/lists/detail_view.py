@@ -74,6 +74,9 @@ class DetailView(LineList, inherit_bindings=False):
     class WidthChanged(Message):
         """The cells of a row changed, also because a hidden view is shown; plots made for the old width are wrong."""
 
+    class HintsChanged(Message):
+        """The cursor came into a plot or left it."""
+
     def __init__(self, *, about: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
         self._about: Final = about
@@ -85,6 +88,7 @@ class DetailView(LineList, inherit_bindings=False):
         self._wanted_lead: type | None = None
         self._places: dict[FoldKey, PlotPlace] = {}
         self._known_cells = 0
+        self._was_in_plot = False
 
     # Called by the screen.
 
@@ -145,10 +149,21 @@ class DetailView(LineList, inherit_bindings=False):
 
     @property
     def plot_hints(self) -> Sequence[KeyHint]:
-        """The hints for a plot of the view; none for grouping if it cannot be grouped, empty without a plot."""
+        """The hints for a plot: grouping works in the whole view, the days where the cursor is in the plot."""
         plots = [row.plot.plot for row in self._rows if row.plot is not None]
         grouping: tuple[KeyHint, ...] = ("detail.group",) if any(plot.groupings for plot in plots) else ()
-        return (*grouping, ("detail.fold", "day before"), ("detail.unfold", "next day")) if plots else ()
+        return (
+            (*grouping, ("detail.fold", "day before"), ("detail.unfold", "next day")) if self._is_in_plot else grouping
+        )
+
+    @property
+    def _is_in_plot(self) -> bool:
+        return bool(self._rows) and self._rows[self._cursor].plot is not None
+
+    def cursor_moved(self) -> None:
+        was_in_plot, self._was_in_plot = self._was_in_plot, self._is_in_plot
+        if self._was_in_plot != was_in_plot:
+            self.post_message(self.HintsChanged())
 
     @property
     def has_target(self) -> bool:
