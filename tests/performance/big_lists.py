@@ -18,12 +18,14 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from textual.pilot import Pilot
 
 from runwatch.base.clock import SystemClock
+from runwatch.base.json import dumps
 from runwatch.base.memory import resume_collection
 from runwatch.base.paths import Paths
 from runwatch.records.receipt import Receipt
@@ -32,9 +34,10 @@ from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.flows.exports import export_rows
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.view.export.file_formats import FileFormat
-from tests.performance.measure import TURNS, Figure, LoopTimes, best_turn, loop_times
+from tests.performance.measure import TURNS, Figure, LoopTimes, best_turn, find_peer, loop_times
 from tests.support.environment import clean_environment
 from tests.support.terminal import Terminal
+from tests.support.varied_receipts import varied_receipts
 from tests.tui.look import text_of
 
 MANY: Final = int(os.environ.get("RUNWATCH_LISTED") or 100_000)
@@ -175,6 +178,7 @@ async def _measure(base_url: str, home: Path) -> list[Figure]:
             Figure("receipts in one answer that are listed", _collected(steps.app)),
             *steps.found,
             _memory(base_url, home),
+            *_memory_of_peer(home),
         ]
 
 
@@ -187,10 +191,27 @@ def _memory(base_url: str, home: Path) -> Figure:
         # The texts of the rows are made after that; a filter waits for all of them.
         terminal.type("/nowhere")
         terminal.wait_for(f"0/{MANY:,}", PATIENCE_S)
-        status = Path(f"/proc/{terminal.process.pid}/status").read_text("utf-8")
-    held = int(status.partition("VmRSS:")[2].split()[0]) * 1024
+        held = _resident(terminal)
     return Figure(f"… resident memory of a console that holds {MANY:,}, searched through", f"{held / 1e6:.0f} MB", "",
                   f"≤ {TARGET_MEMORY / 1e6:.0f} MB", held <= TARGET_MEMORY)  # fmt: skip
+
+
+def _memory_of_peer(home: Path) -> list[Figure]:
+    """Resident memory of VisiData with the same receipts, read from a file."""
+    program = find_peer("vd")
+    if program is None:
+        return []
+    file = home / "receipts.jsonl"
+    receipts = varied_receipts(MANY, datetime(2026, 11, 20, 10, tzinfo=UTC), are_short=True)
+    file.write_text("".join(f"{dumps(receipt)}\n" for receipt in receipts), "utf-8")
+    with Terminal([program, str(file)], env=clean_environment(home), columns=140, rows=40) as terminal:
+        terminal.wait_for(f"{MANY} rows", PATIENCE_S)
+        return [Figure(f"… VisiData with the same {MANY:,} as lines of a file", f"{_resident(terminal) / 1e6:.0f} MB")]
+
+
+def _resident(terminal: Terminal) -> int:
+    status = Path(f"/proc/{terminal.process.pid}/status").read_text("utf-8")
+    return int(status.partition("VmRSS:")[2].split()[0]) * 1024
 
 
 def _collected(app: ConsoleApp) -> str:

@@ -17,13 +17,13 @@ from typing import Final
 
 from tests.performance import keys
 from tests.performance.first_paint import BARE, ROUNDS
-from tests.performance.measure import Figure
+from tests.performance.measure import Figure, find_peer
 from tests.support import builders
 from tests.support.environment import clean_environment
 from tests.support.scripted import ScriptedService, running_service
 from tests.support.terminal import Terminal
 
-TARGET_PAINT: Final = 1.5
+TARGET_PAINT: Final = 1.25
 TARGET_ROWS: Final = 1.4
 TARGET_CACHED: Final = 1.1
 TARGET_DEMO: Final = 2.5
@@ -33,6 +33,23 @@ PAINTED: Final = "started"
 
 LIVE: Final = "● live"
 """What the header says with the rows of the first answer."""
+
+PEERS: Final = {"posting": "Send", "harlequin": "Query"}
+"""Other programs made with Textual, where they are installed, each with a word of its first picture."""
+
+_PAINT_NOTE: Final = (
+    "First paint: 9 % of it are imports of the console's own modules, the rest is the table, the detail, four bars and"
+    " their style sheets, which the bare app has not. Imports that the first picture does not need come after it; style"
+    " sheets are parsed once."
+)
+_ROWS_NOTE: Final = (
+    "From the start to rows: after the first paint the client, its HTTP library and the database are imported, which"
+    " takes half as long as the first paint alone, and the local database is made; before it, they would delay it."
+)
+_DEMO_NOTE: Final = (
+    "Demo: its service, which starts at the same time as the console, imports more than the console (SQLAlchemy,"
+    " pydantic, uvicorn), and makes 60 runs through its own code before it listens."
+)
 
 
 def figures() -> list[Figure]:
@@ -52,6 +69,7 @@ def _first_paint(home: Path) -> list[Figure]:
     program, bare = [sys.executable, "-m", "runwatch"], [sys.executable, "-c", BARE]
     runs = [builders.run(f"ex_{number}", "completed") for number in range(50)]
     times: dict[str, list[float]] = {"bare": [], "ours": [], "rows": [], "cached": [], "demo": []}
+    peers: dict[str, list[float]] = {name: [] for name in PEERS if find_peer(name)}
     with running_service(ScriptedService(runs=runs)) as service:
         used = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": "k"}
         for turn in range(ROUNDS + 1):
@@ -62,27 +80,36 @@ def _first_paint(home: Path) -> list[Figure]:
             times["rows"].append(rows)
             times["cached"].append(_paint_seconds(program, home, new, "ex_1")[0])
             times["demo"].append(_paint_seconds([*program, "demo"], home, {}, PAINTED, LIVE)[1])
+            for name, taken in peers.items():
+                taken.append(_paint_seconds([str(find_peer(name))], home, {}, PEERS[name])[0])
     # The first start of each compiles its modules.
     floor, paint, rows, cached, demo = (statistics.median(each[1:]) for each in times.values())
     return [
         Figure("first paint, bare Textual app", f"{floor * 1000:.0f} ms", "1.00"),
         _figure("first paint, the console: context bar, column heads, status line", paint, floor, TARGET_PAINT,
-                "a bare app"),
-        _figure("from the start to rows, of a service that runs", rows, paint, TARGET_ROWS, "the first paint"),
-        _figure("… of the lists of the last session", cached, paint, TARGET_CACHED, "the first paint"),
-        _figure("from the start of the demo to rows", demo, paint, TARGET_DEMO, "the first paint"),
+                "a bare app", _PAINT_NOTE),
+        *(_peer(name, taken, floor) for name, taken in peers.items()),
+        _figure("from the start to rows, of a service that runs", rows, paint, TARGET_ROWS, "the first paint",
+                _ROWS_NOTE),
+        _figure("… of the lists of the last session", cached, paint, TARGET_CACHED, "the first paint", _ROWS_NOTE),
+        _figure("from the start of the demo to rows", demo, paint, TARGET_DEMO, "the first paint", _DEMO_NOTE),
     ]  # fmt: skip
 
 
-def _figure(what: str, taken: float, beside: float, target: float, than: str) -> Figure:
+def _figure(what: str, taken: float, beside: float, target: float, than: str, note: str) -> Figure:
     ratio = taken / beside
-    return Figure(what, f"{taken * 1000:.0f} ms", f"{ratio:.2f}", f"≤ {target:g} × {than}", ratio <= target)
+    return Figure(what, f"{taken * 1000:.0f} ms", f"{ratio:.2f}", f"≤ {target:g} × {than}", ratio <= target, note)
+
+
+def _peer(name: str, taken: Sequence[float], beside: float) -> Figure:
+    paint = statistics.median(taken[1:])
+    return Figure(f"first paint, {name}", f"{paint * 1000:.0f} ms", f"{paint / beside:.2f}")
 
 
 def _paint_seconds(command: Sequence[str], home: Path, more: Mapping[str, str], *signs: str) -> list[float]:
     """Return the seconds from the start of a program until each sign in turn is painted."""
     start, taken = time.perf_counter(), []
-    with Terminal(command, env=clean_environment(home, more), columns=120, rows=36) as terminal:
+    with Terminal(command, env=clean_environment(home, more), columns=120, rows=36, cwd=home) as terminal:
         for sign in signs:
             terminal.wait_until(partial(terminal.raw.__contains__, sign.encode()), f"the sign {sign}")
             taken.append(time.perf_counter() - start)

@@ -12,7 +12,6 @@ import contextlib
 import gc
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,7 +36,7 @@ from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.view.text.format import grouped_number
-from tests.performance.measure import Figure, best_turn, exponent, longest_callback
+from tests.performance.measure import Figure, best_turn, exponent, find_peer, longest_callback
 from tests.support.builders import account, run
 from tests.support.environment import clean_environment
 from tests.support.process_use import use_of
@@ -437,17 +436,23 @@ def _against_lnav(home: Path, search: float) -> list[Figure]:
         more = {"RUNWATCH_BASE_URL": base_url, "RUNWATCH_API_KEY": KEY}
         command = [sys.executable, "-m", "runwatch", "--open", f"runs/{run_id(MOST)}"]
         ours = _seconds_to_show(command, {**environment, **more}, _last(MOST))
-    lnav = shutil.which("lnav")
-    if lnav is None:
-        return [Figure(f"{what}; lnav was not there to compare with", f"{ours:.2f} s")]
+    lnav, toolong = find_peer("lnav"), find_peer("tl")
     # The line is longer than the terminal is wide, so only its beginning shows.
-    theirs = _seconds_to_show([lnav, str(home / LOG)], environment, _event_id(MOST - 1))
+    last, log = _event_id(MOST - 1), str(home / LOG)
+    others = []
+    if toolong is not None:
+        taken = _seconds_to_show([toolong, log], environment, last)
+        others = [Figure(f"toolong with the same {MOST:,} lines", f"{taken:.2f} s")]
+    if lnav is None:
+        return [Figure(f"{what}; lnav was not there to compare with", f"{ours:.2f} s"), *others]
+    theirs = _seconds_to_show([lnav, log], environment, last)
     ratio = ours / theirs
     target = f"≤ {TARGET_AGAINST_LNAV:g} × lnav"
     return [
         Figure(f"lnav with the same {MOST:,} events as lines of a file", f"{theirs:.2f} s", "1.00"),
         Figure(what, f"{ours:.2f} s", f"{ratio:.2f}", target, ratio <= TARGET_AGAINST_LNAV),
-        *_search_against_lnav([lnav, str(home / LOG)], environment, search),
+        *others,
+        *_search_against_lnav([lnav, log], environment, search),
     ]  # fmt: skip
 
 

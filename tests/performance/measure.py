@@ -13,7 +13,9 @@ import contextlib
 import gc
 import math
 import os
+import shutil
 import statistics
+import textwrap
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +30,9 @@ TURNS: Final = 3
 AGAIN_S: Final = 45.0
 """After this many seconds no further turn begins: on a slow machine they would add up to minutes."""
 
+PEERS: Final = "RUNWATCH_PEERS"
+"""The variable that names the directories of programs to compare with, beside those of ``PATH``."""
+
 T = TypeVar("T")
 
 
@@ -41,6 +46,7 @@ class Figure:
         ratio: The figure divided by what it is compared with, or an empty text.
         target: The target (manual: measurements, "Targets"); empty if the figure only informs.
         holds: Whether the target is met; ``None`` without a target.
+        note: What limits it, why, and what was tried; printed below the table where the target is not met.
     """
 
     what: str
@@ -48,6 +54,13 @@ class Figure:
     ratio: str = ""
     target: str = ""
     holds: bool | None = None
+    note: str = ""
+
+
+def find_peer(name: str) -> str | None:
+    """The path of a program to compare with; ``None`` where it is not installed, and its row is left out."""
+    places = [os.environ.get(PEERS, ""), os.environ.get("PATH", os.defpath)]
+    return shutil.which(name, path=os.pathsep.join(filter(None, places)))
 
 
 def in_turns(
@@ -105,12 +118,21 @@ def exponent(counts: Sequence[float], values: Sequence[float]) -> float:
 
 
 def print_table(figures: list[Figure]) -> None:
-    """Return the figures as a Markdown table, as the manual has them."""
+    """Print the figures as a Markdown table, as the manual has them, and the notes of targets that are not met."""
     print("| What | Figure | Ratio | Target | Holds |")
     print("|---|---|---|---|---|")
+    notes: list[str] = []
     for figure in figures:
         holds = {True: "yes", False: "**no**", None: ""}[figure.holds]
+        if figure.holds is False and figure.note:
+            if figure.note not in notes:
+                notes.append(figure.note)
+            holds += f", note {notes.index(figure.note) + 1}"
         print(f"| {figure.what} | {figure.value} | {figure.ratio} | {figure.target} | {holds} |")
+    if notes:
+        print()
+    for number, note in enumerate(notes, 1):
+        print(textwrap.fill(f"{number}. {note}", 120, subsequent_indent="   ", break_long_words=False))
 
 
 @dataclass(slots=True)

@@ -33,7 +33,14 @@ from tests.performance.measure import Figure, in_turns
 from tests.support.varied_receipts import varied_receipts
 
 EVENTS = 5_000
-TARGET = 0.5
+TARGET = 0.8
+
+_NOTE = (
+    "Bytes to rows: json.loads makes dicts and stops; a row also needs the event's own text, because unknown members,"
+    " the digits of numbers and repeated names must come back as they were sent, and four of its members. msgspec with"
+    " raw members and exact decimals reached 0.60 (its 8 × needs floats, and refuses input that json takes), and was"
+    " not worth a second parser."
+)
 
 
 def page(count: int) -> bytes:
@@ -186,7 +193,7 @@ def figures() -> list[Figure]:
     table = [
         Figure("json.loads alone", f"{loads * each:.2f} µs an event", "1.00"),
         Figure("bytes to rows, thin views", f"{views * each:.2f} µs an event", f"{loads / views:.2f}",
-               f"≥ {TARGET} × json.loads", loads / views >= TARGET),
+               f"≥ {TARGET} × json.loads", loads / views >= TARGET, _NOTE),
         Figure("… in slices, as pages over 2 MB are read", f"{slices * each:.2f} µs an event", f"{loads / slices:.2f}"),
         Figure("the official client's events() on the same bytes: dicts, no rows, no texts",
                f"{official_s * each:.2f} µs an event", f"{loads / official_s:.2f}"),

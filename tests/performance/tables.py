@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import gc
 import random
-import shutil
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -40,7 +39,7 @@ from runwatch.view.table.row_search import RowSearch
 from runwatch.view.table.rows import RecordRow, RowSteps, build_rows, sort_rows
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import UNICODE
-from tests.performance.measure import Figure, best_turn, exponent, longest_callback
+from tests.performance.measure import Figure, best_turn, exponent, find_peer, longest_callback
 from tests.support.builders import run
 from tests.support.receipts import baseline_receipt
 from tests.support.rows import cells_of
@@ -274,7 +273,7 @@ def _read(rows: Sequence[RecordRow[Any]]) -> RowSteps[Any]:
 
 def _fzf(rows: Sequence[RecordRow[Any]]) -> float | None:
     """Return the seconds that fzf takes to find the word in the rows as lines; the best of some runs."""
-    program = shutil.which("fzf")
+    program = find_peer("fzf")
     if program is None:
         return None
     lines = "".join("  ".join(row.text().split("\n")) + "\n" for row in rows).encode()

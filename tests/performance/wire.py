@@ -42,6 +42,12 @@ FLOOD_S: Final = 2.0
 """Seconds that events flood the link before each key."""
 
 TARGET_KEY: Final = 1.5
+TARGET_KEY_BUSY: Final = 4.0
+
+_NOTE: Final = (
+    "A key over the link with 1,000 events a second: what was sent before the key must come through first; the console"
+    " draws only when the terminal has taken what was drawn before, so that the wait is one picture's."
+)
 
 
 def _far(command: Sequence[str]) -> Sequence[str]:
@@ -67,7 +73,8 @@ def figures() -> list[Figure]:
                f"{beyond * 1000:.0f} ms", "1.00"),
         Figure(f"… on the list of {LISTED} runs, at rest", f"{ours * 1000:.0f} ms", f"{ours / beyond:.2f}",
                f"≤ {TARGET_KEY:g} × the bare list", ours <= TARGET_KEY * beyond),
-        Figure("… on a list of 50 runs with 1,000 events/s", f"{loaded * 1000:.0f} ms", f"{loaded / beyond:.2f}"),
+        Figure("… on a list of 50 runs with 1,000 events/s", f"{loaded * 1000:.0f} ms", f"{loaded / beyond:.2f}",
+               f"≤ {TARGET_KEY_BUSY:g} × the bare list", loaded <= TARGET_KEY_BUSY * beyond, _NOTE),
         Figure(f"… in the tail of 50 runs with 1,000 events/s, {BUFFER // 1024} KiB of buffer on the way: median, most",
                f"{(statistics.median(flooded) - ROUND_TRIP_S) * 1000:.0f}, {worst * 1000:.0f} ms"),
     ]  # fmt: skip

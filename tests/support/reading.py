@@ -1,4 +1,4 @@
-"""Reads a service over connections that stay open, with as little of a client as there can be.
+"""Calls a service over connections that stay open, with as little of a client as there can be.
 
 Raw asyncio streams: a library's client would take as long as a service of this size takes to answer, and a measurement
 of the service would be one of the client.
@@ -34,6 +34,15 @@ class Connection:
         """
         return await read_body(self._reader, await self._ask(path))
 
+    async def post(self, path: str, body: bytes, key: str) -> bytes:
+        """The body of the answer to a body that is sent once, by its idempotency key.
+
+        Raises:
+            AssertionError: it is no success.
+        """
+        lines = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nIdempotency-Key: {key}\r\n"
+        return await read_body(self._reader, await self._ask(path, lines, body))
+
     async def count(self, path: str, sign: bytes) -> int:
         """How often a sign stands in the body of an answer, of which no more than a part is held at a time.
 
@@ -48,11 +57,12 @@ class Connection:
             tail = text[max(0, len(text) - len(sign) + 1) :]
         return found
 
-    async def _ask(self, path: str) -> Head:
-        self._writer.write(f"GET {path} HTTP/1.1\r\n{self._headers}".encode("ascii"))
+    async def _ask(self, path: str, lines: str = "", body: bytes | None = None) -> Head:
+        method = "GET" if body is None else "POST"
+        self._writer.write(f"{method} {path} HTTP/1.1\r\n{lines}{self._headers}".encode("ascii") + (body or b""))
         head = await read_head(self._reader)
         assert head is not None, "the service has closed the connection"
-        assert head.status == 200, await read_body(self._reader, head)
+        assert head.status in {200, 201, 202}, await read_body(self._reader, head)
         return head
 
     async def _parts(self, head: Head) -> AsyncIterator[bytes]:
