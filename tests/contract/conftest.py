@@ -85,13 +85,14 @@ async def session(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Des
     async with AsyncExitStack() as stack:
         clock: Clock = FakeClock()
         if postgres.IS_TEAM:
-            # Some runs of these tests stay under way, each in its place.
-            clock, worker = SystemClock(), ("--worker-only", "--concurrency", "1000", "--allow-loopback-checks")
+            clock = SystemClock()
             options |= {"places": 0, "master_keys": partial(find_master_keys, settings_of(data_dir))}
-            stack.enter_context(ServiceProcess(data_dir / "worker", *worker, env=environment(data_dir)))
         service = await stack.enter_async_context(serve_in_process(data_dir, clock, **options))
-        yield Desk(
-            service,
-            await stack.enter_async_context(organization_of(service.running.file.base_url, service.key)),
-        )
+        base_url = service.running.file.base_url
+        desk = Desk(service, await stack.enter_async_context(organization_of(base_url, service.key)))
+        if postgres.IS_TEAM:
+            # Some runs of these tests stay under way, each in its place. It ends before those whom it calls.
+            worker = ("--worker-only", "--concurrency", "1000", "--allow-loopback-checks")
+            stack.enter_context(ServiceProcess(data_dir / "worker", *worker, env=environment(data_dir)))
+        yield desk
     postgres.drop_database(data_dir)

@@ -306,6 +306,8 @@ class Organization:
 
     async def ready_application(self) -> Json:
         """An application whose model has passed its live proof."""
+        # The newest model is taken, and the one before may be silent.
+        await self.connection()
         application = await self.application()
         proof = {"action": "authorize_live_proof", "live_proof_digest": application["live_proof"]["digest"]}
         await self.post(f"{self.application_path(application)}/resume", proof)
