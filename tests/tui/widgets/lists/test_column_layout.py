@@ -92,7 +92,8 @@ def test_a_state_and_a_reason_are_whole_before_others_and_an_id_only_if_it_fits(
 
     assert widths(60) == [29, 20, 7]
     assert widths(40) == [9, 20, 7]
-    assert widths(30) == [9, 12, 5]
+    # Columns are one cell apart before a reason is cut.
+    assert widths(31) == [9, 15, 5]
     # One long reason does not cut every model.
     needs[1] = ColumnNeed(5, 5, 39)
     assert widths(66) == [29, 25, 8]

@@ -66,11 +66,13 @@ class PlacedColumn(NamedTuple):
     Attributes:
         start: Its first cell, counted from the first column's.
         width: Its width in cells.
+        gap: Cells between it and the next.
     """
 
     column: TableColumn
     start: int
     width: int
+    gap: int = COLUMN_GAP
 
 
 def lay_out_columns(
@@ -86,9 +88,10 @@ def lay_out_columns(
 
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest fits at minimum width. Remaining room first completes heads, then the cells of
-    columns that are to be whole first, in order and up to a bound, then other cells, smallest need first. In a window
-    that is too narrow for the others, the widest texts become narrower than their minimum, and at last all but the
-    first two columns are hidden from the right.
+    columns that are to be whole first, in order and up to a bound, then other cells, smallest need first. Where a text
+    that is to be whole first is cut all the same, the columns are one cell apart. In a window that is too narrow for
+    the others, the widest texts become narrower than their minimum, and at last all but the first two columns are
+    hidden from the right.
 
     Args:
         needs: The widths each column needs.
@@ -96,7 +99,7 @@ def lay_out_columns(
         wide: Whether every column gets its full width, the last ones outside the window.
         keep: Ids of the columns to show whatever their widths.
     """
-    kept = list(range(len(columns)))
+    kept, gap = list(range(len(columns))), COLUMN_GAP
     for index in skippable_columns(columns)[:skipped]:
         kept.remove(index)
     if wide:
@@ -108,15 +111,24 @@ def lay_out_columns(
             kept = [index for index in kept if columns[index].id in keep]
         least = {index: needs[index].least for index in kept}
         least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], room)
-        widths = _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, room)
+        wanted = {index: needs[index]._replace(least=least[index]) for index in kept}
+        widths = _share(columns, wanted, room)
+
+        def is_cut(index: int) -> bool:
+            is_text = columns[index].whole_first and not columns[index].elides_middle
+            return is_text and widths[index] < min(needs[index].whole, _ENOUGH_CELLS)
+
+        if any(is_cut(index) for index in kept):
+            gap = 1
+            widths = _share(columns, wanted, room + (COLUMN_GAP - gap) * (len(kept) - 1))
     placed: list[PlacedColumn] = []
     start = 0
     for index in kept:
         width = min(widths[index], room - start)
         if width <= 0:
             break
-        placed.append(PlacedColumn(columns[index], start, width))
-        start += width + COLUMN_GAP
+        placed.append(PlacedColumn(columns[index], start, width, gap))
+        start += width + gap
     return tuple(placed)
 
 

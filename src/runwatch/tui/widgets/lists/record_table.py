@@ -28,7 +28,6 @@ from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.column_layout import (
-    COLUMN_GAP,
     ColumnNeed,
     PlacedColumn,
     TableColumn,
@@ -268,7 +267,7 @@ class RecordTable(LineList, inherit_bindings=False):
                 # The frame shows the sort order too.
                 title = line(placed.column.title)
             text = fit(title, placed.width, placed.column.align, app.glyphs.ellipsis)
-            segments += [self.piece(text, role, style), to_segment(_GAP, style)]
+            segments += [self.piece(text, role, style), to_segment(line(" " * placed.gap), style)]
         return segments
 
     def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
@@ -298,7 +297,10 @@ class RecordTable(LineList, inherit_bindings=False):
         for placed in self._placed:
             text, role = row.cell(placed.column)
             shown = self._shown(text, placed)
-            segments += [self.piece(shown, Role.QUIET if self.is_stale else role, style), to_segment(_GAP, style)]
+            segments += [
+                self.piece(shown, Role.QUIET if self.is_stale else role, style),
+                to_segment(line(" " * placed.gap), style),
+            ]
         return segments
 
     def _shown(self, text: SafeText, placed: PlacedColumn) -> SafeText:
@@ -323,7 +325,7 @@ class RecordTable(LineList, inherit_bindings=False):
                 found.append(text.strip())
             else:
                 found.append(shown[max(0, start - at) : None if end is None else max(0, end - at)].strip())
-            at += len(shown) + COLUMN_GAP
+            at += len(shown) + placed.gap
         return "  ".join(filter(None, found))
 
     def hovered_text(self, index: int, part: int, x: int) -> SafeText | None:
@@ -336,7 +338,7 @@ class RecordTable(LineList, inherit_bindings=False):
     def _column_at(self, x: int) -> PlacedColumn | None:
         """Return the column at a cell of the window."""
         for placed in self._placed:
-            if placed.start <= x - MARGIN < placed.start + placed.width + COLUMN_GAP:
+            if placed.start <= x - MARGIN < placed.start + placed.width + placed.gap:
                 return placed
         return None
 
@@ -575,5 +577,4 @@ def _around(place: int, count: int) -> Iterable[int]:
         yield from (at for at in {place - step, place + step} if 0 <= at < count)
 
 
-_GAP: Final = line(" " * COLUMN_GAP)
 _SPACE: Final = line(" ")
