@@ -268,6 +268,9 @@ def test_a_429_halves_the_assumed_limit_and_quiet_minutes_give_it_back() -> None
     for _ in range(20):
         budget.note_limited()
     assert budget.limit_rpm == MIN_RPM
+    budget.publish(5)
+    budget.note_limited()
+    assert budget.limit_rpm == 5, "more than is granted"
 
 
 def test_what_went_without_its_turn_in_a_storm_of_429_is_made_up_for_within_a_minute() -> None:

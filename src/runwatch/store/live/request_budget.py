@@ -156,7 +156,8 @@ class RequestBudget:
         if self._assumed is None:
             self._assumed = float(max(MIN_RPM, self.per_minute))
             self._published = self._published or UNKNOWN_REMOTE_RPM
-        self._assumed = max(float(MIN_RPM), self._assumed / 2)
+        least = min(MIN_RPM, self._published or MIN_RPM)
+        self._assumed = max(float(least), self._assumed / 2)
 
     @property
     def own_per_minute(self) -> int:
