@@ -18,11 +18,13 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.request import getproxies, proxy_bypass
 
-import httpx
-
 from runwatch.base.errors import RunwatchError
 from runwatch.base.network.addresses import Address, AddressKind, classify_address
+from runwatch.base.network.hidden_modules import hidden_modules
 from runwatch.service.address_policy import AddressPolicy
+
+with hidden_modules():
+    import httpx
 
 ANSWER_BYTES: Final = 1024 * 1024
 """Default limit of a response in bytes (manual: interface, "Answer of a check")."""

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
-from typing import Any, Final, NamedTuple, Protocol
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from sqlalchemy import (
-    BindParameter,
     ColumnElement,
     Connection,
     Delete,
+    Dialect,
     Insert,
     Integer,
-    Result,
-    RowMapping,
     Select,
     Table,
     Update,
     bindparam,
+    false,
     func,
     select,
 )
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import TypeEngine
 
 from runwatch.base.clock import format_iso
 
-Row = RowMapping
+Row = Mapping[str, Any]
 """One row, by column name."""
+
+MAX_KEPT: Final = 2048
+"""Most statements of each form that are kept to be used again."""
+
+_Statement = Select[Any] | Insert | Update | Delete
 
 
 def pick(row: Row | Mapping[str, Any], names: str) -> dict[str, Any]:
@@ -62,6 +69,7 @@ class Transaction:
 
     def __init__(self, connection: Connection, now: datetime, queue: RunQueue | None = None) -> None:
         self._connection = connection
+        self._file = _file_of(connection)
         self._queue = queue
         self.now: Final = now
         self.added: Final[set[Table]] = set()
@@ -84,25 +92,28 @@ class Transaction:
     def add(self, table: Table, **values: object) -> None:
         """Insert one row; its ``created_at`` and ``updated_at`` are the time of this transaction unless given."""
         stamps = {name: format_iso(self.now) for name in ("created_at", "updated_at") if name in table.c}
-        self._connection.execute(_inserting(table), stamps | values)
+        self._execute(_inserting(table), stamps | values)
         self.added.add(table)
 
     def change(self, table: Table, where: Mapping[str, object], **values: object) -> None:
         """Set columns of every matching row."""
-        self._connection.execute(_updating(table, _shape(where)), {**_parameters(where), **values})
+        self._execute(_updating(table, _shape(where)), {**_parameters(where), **values})
 
     def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
         """Delete the matching rows; with ``until`` only those whose column is at most the value."""
         statement = _removing(table, _shape(where), until and until[0])
-        self._connection.execute(statement, {**_parameters(where), "until": until and until[1]})
+        self._execute(statement, _parameters(where) | ({} if until is None else {"until": until[1]}))
 
     def one(self, table: Table, where: Mapping[str, object]) -> Row | None:
         """Return the one matching row, or ``None``."""
-        return self._found(table, where).mappings().one_or_none()
+        found = self._found(table, where)
+        assert len(found) <= 1, f"more than one row of {table.name}"
+        return found[0] if found else None
 
     def get(self, table: Table, where: Mapping[str, object]) -> Row:
         """Return the one matching row, which is known to exist."""
-        return self._found(table, where).mappings().one()
+        (row,) = self._found(table, where)
+        return row
 
     def oldest(
         self,
@@ -157,7 +168,7 @@ class Transaction:
             .where(first.c.place <= limit)
             .order_by(table.c.sequence)
         )
-        return self._connection.execute(statement).mappings().all()
+        return cast("Sequence[Row]", self._connection.execute(statement).mappings().all())
 
     def newest(
         self,
@@ -183,14 +194,13 @@ class Transaction:
 
     def list_all(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
         """Return the matching rows, unordered."""
-        return self._found(table, where).mappings().all()
+        return self._found(table, where)
 
     def count(self, table: Table, where: Mapping[str, object], *, since: tuple[str, str] | None = None) -> int:
         """Count the matching rows; with ``since`` only those whose column has at least the value."""
-        conditions = _conditions(table, where)
-        if since is not None:
-            conditions.append(table.c[since[0]] >= since[1])
-        return int(self._connection.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one())
+        statement = _counting(table, _shape(where), since and since[0])
+        (row,) = self._execute(statement, _parameters(where) | ({} if since is None else {"since": since[1]}))
+        return int(row["number"])
 
     def last_sequence(self, table: Table) -> int:
         """Return the highest sequence number of a table, 0 when it is empty."""
@@ -218,12 +228,20 @@ class Transaction:
             has_limit=limit is not None,
             is_newest=is_newest,
         )
-        bounds = {"since": since and since[1], "until": until and until[1], "edge": edge, "limit": limit}
-        values = {**bounds, **_parameters(where), **_parameters(within[2] if within else {}, "within")}
-        return self._connection.execute(_listing(listing), values).mappings().all()
+        bounds = (("since", since and since[1]), ("until", until and until[1]), ("edge", edge), ("limit", limit))
+        values: dict[str, object] = {name: value for name, value in bounds if value is not None}
+        values |= _parameters(where)
+        values |= _parameters(within[2] if within else {}, "within")
+        return self._execute(_listing(listing), values)
 
-    def _found(self, table: Table, where: Mapping[str, object]) -> Result[Any]:
-        return self._connection.execute(_selecting(table, _shape(where)), _parameters(where))
+    def _found(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
+        return self._execute(_selecting(table, _shape(where)), _parameters(where))
+
+    def _execute(self, statement: _Statement, values: Mapping[str, object]) -> Sequence[Row]:
+        if self._file is not None:
+            return _driver_statement(statement, tuple(values), self._connection.dialect).run(self._file, values)
+        result = self._connection.execute(statement, values)
+        return cast("Sequence[Row]", result.mappings().all() if result.returns_rows else ())
 
 
 def _conditions(table: Table, where: Mapping[str, object]) -> list[ColumnElement[bool]]:
@@ -233,42 +251,62 @@ def _conditions(table: Table, where: Mapping[str, object]) -> list[ColumnElement
     ]
 
 
+def _file_of(connection: Connection) -> sqlite3.Connection | None:
+    """Return the driver's connection to an SQLite file, ``None`` for another database."""
+    is_file = connection.dialect.name == "sqlite"
+    return cast(sqlite3.Connection, connection.connection.dbapi_connection) if is_file else None
+
+
 # Most statements repeat with different values, and building one costs more than executing it. They are built once for
-# the shape of their conditions: the columns, and how each is compared.
-_Shape = tuple[tuple[str, str], ...]
+# the shape of their conditions: the columns, and how each is compared; a number is that of the values, one of which it
+# must be.
+_Shape = tuple[tuple[str, str | int], ...]
 
 
 def _shape(where: Mapping[str, object]) -> _Shape:
     return tuple(
-        (name, "null" if value is None else "in" if isinstance(value, tuple) else "is") for name, value in where.items()
+        (name, "null" if value is None else len(value) if isinstance(value, tuple) else "is")
+        for name, value in where.items()
     )
 
 
 def _parameters(where: Mapping[str, object], prefix: str = "where") -> dict[str, object]:
     # The prefix is part of no column's name; a parameter named like a column would be taken as its new value.
-    return {f"{prefix}_{name}": value for name, value in where.items() if value is not None}
+    parameters: dict[str, object] = {}
+    for name, value in where.items():
+        if isinstance(value, tuple):
+            parameters.update((f"{prefix}_{name}_{place}", one) for place, one in enumerate(value))
+        elif value is not None:
+            parameters[f"{prefix}_{name}"] = value
+    return parameters
 
 
 def _matching(table: Table, shape: _Shape, prefix: str = "where") -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     for name, how in shape:
         column = table.c[name]
-        value: BindParameter[Any] = bindparam(f"{prefix}_{name}", expanding=how == "in")
-        conditions.append(column.is_(None) if how == "null" else column.in_(value) if how == "in" else column == value)
+        if how == "null":
+            conditions.append(column.is_(None))
+        elif isinstance(how, int):
+            values = [bindparam(f"{prefix}_{name}_{place}", type_=column.type) for place in range(how)]
+            conditions.append(column.in_(values) if values else false())
+        else:
+            conditions.append(column == bindparam(f"{prefix}_{name}"))
     return conditions
 
 
 @cache
 def _inserting(table: Table) -> Insert:
-    return table.insert()
+    # Without a RETURNING for keys that the database makes.
+    return table.insert().inline()
 
 
-@cache
+@lru_cache(MAX_KEPT)
 def _updating(table: Table, shape: _Shape) -> Update:
     return table.update().where(*_matching(table, shape))
 
 
-@cache
+@lru_cache(MAX_KEPT)
 def _removing(table: Table, shape: _Shape, until: str | None) -> Delete:
     conditions = _matching(table, shape)
     if until is not None:
@@ -276,9 +314,17 @@ def _removing(table: Table, shape: _Shape, until: str | None) -> Delete:
     return table.delete().where(*conditions)
 
 
-@cache
+@lru_cache(MAX_KEPT)
 def _selecting(table: Table, shape: _Shape) -> Select[Any]:
     return select(table).where(*_matching(table, shape))
+
+
+@lru_cache(MAX_KEPT)
+def _counting(table: Table, shape: _Shape, since: str | None) -> Select[Any]:
+    conditions = _matching(table, shape)
+    if since is not None:
+        conditions.append(table.c[since] >= bindparam("since"))
+    return select(func.count().label("number")).select_from(table).where(*conditions)
 
 
 class _Listing(NamedTuple):
@@ -294,7 +340,7 @@ class _Listing(NamedTuple):
     is_newest: bool
 
 
-@cache
+@lru_cache(MAX_KEPT)
 def _listing(listing: _Listing) -> Select[Any]:
     columns = listing.table.c
     conditions = _matching(listing.table, listing.shape)
@@ -303,7 +349,7 @@ def _listing(listing: _Listing) -> Select[Any]:
     if listing.until is not None:
         conditions.append(columns[listing.until] < bindparam("until"))
     if listing.has_edge:
-        edge: BindParameter[int] = bindparam("edge")
+        edge = bindparam("edge", type_=Integer)
         conditions.append(columns.sequence < edge if listing.is_newest else columns.sequence > edge)
     if listing.within is not None:
         other, column, shape = listing.within
@@ -311,3 +357,58 @@ def _listing(listing: _Listing) -> Select[Any]:
     order = columns.sequence.desc() if listing.is_newest else columns.sequence
     statement = select(listing.table).where(*conditions).order_by(order)
     return statement.limit(bindparam("limit", type_=Integer)) if listing.has_limit else statement
+
+
+class _DriverStatement:
+    """A statement as SQLite's driver takes it.
+
+    SQLAlchemy builds it. Executing it through SQLAlchemy takes several times as long as SQLite itself needs, so what
+    that would do again at each execution (compile, order the parameters, find the types of the columns) is done once.
+
+    Args:
+        names: Names of the parameters that get values at each execution.
+    """
+
+    def __init__(self, statement: _Statement, names: tuple[str, ...], dialect: Dialect) -> None:
+        compiled = statement.compile(dialect=dialect, column_keys=list(names))
+        assert isinstance(compiled, SQLCompiler)
+        self._sql = compiled.string
+        # Some parameters are SQLAlchemy's own, such as the offset of a limit.
+        binds = {name: bind for bind, name in compiled.bind_names.items()}
+        self._own: dict[str, Any] = {name: bind.value for name, bind in binds.items() if name not in names}
+        self._names: list[str] = compiled.positiontup or []
+        self._binders = _processors(
+            {name: bind.type for name, bind in binds.items()},
+            lambda kind: kind.dialect_impl(dialect).bind_processor(dialect),
+        )
+        columns = statement.selected_columns if isinstance(statement, Select) else ()
+        self._columns = [str(column.key) for column in columns]
+        self._readers = _processors(
+            {str(column.key): column.type for column in columns},
+            lambda kind: kind.dialect_impl(dialect).result_processor(dialect, None),
+        )
+
+    def run(self, connection: sqlite3.Connection, values: Mapping[str, object]) -> list[dict[str, Any]]:
+        """Execute it and return its rows by column name.
+
+        Raises:
+            sqlite3.Error: as SQLite raises it.
+        """
+        given = {**self._own, **values}
+        for name, bind in self._binders:
+            given[name] = bind(given[name])
+        found = connection.execute(self._sql, [given[name] for name in self._names]).fetchall()
+        rows = [dict(zip(self._columns, row, strict=True)) for row in found]
+        for name, read in self._readers:
+            for row in rows:
+                row[name] = read(row[name])
+        return rows
+
+
+def _processors(
+    types: Mapping[str, TypeEngine[Any]], find: Callable[[TypeEngine[Any]], Callable[[Any], Any] | None]
+) -> list[tuple[str, Callable[[Any], Any]]]:
+    return [(name, processor) for name, kind in types.items() if (processor := find(kind)) is not None]
+
+
+_driver_statement = lru_cache(MAX_KEPT)(_DriverStatement)

@@ -19,7 +19,6 @@ import contextlib
 import re
 import socket
 import ssl
-import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +29,7 @@ from runwatch.api.http.body_reader import ACCEPTED, BodyDamagedError, BodyReader
 from runwatch.api.http.exchange import ConnectionLostError, HttpRequest, HttpResponse
 from runwatch.base.errors import SettingsError, UntrustedSocketError
 from runwatch.base.log import redact_headers
+from runwatch.base.network.hidden_modules import hidden_modules
 from runwatch.base.network.service_socket import check_socket_path, check_socket_peer
 from runwatch.base.network.service_target import Target, is_loopback_address
 
@@ -49,9 +49,6 @@ lost.
 
 CONNECTIONS: Final = 100
 """Maximum connections; further requests wait for one, up to the pool timeout."""
-
-_NOT_NEEDED: Final = ("httpx._main", "trio")
-"""The command line of httpx with rich, pygments and click, and the other event loop of httpcore."""
 
 _SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
 
@@ -149,7 +146,7 @@ class Transport:
             return self._http
 
     def _open(self) -> httpx.AsyncClient:
-        with _hidden_modules():
+        with hidden_modules():
             import httpcore  # noqa: F401 - httpx imports it when it opens a connection pool
             import httpx
 
@@ -287,21 +284,6 @@ class Transport:
             return await _read(response, progress, end)
         finally:
             await response.aclose()
-
-
-@contextlib.contextmanager
-def _hidden_modules() -> Iterator[None]:
-    """Hide modules that httpx and httpcore import where they find them, and that take longer than all the others.
-
-    ``None`` in :data:`sys.modules` makes an import fail, and both libraries go on without.
-    """
-    hidden = [name for name in _NOT_NEEDED if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
-    try:
-        yield
-    finally:
-        for name in hidden:
-            del sys.modules[name]
 
 
 class _NotThisMachine(Exception):

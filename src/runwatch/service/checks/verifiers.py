@@ -134,12 +134,11 @@ def change(
     new = list_changes(row, patch, format_iso(transaction.now))
     if not new:
         return row
-    endpoint = new.get("endpoint", row["endpoint"])
+    changed = {**row, **new}
+    endpoint = changed["endpoint"]
     if endpoint["auth_ref"] != row["endpoint"]["auth_ref"]:
         check_auth_ref(transaction, principal.tenant_id, endpoint["url"], endpoint["auth_ref"], verifier_id)
-    new["hash"] = definition_hash(
-        new.get("version", row["version"]), endpoint, row["input_data_classes"], row["scoring"]
-    )
+    new["hash"] = definition_hash(changed["version"], endpoint, row["input_data_classes"], row["scoring"])
     if report is not None:
         new |= {"status": report.status, "status_reason": report.status_reason}
     transaction.change(
