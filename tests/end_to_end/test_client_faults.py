@@ -18,9 +18,11 @@ from runwatch.api import client as client_module
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError, UnusableResponseError
 from runwatch.api.http.transport import Timeouts, Transport
+from runwatch.base.clock import SystemClock
 from runwatch.base.json import encode_body
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
+from tests.service.conftest import serve_in_process
 from tests.support.builders import request_body
 from tests.support.clock import FakeClock
 from tests.support.fault_steps import (
@@ -44,7 +46,6 @@ from tests.support.fault_steps import (
     too_many,
 )
 from tests.support.faults import FaultPeer, match
-from tests.support.service import ServiceProcess
 
 BODY = encode_body(request_body())
 KEY = "the one key"
@@ -83,11 +84,13 @@ class Faulty:
 
 @pytest.fixture
 async def faulty(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Faulty]:
-    with ServiceProcess(tmp_path / "service") as service:
-        async with FaultPeer(service.base_url, clock=FakeClock()) as peer:
-            target = Target("faulty", peer.base_url, Secret(service.api_key))
-            async with Client(target, clock=clock) as client:
-                yield Faulty(peer, client, clock, service.target)
+    async with serve_in_process(tmp_path / "service", SystemClock()) as service:
+        origin, key = service.running.file.base_url, Secret(service.key)
+        async with (
+            FaultPeer(origin, clock=FakeClock()) as peer,
+            Client(Target("faulty", peer.base_url, key), clock=clock) as client,
+        ):
+            yield Faulty(peer, client, clock, Target("direct", origin, key))
 
 
 PASSING = {

@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from runwatch.base.clock import SystemClock
+from tests.service.conftest import serve_in_process
 from tests.support.cli import Cli, Outcome
 from tests.support.fault_steps import Cut, Pass, Reset, Step, failing, html_502, times, too_many
 from tests.support.faults import PeerHandle, match, running_peer
 from tests.support.screen import foreign_controls
-from tests.support.service import ServiceProcess
+from tests.support.threads import in_thread
 
 KEY = "the-one-key"
 SUBMIT = match("POST", "/v1/executions")
@@ -47,14 +49,16 @@ class Faulty:
 
 @pytest.fixture
 def faulty(tmp_path: Path) -> Iterator[Faulty]:
-    with ServiceProcess(tmp_path / "service") as service, running_peer(service.base_url) as peer:
-        (tmp_path / "home").mkdir()
-        (tmp_path / "direct").mkdir()
-        yield Faulty(
-            peer,
-            Cli(tmp_path / "home", base_url=peer.base_url, api_key=service.api_key),
-            Cli(tmp_path / "direct", base_url=service.base_url, api_key=service.api_key),
-        )
+    (tmp_path / "home").mkdir()
+    (tmp_path / "direct").mkdir()
+    with in_thread(serve_in_process(tmp_path / "service", SystemClock())) as (service, _):
+        origin = service.running.file.base_url
+        with running_peer(origin) as peer:
+            yield Faulty(
+                peer,
+                Cli(tmp_path / "home", base_url=peer.base_url, api_key=service.key),
+                Cli(tmp_path / "direct", base_url=origin, api_key=service.key),
+            )
 
 
 def events_of(outcome: Outcome) -> list[dict[str, Any]]:

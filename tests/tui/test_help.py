@@ -44,12 +44,51 @@ async def test_the_keys_of_the_pane_come_first_then_its_screen_then_everywhere(
         assert headings(driven)[:3] == ["In a list of events", "On this screen", "Everywhere"]
 
 
-async def test_every_action_is_named_once_with_its_id(service: ScriptedService, tmp_path: Path) -> None:
+async def test_the_parts_of_the_help_and_the_pages_of_the_manual(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("question_mark")
         view = driven.app.screen.query_one("#help-text", DetailView)
         named = [entry.note for part in view._sections for entry in part.lines]
         assert sorted(named) == sorted(action.id for action in KEY_ACTIONS)
+        await driven.press("escape")
+        await driven.press("question_mark", "greater_than_sign")
+        assert headings(driven) == ["Columns of Runs · executions", "Columns that the settings can show"]
+        assert "why  " in driven.text
+        await driven.press("greater_than_sign")
+        assert headings(driven) == [
+            "Symbols, and their ASCII forms",
+            "Filters, for every list and for events",
+            "States of a pane, in the lower left of its frame",
+            "Files, version and memory",
+        ]
+        await driven.press("greater_than_sign")
+        assert headings(driven) == ["How the service works"]
+        await driven.click_text("Keys")
+        assert headings(driven)[0] == "In a list"
+        await driven.press("escape")
+        depth = len(driven.app.screen_stack)
+        await driven.press("question_mark", "2", "1")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
+        assert len(driven.app.screen_stack) == depth
+        await driven.press("question_mark", "less_than_sign")
+        assert manual_shows(driven) == "Pages of the manual"
+        await driven.press("enter")
+        assert manual_shows(driven) == "For operators"
+        assert "operators" in driven.text
+        await driven.press("escape", "down", "enter")
+        assert manual_shows(driven) == "For reviewers"
+        await driven.press("escape", "enter")
+        assert manual_shows(driven) == "For reviewers"
+        await driven.press("escape")
+        assert manual_shows(driven) == "Pages of the manual"
+        await driven.press("escape")
+        assert isinstance(driven.app.screen, RunsScreen)
+        await driven.press("question_mark", "less_than_sign", "enter")
+        view = driven.app.screen.query_one("#help-text", DetailView)
+        wide = view.line_count()
+        await driven.pilot.resize_terminal(80, 24)
+        await driven.settle()
+        assert view.line_count() > wide
 
 
 async def test_keys_of_the_settings_are_the_ones_that_are_shown(service: ScriptedService, tmp_path: Path) -> None:
@@ -72,7 +111,9 @@ async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedServ
         assert "f9" in driven.text
 
 
-async def test_the_search_looks_through_every_part(service: ScriptedService, tmp_path: Path) -> None:
+async def test_the_search_looks_through_every_part_and_opens_places_of_the_manual(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("question_mark", "slash")
         await driven.type("429")
@@ -84,35 +125,23 @@ async def test_the_search_looks_through_every_part(service: ScriptedService, tmp
         await driven.press("escape")
         assert headings(driven)[0] == "In a list"
         assert isinstance(driven.app.screen, HelpScreen)
-
-
-async def test_a_search_without_a_hit_says_so(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+        await driven.press("escape")
         await driven.press("question_mark", "slash")
         await driven.type("xyzzy")
         assert "Nothing here contains xyzzy." in driven.text
         await driven.press("escape")
         assert headings(driven)[0] == "In a list"
-
-
-async def test_the_other_parts_tell_signs_filters_states_places_and_facts(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("question_mark", "greater_than_sign")
-        assert headings(driven) == ["Columns of Runs · executions", "Columns that the settings can show"]
-        assert "why  " in driven.text
-        await driven.press("greater_than_sign")
-        assert headings(driven) == [
-            "Symbols, and their ASCII forms",
-            "Filters, for every list and for events",
-            "States of a pane, in the lower left of its frame",
-            "Files, version and memory",
-        ]
-        await driven.press("greater_than_sign")
-        assert headings(driven) == ["How the service works"]
-        await driven.click_text("Keys")
-        assert headings(driven)[0] == "In a list"
+        await driven.press("escape")
+        await driven.press("question_mark", "slash")
+        await driven.type("stop the service, then copy")
+        assert headings(driven) == ["local-service: Backup"]
+        await driven.press("enter", "down", "enter")
+        assert manual_shows(driven) == "Local service"
+        view = driven.app.screen.query_one("#help-text", DetailView)
+        assert view._rows[view.cursor].head is not None
+        assert str(view._rows[view.cursor].pieces[0][0]) == "Backup"
+        await driven.press("escape")
+        assert manual_shows(driven) == "Pages of the manual"
 
 
 @pytest.mark.parametrize("key", ["escape", "q", "question_mark"])
@@ -126,60 +155,9 @@ async def test_it_is_left_to_where_one_was(key: str, service: ScriptedService, t
         assert isinstance(driven.focused, RecordTable)
 
 
-async def test_going_to_a_screen_from_the_help_leaves_nothing_behind(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        depth = len(driven.app.screen_stack)
-        await driven.press("question_mark", "2", "1")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
-        assert len(driven.app.screen_stack) == depth
-
-
 def manual_shows(driven: Driven) -> str:
     """The first heading of the manual's tab."""
     return headings(driven)[0]
-
-
-async def test_the_manual_has_its_pages_and_each_is_left_to_their_list(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("question_mark", "less_than_sign")
-        assert manual_shows(driven) == "Pages of the manual"
-        await driven.press("enter")
-        assert manual_shows(driven) == "For operators"
-        assert "operators" in driven.text
-        await driven.press("escape", "down", "enter")
-        assert manual_shows(driven) == "For reviewers"
-        await driven.press("escape", "enter")
-        assert manual_shows(driven) == "For reviewers"
-        await driven.press("escape")
-        assert manual_shows(driven) == "Pages of the manual"
-        await driven.press("escape")
-        assert isinstance(driven.app.screen, RunsScreen)
-
-
-async def test_the_search_finds_places_of_the_manual_and_opens_them(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("question_mark", "slash")
-        await driven.type("stop the service, then copy")
-        assert headings(driven) == ["local-service: Backup"]
-        await driven.press("enter", "down", "enter")
-        assert manual_shows(driven) == "Local service"
-        view = driven.app.screen.query_one("#help-text", DetailView)
-        assert view._rows[view.cursor].head is not None
-        assert str(view._rows[view.cursor].pieces[0][0]) == "Backup"
-        await driven.press("escape")
-        assert manual_shows(driven) == "Pages of the manual"
-
-
-async def test_a_page_is_laid_out_anew_in_another_window(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("question_mark", "less_than_sign", "enter")
-        view = driven.app.screen.query_one("#help-text", DetailView)
-        wide = view.line_count()
-        await driven.pilot.resize_terminal(80, 24)
-        await driven.settle()
-        assert view.line_count() > wide
 
 
 async def test_a_manual_that_cannot_be_read_is_told(

@@ -112,11 +112,22 @@ async def test_a_side_that_is_refused_says_why_and_the_list_goes_on(tmp_path: Pa
         await driven.comes("generation")
 
 
-async def test_a_check_that_was_not_tested_here_says_how_to_test_it(tmp_path: Path) -> None:
+async def test_sides_of_checks_and_agents_say_what_is_missing_and_lead_on(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE) as driven:
         await side(driven, "verifiers", "Test")
         await driven.shows("Not tested from here yet.")
         await driven.shows("T tests it.")
+        await side(driven, "agents", "Connection")
+        await driven.comes("generation")
+        await driven.press("j")
+        await driven.shows("degraded: endpoint_unreachable")
+        await side(driven, "agents", "Record")
+        await driven.press("enter", *["down"] * 20)
+        view = driven.app.screen.query_one("#fields")
+        target = next(row.target for row in view._rows if row.target is not None)  # type: ignore[attr-defined]
+        assert (target.screen, target.filter) == ("github", "repository=acme/widgets")
+        await driven.app.go_to_view(target)
+        await driven.comes("connected")
 
 
 async def test_what_a_test_found_stays_beside_its_check(tmp_path: Path) -> None:
@@ -131,25 +142,6 @@ async def test_what_a_test_found_stays_beside_its_check(tmp_path: Path) -> None:
         await driven.press("escape")
         await driven.shows("tested from here")
         await driven.shows("response_compatibility")
-
-
-async def test_the_connection_of_an_agent_and_why_it_is_not_ready(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE) as driven:
-        await side(driven, "agents", "Connection")
-        await driven.comes("generation")
-        await driven.press("j")
-        await driven.shows("degraded: endpoint_unreachable")
-
-
-async def test_an_agent_leads_to_the_connection_of_its_repository(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE) as driven:
-        await side(driven, "agents", "Record")
-        await driven.press("enter", *["down"] * 20)
-        view = driven.app.screen.query_one("#fields")
-        target = next(row.target for row in view._rows if row.target is not None)  # type: ignore[attr-defined]
-        assert (target.screen, target.filter) == ("github", "repository=acme/widgets")
-        await driven.app.go_to_view(target)
-        await driven.comes("connected")
 
 
 async def test_deliveries_stand_beside_their_webhook_and_can_be_made_again(tmp_path: Path) -> None:

@@ -46,16 +46,25 @@ async def test_one_row_and_then_another_are_compared(tmp_path: Path, size: tuple
         assert driven.app.screen.compared is None
 
 
-async def test_the_same_row_again_takes_the_left_side_back(tmp_path: Path) -> None:
+async def test_two_marked_rows_are_compared_at_once_and_the_same_row_takes_the_left_side_back(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         await driven.press("D", "D")
         await driven.shows("Comparison cancelled.")
         assert isinstance(driven.app.screen, ReceiptsScreen)
+        await driven.press("space", "space", "D")
+        await compared(driven)
+        assert "receipt 41e0…c2d4" in driven.text
+        assert "receipt 5c9d…77aa" in driven.text
 
 
-async def test_esc_takes_the_left_side_back_and_stays_on_the_screen(tmp_path: Path) -> None:
+async def test_every_resource_can_be_compared_and_esc_takes_the_left_side_back(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, open_at="runs") as driven:
+        await driven.shows("Runs · executions   9")
+        await driven.press("D", "down", "D")
+        await compared(driven)
+        assert "execution_id" in driven.text
+        await driven.press("escape")
         await driven.press("2")
         await driven.shows("Receipts   6")
         await driven.press("D")
@@ -70,23 +79,6 @@ async def test_esc_takes_the_left_side_back_and_stays_on_the_screen(tmp_path: Pa
         assert driven.app.screen is screen
 
 
-async def test_two_marked_rows_are_compared_at_once(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
-        await driven.press("space", "space", "D")
-        await compared(driven)
-        assert "receipt 41e0…c2d4" in driven.text
-        assert "receipt 5c9d…77aa" in driven.text
-
-
-async def test_every_resource_can_be_compared(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, open_at="runs") as driven:
-        await driven.shows("Runs · executions   9")
-        await driven.press("D", "down", "D")
-        await compared(driven)
-        assert "execution_id" in driven.text
-
-
 async def test_an_empty_list_has_nothing_to_compare(tmp_path: Path) -> None:
     async with console(noon.service(receipts=()), tmp_path, open_at="receipts") as driven:
         await driven.shows("Receipts   0")
@@ -94,7 +86,7 @@ async def test_an_empty_list_has_nothing_to_compare(tmp_path: Path) -> None:
         await driven.shows("Nothing to compare.")
 
 
-async def test_two_that_are_the_same_say_so(tmp_path: Path) -> None:
+async def test_what_is_the_same_or_on_one_side_only_is_said(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         raw = live_receipt().raw
         screen = driven.app.screen
@@ -105,10 +97,7 @@ async def test_two_that_are_the_same_say_so(tmp_path: Path) -> None:
         await driven.press("v")
         await driven.shows("then")
         assert "execution_id" in driven.text
-
-
-async def test_what_only_one_side_has_is_told_from_null(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path) as driven:
+        await driven.press("escape")
         screen = driven.app.screen
         assert isinstance(screen, ConsoleScreen)
         open_comparison(

@@ -47,17 +47,6 @@ async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path)
         await driven.until(lambda: f"{NAME}.ndjson" in driven.text.replace("\n", ""), "the file to be named")
 
 
-async def test_marked_rows_are_written_alone(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
-        await driven.press("space", "down", "space", "e")
-        await driven.shows("Export   2 receipts")
-        await driven.press("down", "enter")
-        rows = list(csv.reader(io.StringIO(await exported(driven, exports(tmp_path) / f"{NAME}.csv"))))
-        assert rows[0][0] == "execution_id"
-        assert [row[0] for row in rows[1:]] == [noon.TEST, noon.FALLBACK]
-
-
 @pytest.mark.exhaustive
 async def test_a_filter_leaves_out_of_the_file_what_it_leaves_out_of_the_list(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
@@ -82,12 +71,18 @@ async def test_the_file_is_for_this_user_alone_and_its_whole_name_is_said(tmp_pa
         assert file.stat().st_mode & 0o777 == 0o600
 
 
-async def test_a_second_export_of_the_same_second_gets_a_name_of_its_own(tmp_path: Path) -> None:
+async def test_exports_of_one_second_get_names_of_their_own_and_marked_rows_go_alone(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         for name in (NAME, f"{NAME}-2", f"{NAME}-3"):
             await driven.press("e", "enter")
             await exported(driven, exports(tmp_path) / f"{name}.ndjson")
+        await driven.press("space", "down", "space", "e")
+        await driven.shows("Export   2 receipts")
+        await driven.press("down", "enter")
+        rows = list(csv.reader(io.StringIO(await exported(driven, exports(tmp_path) / f"{NAME}.csv"))))
+        assert rows[0][0] == "execution_id"
+        assert [row[0] for row in rows[1:]] == [noon.TEST, noon.FALLBACK]
 
 
 @pytest.mark.exhaustive

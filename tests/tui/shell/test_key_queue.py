@@ -39,23 +39,6 @@ def service() -> ScriptedService:
     return ScriptedService(runs=[run("ex_1", "failed"), run("ex_2", "completed")])
 
 
-async def test_a_command_is_typed_in_one_burst_with_its_key_and_its_end(tmp_path: Path) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
-        burst(driven, ":", *"models", "enter")
-        await driven.shows("Models · model catalog")
-        await driven.until(lambda: not driven.app.screen.query(CommandLine), "the command line to go")
-
-
-async def test_a_filter_is_typed_in_one_burst_and_letters_are_no_commands(tmp_path: Path) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
-        burst(driven, "/", *"failed", "enter", "j")
-        await driven.until(lambda: driven.app.screen.query_one(FilterBar).text == "failed", "the filter to be typed")
-        await driven.until(lambda: isinstance(driven.app.focused, RecordTable), "the list to have the keyboard again")
-        await driven.until(lambda: "ex_2" not in driven.text, "the others to go")
-
-
 async def test_keys_after_a_way_back_are_for_the_view_as_it_was_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,12 +66,28 @@ async def test_keys_after_a_way_back_are_for_the_view_as_it_was_left(
         assert driven.app.screen.query_one("#table", RecordTable).marks == {noon.LIVE}
 
 
-async def test_a_menu_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Path) -> None:
+async def test_keys_of_one_burst_go_to_what_the_key_before_them_opens(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.shows("ex_2")
         burst(driven, "Y", "escape", "Y")
         await driven.until(lambda: bool(driven.app.screen.query(Menu)), "the menu")
         assert driven.app.screen.query(Menu)
+        await driven.press("escape")
+        await driven.shows("ex_2")
+        burst(driven, "/", *"failed", "enter", "j")
+        await driven.until(lambda: driven.app.screen.query_one(FilterBar).text == "failed", "the filter to be typed")
+        await driven.until(lambda: isinstance(driven.app.focused, RecordTable), "the list to have the keyboard again")
+        await driven.until(lambda: "ex_2" not in driven.text, "the others to go")
+        await driven.press("escape")
+        await driven.shows("ex_2")
+        burst(driven, "/")
+        driven.app.post_message(events.Paste("completed"))
+        await driven.until(lambda: driven.app.screen.query_one(FilterBar).text == "completed", "the paste to be there")
+        await driven.press("escape")
+        await driven.shows("ex_2")
+        burst(driven, ":", *"models", "enter")
+        await driven.shows("Models · model catalog")
+        await driven.until(lambda: not driven.app.screen.query(CommandLine), "the command line to go")
 
 
 @pytest.mark.exhaustive
@@ -100,14 +99,6 @@ async def test_a_screen_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Pa
         burst(driven, "escape", "+", *"Say hello.")
         await driven.until(lambda: isinstance(driven.app.screen, FormScreen), "the form")
         await driven.shows('"objective": "Say hello."')
-
-
-async def test_a_paste_waits_for_the_field_that_a_key_before_it_opens(tmp_path: Path) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
-        burst(driven, "/")
-        driven.app.post_message(events.Paste("completed"))
-        await driven.until(lambda: driven.app.screen.query_one(FilterBar).text == "completed", "the paste to be there")
 
 
 async def test_an_interruption_waits_for_nothing(tmp_path: Path) -> None:

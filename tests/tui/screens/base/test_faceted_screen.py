@@ -35,12 +35,23 @@ async def came(driven: Driven, screen: str) -> None:
     raise AssertionError(driven.text)
 
 
-async def test_the_catalog_is_counted_above_its_rows_and_tells_what_uses_an_entry(tmp_path: Path) -> None:
+async def test_rows_are_counted_above_them_and_lead_to_what_uses_them(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE) as driven:
         await came(driven, "models")
         await driven.comes("Used by")
         await driven.pass_time(2)
         check_golden("160x50/models-facets", driven.text)
+        await came(driven, "arms")
+        await driven.shows("kind: model 2 agent 1")
+        await driven.click_text("agent 1")
+        await driven.shows("filter kind=agent")
+        assert len(driven.table.rows) == 1
+        await driven.press("escape")
+        await came(driven, "arms")
+        await driven.press("enter")
+        await driven.press("down", "enter")
+        await driven.shows("filter arm=arm_01HX8")
+        await driven.shows("Runs")
 
 
 async def test_a_facet_is_a_filter_of_one_key_and_goes_the_same_way(tmp_path: Path) -> None:
@@ -56,15 +67,6 @@ async def test_a_facet_is_a_filter_of_one_key_and_goes_the_same_way(tmp_path: Pa
         await driven.shows("on; removes it")
         await driven.press("down", "enter")
         await driven.until(lambda: len(driven.table.rows) == 3, "all rows")
-
-
-async def test_a_click_on_a_count_keeps_just_those_rows(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE) as driven:
-        await came(driven, "arms")
-        await driven.shows("kind: model 2 agent 1")
-        await driven.click_text("agent 1")
-        await driven.shows("filter kind=agent")
-        assert len(driven.table.rows) == 1
 
 
 async def test_without_rows_there_is_nothing_to_choose(tmp_path: Path) -> None:
@@ -87,12 +89,3 @@ async def test_an_entry_leads_to_what_was_saved_of_it(tmp_path: Path, kind: str,
         view = driven.app.screen.query_one("#fields")
         targets = [row.target for row in view._rows if row.target is not None]  # type: ignore[attr-defined]
         assert (kind, record_id) in targets
-
-
-async def test_a_saved_model_leads_to_the_runs_that_used_it(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE) as driven:
-        await came(driven, "arms")
-        await driven.press("enter")
-        await driven.press("down", "enter")
-        await driven.shows("filter arm=arm_01HX8")
-        await driven.shows("Runs")

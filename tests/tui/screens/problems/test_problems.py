@@ -102,7 +102,9 @@ async def test_six_characters_at_any_place_find_a_problem(service: ScriptedServi
 MAIL = f'Hello,\nmy run was refused ( | "strange\nProblem: {INSTANCE.upper()}.\nBest regards, Ada\n'
 
 
-async def test_a_mail_pasted_into_the_list_finds_what_it_names(service: ScriptedService, tmp_path: Path) -> None:
+async def test_a_mail_pasted_into_the_list_finds_what_it_names_and_a_text_without_an_id_says_so(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path) as driven:
         await three(driven)
         await paste(driven, MAIL)
@@ -111,6 +113,17 @@ async def test_a_mail_pasted_into_the_list_finds_what_it_names(service: Scripted
         await paste(driven, "no id here\nat all")
         await driven.shows("has no id")
         assert "Problems   1 " in driven.text, "what was found stays"
+        await driven.press("escape")
+        await driven.shows("Problems   3")
+        await driven.press("slash")
+        await driven.type("ffffff")
+        await driven.shows("0 found by its id")
+        await driven.shows("No problem seen on this machine has an id")
+        await driven.press("escape")
+        await driven.shows("Problems   3")
+        with pytest.raises(Exception, match="no such"):
+            await driven.session.client.get_run("ex_nowhere")
+        await driven.shows("Problems   4")
 
 
 async def test_a_mail_pasted_into_the_filter_finds_what_it_names(service: ScriptedService, tmp_path: Path) -> None:
@@ -137,15 +150,6 @@ async def test_problems_older_than_those_listed_are_found_too(service: ScriptedS
         await driven.type("8a34-4f0e")
         await driven.shows("1 found by its id")
         assert INSTANCE in driven.text
-
-
-async def test_a_text_that_names_nothing_says_so(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await three(driven)
-        await driven.press("slash")
-        await driven.type("ffffff")
-        await driven.shows("0 found by its id")
-        await driven.shows("No problem seen on this machine has an id")
 
 
 @pytest.mark.exhaustive
@@ -188,9 +192,19 @@ async def test_an_answer_without_an_instance_says_that_there_is_none_to_copy(
         await driven.shows("No instance")
 
 
-async def test_enter_on_a_refused_submit_leads_to_its_first_field(service: ScriptedService, tmp_path: Path) -> None:
+async def test_v_shows_the_json_and_enter_does_the_next_step(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await three(driven)
+        await driven.press("v")
+        assert '"instance"' in driven.text
+        await driven.press("v")
+        assert '"instance"' not in driven.text
+        await driven.press("down", "down", "enter")
+        await driven.pilot.pause()
+        await driven.press("enter")
+        assert isinstance(driven.app.screen, ProblemsScreen)
+        assert "Check the id" in driven.lines[-1]
+        await driven.press("escape", "g")
         await driven.shows("enter goes to the first")
         await driven.press("enter")
         await driven.pilot.pause()
@@ -199,33 +213,6 @@ async def test_enter_on_a_refused_submit_leads_to_its_first_field(service: Scrip
         await driven.until(lambda: driven.focused is not None, "a field to have the focus")
         assert driven.focused is not None
         assert driven.focused.id == "field-max_cost_usd"
-
-
-async def test_enter_on_another_problem_says_what_to_do(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await three(driven)
-        await driven.press("down", "down", "enter")
-        await driven.pilot.pause()
-        await driven.press("enter")
-        assert isinstance(driven.app.screen, ProblemsScreen)
-        assert "Check the id" in driven.lines[-1]
-
-
-async def test_the_json_of_a_problem_is_one_key_away(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await three(driven)
-        await driven.press("v")
-        assert '"instance"' in driven.text
-        await driven.press("v")
-        assert '"instance"' not in driven.text
-
-
-async def test_what_comes_back_while_somebody_looks_is_there_at_once(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await three(driven)
-        with pytest.raises(Exception, match="no such"):
-            await driven.session.client.get_run("ex_nowhere")
-        await driven.shows("Problems   4")
 
 
 async def test_a_refused_action_is_in_the_journal_as_soon_as_the_sheet_says_so(

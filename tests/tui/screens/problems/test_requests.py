@@ -28,7 +28,9 @@ def listen(driven: Driven) -> list[str]:
     return written
 
 
-async def test_every_attempt_is_a_row_and_its_answer_is_told(service: ScriptedService, tmp_path: Path) -> None:
+async def test_every_attempt_is_a_row_with_its_answer_as_soon_as_it_is_sent(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path) as driven:
         with pytest.raises(Exception, match="no such"):
             await driven.session.client.get_run("ex_nowhere")
@@ -38,9 +40,14 @@ async def test_every_attempt_is_a_row_and_its_answer_is_told(service: ScriptedSe
         await driven.shows("✓ 200")
         assert "/v1/executions/ex_nowhere" in driven.text
         assert "elapsed_s" in driven.text
+        with pytest.raises(Exception, match="no such"):
+            await driven.session.client.get_run("ex_later")
+        await driven.shows("/v1/executions/ex_later")
 
 
-async def test_at_80_columns_status_method_path_time_and_size_stay(service: ScriptedService, tmp_path: Path) -> None:
+async def test_at_80_columns_every_value_stays_and_the_time_of_day_is_never_cut(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path, size=NARROW) as driven:
         await driven.press("H")
         await driven.shows("/v1/executions ")
@@ -48,14 +55,6 @@ async def test_at_80_columns_status_method_path_time_and_size_stay(service: Scri
         assert [word for word in ("status", "method", "path", "took", "try", "bytes") if word in heads] == [
             "status", "method", "path", "took", "try", "bytes",
         ]  # fmt: skip
-
-
-async def test_the_time_of_day_is_never_cut_and_ages_are_as_narrow_as_before(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, size=NARROW) as driven:
-        await driven.press("H")
-        await driven.shows("/v1/executions ")
         ages = driven.app.screen.table.shown_columns  # type: ignore[attr-defined]
         await driven.press("t")
         await driven.shows(re.compile(r"^┃ . \d\d:\d\d:\d\d +✓ 200", re.MULTILINE))
@@ -77,15 +76,6 @@ async def test_the_command_takes_the_key_from_a_pipe(service: ScriptedService, t
         await driven.shows(f"copied '{entry.path}?{entry.query}' · path by OSC 52")
         assert len(written) == 2
         assert KEY not in driven.text
-
-
-async def test_a_request_that_is_sent_meanwhile_is_there_at_once(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("H")
-        await driven.shows("/v1/account")
-        with pytest.raises(Exception, match="no such"):
-            await driven.session.client.get_run("ex_later")
-        await driven.shows("/v1/executions/ex_later")
 
 
 async def test_what_is_listed_already_is_neither_read_nor_made_again(

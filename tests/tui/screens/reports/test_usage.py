@@ -108,7 +108,7 @@ async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Pat
         await driven.shows("completed>=2026-11-02 completed<2026-11-03")
 
 
-async def test_the_period_is_chosen_by_key_and_asked_for_in_days(tmp_path: Path) -> None:
+async def test_the_period_is_chosen_by_key_or_typed_and_read_while_it_is_shown(tmp_path: Path) -> None:
     told = service()
     async with console(told, tmp_path) as driven:
         await driven.press("U")
@@ -125,13 +125,6 @@ async def test_the_period_is_chosen_by_key_and_asked_for_in_days(tmp_path: Path)
             {"from": "2026-10-23", "to": "2026-11-21"},
             {"from": "2026-11-21", "to": "2026-11-21"},
         ]
-
-
-async def test_a_period_of_ones_own_is_typed(tmp_path: Path) -> None:
-    told = service()
-    async with console(told, tmp_path) as driven:
-        await driven.press("U")
-        await opened(driven)
         await driven.press("slash")
         await driven.type("2026-13")
         await driven.press("enter")
@@ -144,6 +137,11 @@ async def test_a_period_of_ones_own_is_typed(tmp_path: Path) -> None:
         assert dict(told.requests("GET", "/v1/usage")[-1].head.query) == {"from": "2026-10-01", "to": "2026-10-31"}
         await driven.press("slash", "escape")
         await driven.shows("2026-10-01 to 2026-10-31")
+        await driven.press("1")
+        await driven.shows("Runs")
+        before = len(told.requests("GET", "/v1/usage"))
+        await driven.pass_time(70)
+        assert len(told.requests("GET", "/v1/usage")) == before
 
 
 @pytest.mark.parametrize("said", ["account 30d", "usage 30d"])
@@ -179,16 +177,6 @@ async def test_a_number_leads_to_its_list_and_back_leads_to_the_same_period(tmp_
         await driven.shows("2026-10-23 to 2026-11-21")
 
 
-async def test_an_api_key_leads_to_its_record(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE) as driven:
-        await driven.press("U")
-        await opened(driven)
-        row = next(number for number, row in enumerate(driven.lines) if "Spend by API key" in row)
-        await driven.pilot.click(offset=(driven.lines[row].index("Spend by API key") + 3, row + 1), times=2)
-        await driven.shows("API keys")
-        await driven.comes("solverapi_live_a1b2")
-
-
 @pytest.mark.parametrize(
     ("said", "words"),
     [
@@ -215,7 +203,7 @@ async def test_what_was_refused_is_asked_for_again_by_key(tmp_path: Path) -> Non
         await opened(driven)
 
 
-async def test_raw_is_the_json_as_it_came(tmp_path: Path) -> None:
+async def test_raw_is_the_json_as_it_came_and_an_api_key_leads_to_its_record(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE) as driven:
         await driven.press("U")
         await opened(driven)
@@ -223,6 +211,10 @@ async def test_raw_is_the_json_as_it_came(tmp_path: Path) -> None:
         await driven.shows('"passthrough_usd": 0.52')
         await driven.press("v")
         await driven.shows("Spend by day")
+        row = next(number for number, row in enumerate(driven.lines) if "Spend by API key" in row)
+        await driven.pilot.click(offset=(driven.lines[row].index("Spend by API key") + 3, row + 1), times=2)
+        await driven.shows("API keys")
+        await driven.comes("solverapi_live_a1b2")
 
 
 async def test_a_report_full_of_hostile_values_is_drawn_clean(tmp_path: Path) -> None:
@@ -237,7 +229,7 @@ async def test_a_report_full_of_hostile_values_is_drawn_clean(tmp_path: Path) ->
         assert not foreign_controls(driven.text.encode())
 
 
-async def test_tab_walks_both_panes_and_gets_out_of_the_line(tmp_path: Path) -> None:
+async def test_tab_walks_both_panes_and_sample_credit_is_added_through_the_form(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.press("U")
         await opened(driven)
@@ -249,24 +241,6 @@ async def test_tab_walks_both_panes_and_gets_out_of_the_line(tmp_path: Path) -> 
         await driven.press("slash", "escape")
         assert driven.focused is not None
         assert driven.focused.id in seen
-
-
-async def test_nothing_is_read_any_more_once_the_screen_has_gone(tmp_path: Path) -> None:
-    told = service()
-    async with console(told, tmp_path) as driven:
-        await driven.press("U")
-        await opened(driven)
-        await driven.press("1")
-        await driven.shows("Runs")
-        before = len(told.requests("GET", "/v1/usage"))
-        await driven.pass_time(70)
-        assert len(told.requests("GET", "/v1/usage")) == before
-
-
-async def test_sample_credit_is_added_from_here_through_the_form(tmp_path: Path) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.press("U")
-        await opened(driven)
         await driven.press("plus")
         await driven.shows("Add sample credit")
         await driven.shows("POST /v1/account/top-up-intents")

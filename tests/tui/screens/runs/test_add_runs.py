@@ -58,8 +58,13 @@ async def test_each_id_of_a_paste_says_what_came_of_it(service: ScriptedService,
         assert driven.table.cursor_key == "ex_other02"
 
 
-async def test_tab_leaves_the_text_and_esc_leaves_the_window(service: ScriptedService, tmp_path: Path) -> None:
+async def test_the_window_takes_what_is_typed_and_pasted_but_no_key(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
+        await driven.press("a")
+        assert driven.app.screen.query_one("#add", TextButton).disabled
+        await driven.type("x")
+        assert not driven.app.screen.query_one("#add", TextButton).disabled
+        await driven.press("escape")
         await driven.press("a")
         assert focus(driven) == "_Paste"
         await driven.type("ex_1")
@@ -70,31 +75,25 @@ async def test_tab_leaves_the_text_and_esc_leaves_the_window(service: ScriptedSe
         await driven.press("escape")
         assert isinstance(driven.app.screen, RunsScreen)
         assert await added(driven) == []
-
-
-async def test_nothing_can_be_added_from_an_empty_text(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("a")
-        assert driven.app.screen.query_one("#add", TextButton).disabled
-        await driven.type("x")
-        assert not driven.app.screen.query_one("#add", TextButton).disabled
-
-
-async def test_nothing_that_a_terminal_acts_on_comes_in(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
         await driven.press("a")
         await paste(driven, f"\x1b[31mex_other02\x1b[0m {ALL_AT_ONCE.text}")
         text = driven.app.screen.query_one(TextArea).text
         assert text.startswith("ex_other02 ")
         assert is_clean(text)
-
-
-async def test_the_ids_are_edited_in_the_editor(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+        await driven.press("escape")
         await driven.press("a")
         assert "ctrl+e editor" in driven.text
         await driven.press("ctrl+e")
         await driven.shows("No editor is set. Set VISUAL or EDITOR to a command.")
+        await driven.press("escape")
+        await driven.press("colon")
+        await paste(driven, "open sk-ant-api03-canary-5f1e7c2b9d40")
+        await driven.press("enter")
+        await driven.shows("(a key, not shown): not added: looks like a key of a model provider")
+        assert "canary" not in driven.text
+        outcome = await add_to_watch_list(driven.session, "sk-ant-api03-canary-5f1e7c2b9d40")
+        assert outcome.words == "not added: looks like a key of a model provider"
+        assert await added(driven) == []
 
 
 async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path: Path) -> None:
@@ -105,18 +104,6 @@ async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path:
         assert not outcome.is_found
         assert outcome.words.startswith("added, not read yet: ")
         assert await added(driven) == ["ex_later04"]
-
-
-async def test_a_key_is_not_added_nor_shown_and_is_named_by_its_kind(tmp_path: Path, service: ScriptedService) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("colon")
-        await paste(driven, "open sk-ant-api03-canary-5f1e7c2b9d40")
-        await driven.press("enter")
-        await driven.shows("(a key, not shown): not added: looks like a key of a model provider")
-        assert "canary" not in driven.text
-        outcome = await add_to_watch_list(driven.session, "sk-ant-api03-canary-5f1e7c2b9d40")
-        assert outcome.words == "not added: looks like a key of a model provider"
-        assert await added(driven) == []
 
 
 async def test_without_a_service_there_is_nothing_to_add_to(tmp_path: Path) -> None:

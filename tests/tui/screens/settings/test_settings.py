@@ -59,41 +59,6 @@ async def test_value_source_and_meaning_are_shown(service: ScriptedService, tmp_
             assert text in driven.text
 
 
-async def test_a_change_keeps_comments_and_holds_at_once(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings=FILE) as driven:
-        await go_to(driven, "theme")
-        await driven.press("enter", "down", "enter")
-        await driven.shows("theme written, holds now")
-        assert driven.app.palette.name == "runwatch-light"
-        assert text_of_file(tmp_path) == FILE.replace("runwatch-dark", "runwatch-light")
-
-
-async def test_a_theme_is_shown_while_the_cursor_stands_on_it_and_esc_puts_the_old_one_back(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, settings=FILE) as driven:
-        await go_to(driven, "theme")
-        await driven.press("enter")
-        assert "Dark, high contrast" in driven.text
-        seen = []
-        for key in ("down", "down", "home"):
-            await driven.press(key)
-            seen.append(driven.app.palette.name)
-        assert seen == ["runwatch-light", "runwatch-plain", "runwatch-colourblind-dark"]
-        await driven.press("escape")
-        await driven.until(lambda: driven.app.palette.name == "runwatch-dark", "the theme as it was")
-        assert text_of_file(tmp_path) == FILE
-        assert driven.app.screen.query_one("#settings-table").has_focus
-
-
-async def test_leaving_the_choice_keeps_a_theme_of_this_session(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings=FILE) as driven:
-        driven.app.apply_theme("runwatch-contrast-dark")
-        await go_to(driven, "theme")
-        await driven.press("enter", "down", "escape")
-        await driven.until(lambda: driven.app.palette.name == "runwatch-contrast-dark", "the theme as it was")
-
-
 async def test_a_theme_of_a_person_that_cannot_be_used_says_why_and_nothing_changes(
     service: ScriptedService, tmp_path: Path
 ) -> None:
@@ -122,7 +87,9 @@ async def test_what_stands_in_the_file_is_taken_out_after_a_question(service: Sc
         await driven.shows("The file sets nothing here")
 
 
-async def test_a_filter_that_no_list_takes_is_not_written(service: ScriptedService, tmp_path: Path) -> None:
+async def test_what_does_not_fit_is_not_written_and_a_theme_is_tried_and_kept(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path, settings=FILE) as driven:
         await go_to(driven, "+ filters")
         await driven.press("enter")
@@ -130,6 +97,34 @@ async def test_a_filter_that_no_list_takes_is_not_written(service: ScriptedServi
         await driven.press("enter")
         assert focus(driven) == "LineInput"
         assert text_of_file(tmp_path) == FILE
+        await driven.press("escape")
+        await go_to(driven, "retries")
+        await driven.press("enter", "backspace", "9", "9", "enter")
+        assert "must be a whole number from 0 to 5" in driven.text
+        assert focus(driven) == "LineInput"
+        await driven.press("escape")
+        assert text_of_file(tmp_path) == FILE
+        await go_to(driven, "theme")
+        await driven.press("enter")
+        assert "Dark, high contrast" in driven.text
+        seen = []
+        for key in ("down", "down", "home"):
+            await driven.press(key)
+            seen.append(driven.app.palette.name)
+        assert seen == ["runwatch-light", "runwatch-plain", "runwatch-colourblind-dark"]
+        await driven.press("escape")
+        await driven.until(lambda: driven.app.palette.name == "runwatch-dark", "the theme as it was")
+        assert text_of_file(tmp_path) == FILE
+        assert driven.app.screen.query_one("#settings-table").has_focus
+        await go_to(driven, "theme")
+        await driven.press("enter", "down", "enter")
+        await driven.shows("theme written, holds now")
+        assert driven.app.palette.name == "runwatch-light"
+        assert text_of_file(tmp_path) == FILE.replace("runwatch-dark", "runwatch-light")
+        driven.app.apply_theme("runwatch-contrast-dark")
+        await go_to(driven, "theme")
+        await driven.press("enter", "down", "escape")
+        await driven.until(lambda: driven.app.palette.name == "runwatch-contrast-dark", "the theme as it was")
 
 
 @pytest.mark.exhaustive
@@ -150,7 +145,7 @@ async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(service: Scr
         assert driven.table.column_ids == ("run", "status")
 
 
-async def test_a_setting_is_found_by_what_is_said_of_it_and_esc_shows_all_again(
+async def test_settings_are_found_and_changed_and_the_connection_is_tested(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with console(service, tmp_path) as driven:
@@ -167,13 +162,6 @@ async def test_a_setting_is_found_by_what_is_said_of_it_and_esc_shows_all_again(
         await driven.press("escape")
         assert screen.table.select("theme")
         assert isinstance(driven.app.screen, SettingsScreen)
-
-
-async def test_the_parts_of_the_table_are_one_key_apart(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await go_to(driven, "theme")
-        screen = driven.app.screen
-        assert isinstance(screen, SettingsScreen)
         seen = []
         for _ in range(5):
             await driven.press("greater_than_sign")
@@ -181,25 +169,28 @@ async def test_the_parts_of_the_table_are_one_key_apart(service: ScriptedService
         assert seen == ["part Profiles", "part Named filters", "part Columns", "part Keys", "part Keys"]
         await driven.press("less_than_sign", "less_than_sign")
         assert screen.table.cursor_key == "part Named filters"
-
-
-async def test_what_waits_for_a_new_start_says_so(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
         await go_to(driven, "glyphs")
         await driven.press("enter", "down", "enter")
         await driven.shows("glyphs written, takes effect at the next start")
         assert 'glyphs = "ascii"' in text_of_file(tmp_path)
         assert not driven.app.is_ascii
-
-
-async def test_what_does_not_fit_is_not_written(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings=FILE) as driven:
-        await go_to(driven, "retries")
-        await driven.press("enter", "backspace", "9", "9", "enter")
-        assert "must be a whole number from 0 to 5" in driven.text
+        await go_to(driven, "profile environment")
+        before = len(service.heard)
+        await driven.press("T")
+        await driven.shows(f"answers for {account().tenant_id}")
+        assert [heard.head.path for heard in service.heard[before:] if heard.head.path == "/v1/account"] == [
+            "/v1/account"
+        ]
+        await go_to(driven, "keys.app.help")
+        await driven.press("enter", "backspace", "q", "enter")
+        assert "belongs to app.quit" in driven.text
         assert focus(driven) == "LineInput"
-        await driven.press("escape")
-        assert text_of_file(tmp_path) == FILE
+        await driven.press("backspace")
+        await driven.type("ctrl+y")
+        await driven.press("enter")
+        await driven.shows("written, holds now")
+        await driven.press("ctrl+y")
+        assert type(driven.app.screen).__name__ == "HelpScreen"
 
 
 async def test_an_empty_line_puts_the_default_back(service: ScriptedService, tmp_path: Path) -> None:
@@ -224,20 +215,6 @@ async def test_a_new_filter_can_be_used_at_once(service: ScriptedService, tmp_pa
         await driven.shows("filter :mine")
 
 
-async def test_a_new_key_works_at_once_and_a_taken_one_is_refused(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await go_to(driven, "keys.app.help")
-        await driven.press("enter", "backspace", "q", "enter")
-        assert "belongs to app.quit" in driven.text
-        assert focus(driven) == "LineInput"
-        await driven.press("backspace")
-        await driven.type("ctrl+y")
-        await driven.press("enter")
-        await driven.shows("written, holds now")
-        await driven.press("ctrl+y")
-        assert type(driven.app.screen).__name__ == "HelpScreen"
-
-
 async def test_problems_of_the_file_stand_on_top_with_their_lines(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, settings='\nthme = "x"\n', open_at="settings") as driven:
         await driven.shows("1 problem in the file")
@@ -252,17 +229,6 @@ async def test_a_file_that_cannot_be_read_is_never_written_over(service: Scripte
         await driven.press("enter", "down", "enter")
         await driven.shows("The settings file is not changed")
         assert text_of_file(tmp_path) == broken
-
-
-async def test_the_connection_in_use_answers_with_whose_account_it_is(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await go_to(driven, "profile environment")
-        before = len(service.heard)
-        await driven.press("T")
-        await driven.shows(f"answers for {account().tenant_id}")
-        assert [heard.head.path for heard in service.heard[before:] if heard.head.path == "/v1/account"] == [
-            "/v1/account"
-        ]
 
 
 @pytest.mark.exhaustive

@@ -104,23 +104,29 @@ async def test_the_screen_as_a_person_looked_at_it(
         check_golden(f"templates-opened-{size[0]}x{size[1]}", driven.text)
 
 
-async def test_the_totals_count_the_rows_that_the_filter_leaves(service: ScriptedService, tmp_path: Path) -> None:
-    async with reviewing(service, tmp_path) as driven:
-        await at_templates(driven)
-        await driven.shows("1 eligible · 2 blocked")
-        driven.app.screen.filter_by("is:blocked")  # type: ignore[attr-defined]
-        await driven.shows("0 eligible · 2 blocked")
-
-
-async def test_what_is_not_eligible_stands_first_with_its_blockers_numbered(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_blockers_are_numbered_values_copied_and_rows_counted(service: ScriptedService, tmp_path: Path) -> None:
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
         assert driven.table.cursor_key == "byok-open-model"
         await driven.shows("Not eligible: 2 blockers.")
         assert "Blocker 1 connection_untested" in driven.text
         assert "Blocker 2 role_lacks_permission" in driven.text
+        await driven.press("y")
+        await driven.shows("copied")
+        assert "byok-open-model" in driven.lines[-1]
+        await at_next_action(driven)
+        await driven.press("y")
+        await driven.until(lambda: "test_connection" in driven.lines[-1], "the value to be copied")
+        await driven.press("escape")
+        detail: Widget = driven.app.screen.query_one("#fields", DetailView)
+        table: Widget = driven.table
+        await driven.press("tab")
+        assert driven.focused is detail
+        await driven.press("tab")
+        assert driven.focused is table
+        await driven.shows("1 eligible · 2 blocked")
+        driven.app.screen.filter_by("is:blocked")  # type: ignore[attr-defined]
+        await driven.shows("0 eligible · 2 blocked")
 
 
 async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_names(
@@ -167,19 +173,6 @@ async def test_backspace_takes_a_decision_back(service: ScriptedService, tmp_pat
         await driven.press("backspace")
         await driven.shows("undone: decision on byok")
         await driven.hides("fine by me")
-
-
-async def test_y_copies_the_value_under_the_cursor_in_the_detail_and_the_id_in_the_list(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with reviewing(service, tmp_path) as driven:
-        await at_templates(driven)
-        await driven.press("y")
-        await driven.shows("copied")
-        assert "byok-open-model" in driven.lines[-1]
-        await at_next_action(driven)
-        await driven.press("y")
-        await driven.until(lambda: "test_connection" in driven.lines[-1], "the value to be copied")
 
 
 @pytest.mark.exhaustive
@@ -484,17 +477,6 @@ async def test_whatever_a_template_holds_is_shown_and_hides_nothing(service: Scr
         await driven.press("enter")
         for text in ("perhaps", "new_member.deep", "alternative_plans.a", "catalog_row"):
             await driven.shows(text)
-
-
-async def test_tab_walks_list_and_detail(service: ScriptedService, tmp_path: Path) -> None:
-    async with reviewing(service, tmp_path) as driven:
-        await at_templates(driven)
-        detail: Widget = driven.app.screen.query_one("#fields", DetailView)
-        table: Widget = driven.table
-        await driven.press("tab")
-        assert driven.focused is detail
-        await driven.press("tab")
-        assert driven.focused is table
 
 
 @pytest.mark.exhaustive

@@ -219,15 +219,6 @@ async def test_a_screen_with_a_filter(service: ScriptedService, tmp_path: Path) 
         assert [row.key for row in driven.table.rows] == ["ex_live01"]
 
 
-async def test_a_filter_that_cannot_be_read_stands_where_it_is_mended(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await say(driven, "runs is:nothing")
-        await driven.shows("unknown is:nothing")
-        assert isinstance(driven.focused, LineInput)
-        assert driven.focused.value == "is:nothing"
-        assert len(driven.table.rows) == 3
-
-
 @pytest.mark.exhaustive
 async def test_named_filters_are_commands_and_a_screen_of_the_same_name_goes_first(
     service: ScriptedService, tmp_path: Path
@@ -274,13 +265,29 @@ async def test_only_what_works_where_the_focus_was_is_offered(service: ScriptedS
         assert "events: wrap" in driven.text
 
 
-async def test_an_unknown_command_says_so_and_the_line_stays(service: ScriptedService, tmp_path: Path) -> None:
+async def test_what_cannot_be_done_is_said_and_the_line_stays(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await say(driven, "xyzzy")
         assert "unknown command xyzzy" in driven.text
         assert lines(driven) == 1
         await driven.press("backspace")
         assert "unknown command" not in driven.text
+        await driven.press("escape")
+        await say(driven, "ope")
+        assert "ID is missing" in driven.text
+        assert driven.app.screen.query_one(CommandLine).query_one(LineInput).value == "open "
+        await driven.press("escape")
+        await driven.press("colon")
+        driven.app.screen.query_one(CommandLine).query_one(LineInput).value = ALL_AT_ONCE.text
+        await driven.press("enter")
+        assert isinstance(driven.app.screen, RunsScreen)
+        assert lines(driven) == 1
+        await driven.press("escape")
+        await say(driven, "runs is:nothing")
+        await driven.shows("unknown is:nothing")
+        assert isinstance(driven.focused, LineInput)
+        assert driven.focused.value == "is:nothing"
+        assert len(driven.table.rows) == 3
 
 
 @pytest.mark.parametrize("key", ["tab", "right"])
@@ -295,13 +302,6 @@ async def test_tab_and_right_complete_and_arrows_choose(service: ScriptedService
         assert line.value == "theme runwatch-light"
         await driven.press("enter")
         assert driven.app.palette.name == "runwatch-light"
-
-
-async def test_what_lacks_its_argument_goes_on_to_it(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await say(driven, "ope")
-        assert "ID is missing" in driven.text
-        assert driven.app.screen.query_one(CommandLine).query_one(LineInput).value == "open "
 
 
 @pytest.mark.exhaustive
@@ -376,31 +376,16 @@ async def test_a_part_of_a_theme_is_enough(service: ScriptedService, tmp_path: P
         assert driven.app.palette.name == "runwatch-light"
 
 
-async def test_a_click_elsewhere_closes_it(service: ScriptedService, tmp_path: Path) -> None:
+async def test_clicks_close_the_line_or_choose_and_quit_ends_the_console(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("colon")
         await driven.click_text("ex_fai")
         assert lines(driven) == 0
         assert driven.table.cursor_key == "ex_failed2"
-
-
-async def test_a_click_on_a_suggestion_does_it(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
         await driven.press("colon")
         await driven.click_text("Go to Receipts")
         await driven.until(lambda: front(driven) == "receipts", "the receipts")
-
-
-async def test_quit_ends_the_console(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
         await say(driven, "quit")
         assert driven.app.return_code == 0
-
-
-async def test_hostile_text_is_shown_and_does_nothing(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("colon")
-        driven.app.screen.query_one(CommandLine).query_one(LineInput).value = ALL_AT_ONCE.text
-        await driven.press("enter")
-        assert isinstance(driven.app.screen, RunsScreen)
-        assert lines(driven) == 1

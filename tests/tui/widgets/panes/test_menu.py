@@ -95,7 +95,9 @@ async def test_tab_goes_round_and_a_double_click_chooses() -> None:
         assert app.chosen == "one"
 
 
-async def test_no_key_of_the_screen_below_works_while_it_is_open(service: ScriptedService, tmp_path: Path) -> None:
+async def test_the_menu_takes_every_key_shows_every_action_and_opens_the_sheet(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path) as driven:
         before = driven.app.screen
         await driven.press("Y")
@@ -106,9 +108,27 @@ async def test_no_key_of_the_screen_below_works_while_it_is_open(service: Script
         await driven.press("escape")
         assert menus(driven) == 0
         assert isinstance(driven.focused, RecordTable)
+        await driven.press("down")
+        await driven.press("full_stop")
+        for text in (
+            "Follow its events +runwatch runs watch ex_done02",
+            "Cancel the run +off: The run has already ended.",
+            "Show its receipt +runwatch receipts show ex_done02",
+        ):
+            assert re.search(text, driven.text)
+        beside = {row.index(text) for row in driven.text.splitlines() for text in ("off:", "runwatch ") if text in row}
+        assert len(beside) == 1
+        await driven.press("down", "enter")
+        assert menus(driven) == 1
+        await driven.press("escape", "g")
+        await driven.press("full_stop", "down", "enter")
+        assert isinstance(driven.app.screen, ConfirmDialog)
+        assert {heard.head.method for heard in service.heard} == {"GET"}
 
 
-async def test_the_id_of_a_run_and_its_json_are_copied(service: ScriptedService, tmp_path: Path) -> None:
+async def test_the_id_of_a_run_its_json_and_the_curl_command_of_a_request_are_copied(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path, app_class=Copying) as driven:
         app = driven.app
         assert isinstance(app, Copying)
@@ -119,6 +139,12 @@ async def test_the_id_of_a_run_and_its_json_are_copied(service: ScriptedService,
         what, text = app.copied
         assert what == "run as JSON"
         assert loads(text)["execution_id"] == "ex_live01"
+        await app.go_to("requests")
+        await driven.until(lambda: len(driven.table.rows) > 0, "the requests")
+        await driven.press("Y", "enter")
+        assert app.copied is not None
+        assert app.copied[0] == "curl command"
+        assert app.copied[1].startswith("runwatch config header --base-url ")
 
 
 async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_focus_is(
@@ -139,41 +165,6 @@ async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_f
         await driven.until(lambda: isinstance(driven.focused, DetailView), "the summary to be focused")
         await driven.press("down", "Y", "G", "enter")
         assert app.copied == ("value under the cursor", "ex_done02")
-
-
-async def test_on_requests_the_curl_command_is_offered(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, app_class=Copying) as driven:
-        app = driven.app
-        assert isinstance(app, Copying)
-        await app.go_to("requests")
-        await driven.until(lambda: len(driven.table.rows) > 0, "the requests")
-        await driven.press("Y", "enter")
-        assert app.copied is not None
-        assert app.copied[0] == "curl command"
-        assert app.copied[1].startswith("runwatch config header --base-url ")
-
-
-async def test_every_action_is_shown_and_why_one_is_off(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("down")
-        await driven.press("full_stop")
-        for text in (
-            "Follow its events +runwatch runs watch ex_done02",
-            "Cancel the run +off: The run has already ended.",
-            "Show its receipt +runwatch receipts show ex_done02",
-        ):
-            assert re.search(text, driven.text)
-        beside = {row.index(text) for row in driven.text.splitlines() for text in ("off:", "runwatch ") if text in row}
-        assert len(beside) == 1
-        await driven.press("down", "enter")
-        assert menus(driven) == 1
-
-
-async def test_cancelling_opens_the_sheet_and_sends_nothing(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
-        await driven.press("full_stop", "down", "enter")
-        assert isinstance(driven.app.screen, ConfirmDialog)
-        assert {heard.head.method for heard in service.heard} == {"GET"}
 
 
 async def test_a_read_only_profile_says_why_cancelling_is_off(service: ScriptedService, tmp_path: Path) -> None:
@@ -205,7 +196,9 @@ async def test_a_run_that_ends_while_the_menu_is_open_is_not_cancelled(
         assert "The run has already ended" in driven.text
 
 
-async def test_the_menu_offers_what_the_keys_do_with_a_record(service: ScriptedService, tmp_path: Path) -> None:
+async def test_the_menu_offers_what_the_keys_do_with_a_record_and_does_it(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path, open_at="receipts") as driven:
         await driven.until(lambda: len(driven.table.rows) > 0, "the receipts")
         await driven.press("full_stop")
@@ -215,13 +208,7 @@ async def test_the_menu_offers_what_the_keys_do_with_a_record(service: ScriptedS
             ("Raw", "v"), ("Export", "e"), ("Around", "@"), ("Mark", "space"), ("Refresh", "r"), ("Time", "t"),
             ("Quit", "q"),
         ]  # fmt: skip
-
-
-async def test_a_key_chosen_from_the_menu_does_what_it_does_when_pressed(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, open_at="receipts") as driven:
-        await driven.until(lambda: len(driven.table.rows) > 0, "the receipts")
+        await driven.press("escape")
         await driven.press("full_stop", "enter")
         await driven.until(lambda: "-opened" in driven.app.screen.classes, "the receipt to open")
         await driven.press("escape", "full_stop")
