@@ -24,18 +24,21 @@ async def nothing(argument: str) -> None:
     """A command that does nothing."""
 
 
-async def test_a_key_typed_twice_at_once_opens_one_overlay(tmp_path: Path) -> None:
+async def test_one_overlay_opens_and_a_filter_takes_what_is_typed_until_it_is_right(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         screen = driven.app.screen
         assert isinstance(screen, ConsoleScreen)
         for _ in range(2):
             screen.open_overlay(CommandLine([PaletteCommand("runs", "Go to Runs.", nothing)], id="command"))
         await driven.until(lambda: len(screen.query(Overlay)) == 1, "one of them to stay")
-
-
-async def test_a_search_begun_beside_the_events_takes_what_is_typed(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.press("escape")
         await driven.shows("8f21")
+        await driven.press("slash")
+        await driven.type("status>")
+        await driven.press("enter")
+        await driven.shows("not applied: nothing after status>")
+        assert any(isinstance(widget, FilterBar) for widget in (driven.app.screen.focused or driven.table).ancestors)
+        await driven.press("escape")
         await driven.select(noon.LIVE)
         await driven.press("enter", "greater_than_sign")
         await driven.press("slash")
@@ -113,13 +116,3 @@ async def test_a_filter_of_events_that_cannot_be_read_leaves_the_events_from_bef
         await driven.hides("match kind=check accepted")
         await driven.type("x")
         await driven.shows("is:nothingx")
-
-
-async def test_a_filter_that_cannot_be_read_stays_to_be_put_right(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
-        await driven.press("slash")
-        await driven.type("status>")
-        await driven.press("enter")
-        await driven.shows("not applied: nothing after status>")
-        assert any(isinstance(widget, FilterBar) for widget in (driven.app.screen.focused or driven.table).ancestors)

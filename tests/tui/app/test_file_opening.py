@@ -137,14 +137,6 @@ async def test_the_status_line_offers_nothing_that_only_a_service_can_do(tmp_pat
         assert not any(label in driven.lines[-1] for label in ("new run", "cancel", "follow", "pause", "add id"))
 
 
-async def test_what_can_be_done_with_a_record_of_a_file_is_shown_with_why_it_is_off(tmp_path: Path) -> None:
-    async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
-        await driven.press("4")
-        await driven.shows("Saved models · arms   2")
-        await driven.press("full_stop")
-        await driven.shows("this is a file")
-
-
 async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1", "completed"), Template({"template_id": "tpl"})])) as driven:
         await driven.shows("Runs · executions   1")
@@ -168,7 +160,9 @@ async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_th
         await driven.press("2")
         await driven.shows("kept.ndjson has no records of this kind.")
         assert "Receipts" in driven.text
-        await driven.press("4", "full_stop")
+        await driven.press("4")
+        await driven.shows("Saved models · arms   2")
+        await driven.press("full_stop")
         await driven.shows("this is a file")
 
 

@@ -109,20 +109,7 @@ async def test_a_form_longer_than_the_window_says_how_many_fields_follow(tmp_pat
         await driven.until(lambda: "below" not in driven.text, "the end of the form")
 
 
-async def test_choices_are_gone_through_with_up_and_down_and_other_fields_are_left_by_them(tmp_path: Path) -> None:
-    async with console(service(keys=[resources.api_key()]), tmp_path, size=SIZE, open_at="keys") as driven:
-        await driven.press("plus")
-        opened = await form(driven)
-        await driven.type("ci")
-        await driven.press("down")
-        assert driven.focused is opened.fields.input("role")
-        await driven.press("down")
-        assert opened.fields.values() == {"display_name": "ci", "role": "runner", "expires_in_s": ""}
-        await driven.press("up", "up")
-        assert opened.fields.values()["role"] == "owner"
-
-
-async def test_the_last_field_leads_to_the_first_one_that_is_wrong(tmp_path: Path) -> None:
+async def test_the_last_field_leads_to_a_wrong_one_and_choices_follow_the_arrows(tmp_path: Path) -> None:
     async with console(service(keys=[resources.api_key()]), tmp_path, size=SIZE, open_at="keys") as driven:
         await driven.press("plus")
         opened = await form(driven)
@@ -130,6 +117,13 @@ async def test_the_last_field_leads_to_the_first_one_that_is_wrong(tmp_path: Pat
         await driven.press("enter", "enter", "enter")
         await driven.until(lambda: driven.focused is opened.fields.input("display_name"), "the label to have the focus")
         await driven.shows("✗ Required.")
+        await driven.type("ci")
+        await driven.press("down")
+        assert driven.focused is opened.fields.input("role")
+        await driven.press("down")
+        assert opened.fields.values() == {"display_name": "ci", "role": "runner", "expires_in_s": ""}
+        await driven.press("up", "up")
+        assert opened.fields.values()["role"] == "owner"
 
 
 async def test_fields_are_marked_so_that_they_are_seen_without_colours(tmp_path: Path) -> None:

@@ -51,8 +51,21 @@ async def choose(driven: Driven, name: str) -> None:
     await driven.press("enter")
 
 
-async def test_a_key_runs_a_command_with_the_record_and_none_of_our_secrets(tmp_path: Path) -> None:
+async def test_a_command_gets_the_record_and_none_of_our_secrets_says_how_it_ended_and_is_stopped(
+    tmp_path: Path,
+) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, settings=settings(tmp_path)) as driven:
+        await driven.select(noon.LIVE)
+        await choose(driven, "last")
+        await driven.shows("last: seen running")
+        await choose(driven, "fails")
+        await driven.shows("fails: exit status 3   why")
+        await driven.select(noon.LIVE)
+        await driven.press("f7")
+        await driven.shows("esc stops")
+        await driven.press("escape")
+        await driven.shows("forever: stopped")
+        assert not driven.app.screen.query(CommandPane)
         await driven.select(noon.LIVE)
         await driven.press("f6")
         await driven.shows(f"[{noon.LIVE}]")
@@ -67,15 +80,6 @@ async def test_a_key_runs_a_command_with_the_record_and_none_of_our_secrets(tmp_
         await driven.press("question_mark", "slash")
         await driven.type("commands.forever")
         await driven.shows("forever: sleep 600")
-
-
-async def test_the_last_line_is_a_notice_and_a_failure_says_how_it_ended(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE, settings=settings(tmp_path)) as driven:
-        await driven.select(noon.LIVE)
-        await choose(driven, "last")
-        await driven.shows("last: seen running")
-        await choose(driven, "fails")
-        await driven.shows("fails: exit status 3   why")
 
 
 async def test_a_question_is_asked_and_marked_rows_are_taken_one_by_one(tmp_path: Path) -> None:
@@ -117,16 +121,6 @@ async def test_an_id_that_would_be_an_option_runs_nothing_and_the_way_out_is_tol
         await driven.press("f6")
         await driven.shows('Put the word "--" before it in run')
         assert not (tmp_path / "ran").exists()
-
-
-async def test_esc_stops_a_command(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE, settings=settings(tmp_path)) as driven:
-        await driven.select(noon.LIVE)
-        await driven.press("f7")
-        await driven.shows("esc stops")
-        await driven.press("escape")
-        await driven.shows("forever: stopped")
-        assert not driven.app.screen.query(CommandPane)
 
 
 @pytest.mark.parametrize(("screen", "kind"), [("models", "model"), ("problems", "problem"), ("arms", "arm")])

@@ -70,7 +70,9 @@ async def ask(driven: Driven, question: str) -> None:
     await driven.until(lambda: isinstance(driven.app.screen, ActivityScreen), "the screen")
 
 
-async def test_what_happened_around_a_time_is_listed_in_order(service: ScriptedService, tmp_path: Path) -> None:
+async def test_what_happened_around_a_time_or_a_row_is_listed_in_order_and_a_miss_names_the_neighbours(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
         await ask(driven, "10:35 within 3m")
@@ -81,11 +83,6 @@ async def test_what_happened_around_a_time_is_listed_in_order(service: ScriptedS
         assert [row.subject.what for row in screen.rows_to_export()] == ["problem", "request", "request"]
         assert "problems 1 · requests 2" in driven.text
         assert INSTANCE in driven.text
-
-
-async def test_the_row_under_the_cursor_says_the_moment(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
-        await three(driven)
         await driven.press("0")
         await driven.shows("Problems   2")
         await driven.press("down", "at")
@@ -96,6 +93,12 @@ async def test_the_row_under_the_cursor_says_the_moment(service: ScriptedService
         await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the way back")
         await driven.press("right_square_bracket")
         await driven.shows("Around a time   3 ")
+        await ask(driven, "11:20")
+        await driven.shows("Nothing recorded at that time.")
+        for words in ("Searched 2026-11-21 11:15:00 UTC", "the journal of this machine (2 problems", "Nearest entries:",
+                      "rate_limited"):  # fmt: skip
+            assert words in driven.text
+        assert "not running" in driven.text
 
 
 @pytest.mark.exhaustive
@@ -108,17 +111,6 @@ async def test_the_moment_is_in_sight_where_more_was_found_than_the_window_shows
         await driven.session.journal.flush()
         await ask(driven, "10:37 within 5m")
         await driven.shows(re.compile(r"▸ 10:3[67]:"))
-
-
-async def test_a_miss_says_what_was_searched_and_names_the_neighbours(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
-        await three(driven)
-        await ask(driven, "11:20")
-        await driven.shows("Nothing recorded at that time.")
-        for words in ("Searched 2026-11-21 11:15:00 UTC", "the journal of this machine (2 problems", "Nearest entries:",
-                      "rate_limited"):  # fmt: skip
-            assert words in driven.text
-        assert "not running" in driven.text
 
 
 @pytest.mark.exhaustive

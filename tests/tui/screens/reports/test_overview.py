@@ -122,19 +122,6 @@ async def test_a_service_that_offers_little_is_not_taken_for_one_without_trouble
         check_golden(f"{size[0]}x{size[1]}/overview-not-offered", driven.text)
 
 
-async def test_enter_on_what_stands_out_lists_its_runs_and_esc_leads_back_to_the_same_line(tmp_path: Path) -> None:
-    async with console(troubled(), tmp_path, settings=UTC, open_at="overview") as driven:
-        lines = await opened(driven, until="6 of 9 runs")
-        assert driven.focused is lines
-        await driven.press("enter")
-        await driven.shows("Runs · executions   6 of 26")
-        assert isinstance(driven.app.screen, RunsScreen)
-        await driven.press("escape", "escape")
-        await driven.shows("Stands out")
-        assert isinstance(driven.focused, LinkLines)
-        assert driven.focused.id == "standing-lines"
-
-
 @pytest.mark.exhaustive
 async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, open_at="overview") as driven:
@@ -209,16 +196,16 @@ async def test_esc_that_hides_a_warning_does_nothing_else(tmp_path: Path) -> Non
         assert isinstance(driven.app.screen, RunsScreen)
 
 
-async def test_it_is_the_home_screen_where_the_settings_want_that(tmp_path: Path) -> None:
-    async with console(quiet(), tmp_path, settings='home_screen = "overview"\n') as driven:
+async def test_it_is_the_home_screen_if_the_settings_say_so_and_has_a_key_and_a_name(tmp_path: Path) -> None:
+    settings = 'home_screen = "overview"\n[keys]\n"app.overview" = "J"\n'
+    async with console(quiet(), tmp_path, settings=settings) as driven:
         await driven.shows("Stands out")
         assert isinstance(driven.app.screen, OverviewScreen)
-
-
-async def test_its_key_can_be_another_one(tmp_path: Path) -> None:
-    async with console(quiet(), tmp_path, settings='[keys]\n"app.overview" = "J"\n') as driven:
-        await driven.press("J")
-        await driven.shows("Stands out")
+        for keys in "J", (":", *"overview", "enter"):
+            await driven.press("1")
+            await driven.hides("Stands out")
+            await driven.press(*keys)
+            await driven.shows("Stands out")
 
 
 @pytest.mark.exhaustive
@@ -256,14 +243,23 @@ async def test_without_a_service_it_says_what_is_wrong(tmp_path: Path) -> None:
         assert "Nothing stands out" not in driven.text
 
 
-async def test_r_reads_everything_again(tmp_path: Path) -> None:
+async def test_r_reads_everything_again_and_enter_lists_the_runs_of_a_line(tmp_path: Path) -> None:
     service = troubled()
-    async with console(service, tmp_path, open_at="overview") as driven:
-        await opened(driven, until="its response is not valid")
+    async with console(service, tmp_path, settings=UTC, open_at="overview") as driven:
+        lines = await opened(driven, until="its response is not valid")
         read = len(service.requests("GET", "/v1/source-connections"))
         await driven.press("r")
         await driven.pass_time(5)
         assert len(service.requests("GET", "/v1/source-connections")) > read
+        await driven.shows("6 of 9 runs")
+        assert driven.focused is lines
+        await driven.press("enter")
+        await driven.shows("Runs · executions   6 of 26")
+        assert isinstance(driven.app.screen, RunsScreen)
+        await driven.press("escape", "escape")
+        await driven.shows("Stands out")
+        assert isinstance(driven.focused, LinkLines)
+        assert driven.focused.id == "standing-lines"
 
 
 async def test_a_wider_window_puts_the_numbers_on_top_and_a_narrow_one_what_stands_out(tmp_path: Path) -> None:
@@ -296,14 +292,6 @@ async def test_what_comes_in_above_takes_the_cursor_along(tmp_path: Path) -> Non
         await driven.pass_time(20)
         await driven.hides("6 of 9 runs")
         assert lines.way == way
-
-
-async def test_it_can_be_typed(tmp_path: Path) -> None:
-    async with console(quiet(), tmp_path) as driven:
-        await driven.press(":")
-        await driven.type("overview")
-        await driven.press("enter")
-        await driven.shows("Stands out")
 
 
 @each_size
