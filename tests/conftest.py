@@ -1,4 +1,4 @@
-"""What every test starts from: an environment that says nothing, and its own home."""
+"""Every test starts with an empty environment and its own home."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ SAMPLE: Final = (
 """Screens by name, each of which is its own picture."""
 
 SELECTED: Final = {"receipts": "failed", "templates": "blocked"}
-"""What the row says that the cursor stands on, where the first one tells less."""
+"""The text of the row to put the cursor on, if not the first."""
 
 
 def stable(svg: str) -> str:
@@ -298,7 +298,7 @@ async def _look_around(app: ConsoleApp, pilot: Pilot[None]) -> None:
         await _until(lambda: _is_full(app), pilot)
     await app.open_record("run", "ex_of_another_service")
     await _rest(pilot)
-    # What was said about it stands above the hints until somebody hides it.
+    # The notice about it stays above the hints until the user hides it.
     await pilot.press("escape")
 
 

@@ -364,7 +364,7 @@ PROMISES: Final = (
 
 
 def run(promise: Promise) -> Result:
-    """Run the tests of a promise in their own process, and say all that they said once they have ended."""
+    """Run the tests of a promise in their own process, and print their output when they have ended."""
     with tempfile.TemporaryDirectory() as place:
         report = Path(place) / "report.xml"
         words = [

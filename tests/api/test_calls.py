@@ -373,7 +373,7 @@ class TestReadOnly:
 
 
 class TestTheObserver:
-    """Every attempt is told, once."""
+    """Every attempt is reported once."""
 
     async def test_each_attempt_is_one_exchange(self, server: RawServer, connect: Connect, clock: FakeClock) -> None:
         told: list[RequestAttempt] = []

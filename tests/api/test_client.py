@@ -30,7 +30,7 @@ def plain(record: Record) -> dict[str, Any]:
 
 
 async def collect(source: AsyncIterator[Any], into: list[Any]) -> None:
-    """Take what comes until the end or an error; what came before an error stays."""
+    """Collect items until the end or an error; items before the error are kept."""
     async for each in source:
         into.append(each)  # noqa: PERF401
 

@@ -24,7 +24,7 @@ ACCOUNT = json_answer({"tenant_id": "ten_1"})
 
 @pytest.fixture
 async def local(server: RawServer, tmp_path: Path) -> Target:
-    """A server behind a socket, with the address of a port on which nobody listens."""
+    """A server behind a socket, with the address of a port without a listener."""
     path = await server.listen_locally(tmp_path / "service")
     server.script(ACCOUNT)
     return Target("local", "http://127.0.0.1:1", Secret(CANARY), socket=path)

@@ -40,7 +40,7 @@ WATCHED: Final = (
     "/pathlib.py",
     "/base/cutter.py",
 )
-"""Where lines are counted: all that stands between a caller and the system."""
+"""Where lines are counted: everything between a caller and the system."""
 
 ORIGIN: Final = "https://api.example.com"
 NEW_KEY: Final = MasterKey(b"n" * 32)
@@ -82,7 +82,7 @@ def service_file(path: Path, port: int) -> ServiceFile:
 
 
 def read_port(path: Path) -> int:
-    """The port that whoever looks for the service finds."""
+    """The port that a search for the service finds."""
     found = read_service_file(path.parent)
     if found is None:
         raise ValueError("the file cannot be read")
@@ -103,7 +103,7 @@ HANDLE: Final = "cred_v_" + "0" * 32
 
 
 def put_plain(path: Path) -> None:
-    """A secret as version 0.1.0 kept it, with one that is sealed already beside it."""
+    """A secret as version 0.1.0 kept it, next to one that is already sealed."""
     secrets = path.parent / DIRECTORY
     write_atomic(secrets / HANDLE, SECRET)
     write_atomic(secrets / f"{HANDLE[:-1]}1", MASTER_KEYS.seal(SECRET, f"{HANDLE[:-1]}1"))

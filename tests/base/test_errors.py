@@ -32,7 +32,7 @@ def drawn() -> dict[str, str]:
 
 @cache
 def real() -> dict[str, ast.ClassDef]:
-    """The definition of every class of the tree, wherever in the package it stands."""
+    """The definition of every class of the tree, anywhere in the package."""
     found: dict[str, ast.ClassDef] = {}
     classes = [
         node

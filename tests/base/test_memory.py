@@ -1,4 +1,4 @@
-"""Much that comes or goes holds nobody up: fewer walks for garbage, and what goes is freed slowly."""
+"""Many objects at once block nothing: garbage is collected less often, and old objects are freed in slices."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ LAST: Final = ["curl", "last"]
 TYPED: Final = ("!!", "!touch", "a!!b'!!'", "!-1", "^touch^rm^", "$(touch pwned)", "\\!!", "a'b\\", "!$")
 
 NAMES: Final = ("$(touch pwned)", "`touch pwned`", "; touch pwned", "it's", 'a "b', "!!", "*", "> owned", "a & reboot")
-"""What stands behind the beginning of a name that a hostile program offers to the completion scripts."""
+"""The rest of a name that a hostile program offers to the completion scripts."""
 
 _OFFER: Final = """#!/bin/sh
 if [ "$1" = __complete ]; then
@@ -30,7 +30,7 @@ fi
 
 
 def type_lines(shell: str, box: ShellBox, lines: list[str]) -> list[list[str]]:
-    """Type lines at the prompt, and give the calls of stand-ins that they made."""
+    """Type lines at the prompt, and return the calls of stand-ins that they made."""
     with Terminal(interactive(shell), env=box.environment, columns=200, cwd=box.work) as terminal:
         for line in (*lines, " ".join(LAST)):
             terminal.type(f"{line}\r")

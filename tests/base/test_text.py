@@ -17,7 +17,7 @@ AWKWARD = st.text(alphabet="ab漢字😀🇩🇪👍🏽ﷺ각ก็é́\u0302\u
 ANY = st.text(st.characters(exclude_categories=()), max_size=40) | AWKWARD
 WIDTHS = st.integers(0, 40)
 
-# Signs of Arabic, Syriac and Kaithi that Unicode counts as format characters, and that are seen all the same.
+# Signs of Arabic, Syriac and Kaithi that Unicode counts as format characters although they are visible.
 VISIBLE_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u3164\ufe0f\uffa0")

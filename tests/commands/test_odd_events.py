@@ -1,4 +1,4 @@
-"""Commands pass on events of kinds that nobody has described: exact for programs, a line each for people."""
+"""Commands pass on events of unknown kinds: exactly for programs, one line each for users."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def test_an_interrupted_watch_exits_130_and_says_that_the_runs_go_on(
 
 
 def test_a_defect_is_told_shortly_and_its_trace_goes_to_the_log_without_the_key(cli: Cli, tmp_path: Path) -> None:
-    # A journal whose table is gone is something that nobody foresees.
+    # A journal without its table is an unforeseen error.
     key = "solverapi_test_canary_0123456789"
     code = (
         "import sys\n"

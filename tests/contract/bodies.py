@@ -1,6 +1,6 @@
 """The members of every request body that the service takes (manual: interface, "Resources").
 
-A member without ``?`` is required. ``object`` stands for what is free, of any type.
+A member without ``?`` is required. ``object`` means a value of any type.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Requests that nobody in their right mind sends, made from good ones: pure, and the same for the same seed.
+"""Malformed requests, made from good ones: pure, and the same for the same seed.
 
 Above HTTP: hostile members, ids, queries and headers. Below it: broken request lines, headers, lengths and chunks,
 requests in one another's way, and bytes that were changed at random.

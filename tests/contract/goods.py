@@ -22,7 +22,7 @@ def of(way: Way, parameter: str, body: Any = None, *, member: str = "", query: M
 
 
 def of_one(way: Way, parameter: str, *, member: str = "") -> Make:
-    """A request about something that nobody changes, so that one is enough."""
+    """A request about something that no test changes: one is enough."""
 
     async def make(organization: Organization) -> Good:
         made = await organization.once(way(organization))

@@ -47,7 +47,7 @@ class Operation:
         id: Its name; of what is ours, made by the same pattern.
         call: Method and path, the parameters in braces.
         answers: What a success has to have; ``None`` for no body at all, a text for what a page has to say.
-        make: Makes a request that has to be done, with whatever it needs.
+        make: Makes a request that must succeed, with everything it needs.
         status: The status of a success.
         takes: The members of the JSON body; ``None`` where no body is expected.
         takes_nothing: Whether an empty body has to be there at least, although no member is required.

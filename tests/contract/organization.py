@@ -133,7 +133,7 @@ class Organization:
         return record
 
     async def type_secret(self, intent: Json, secret: str) -> Json:
-        """Type a secret on the private page of an intent, as somebody who holds no key."""
+        """Type a secret on the private page of an intent, without a key."""
         self.secrets.add(intent["continue_url"].partition("intent=")[2])
         answer = await self._person.post(intent["continue_url"], json={"secret": secret})
         assert answer.status_code == 200, answer.text
@@ -181,7 +181,7 @@ class Organization:
         return await self.post("/v1/arms", body)
 
     async def saved(self) -> Json:
-        """The saved model that nobody changes."""
+        """The saved model that no test changes."""
         return await self.arm()
 
     async def silent_arm(self) -> Json:
@@ -205,7 +205,7 @@ class Organization:
         return await self.post("/v1/verifiers", self.verifier_body(url))
 
     async def check(self) -> Json:
-        """The output check that nobody changes, with its key in use."""
+        """The output check that no test changes, with its key in use."""
         verifier = await self.verifier()
         path = f"/v1/verifiers/{verifier['verifier_id']}"
         await self.post(f"{path}/connection/test", await self.staged(f"{path}/connection-intents", ENDPOINT_KEY))

@@ -1,4 +1,4 @@
-"""Sends what :mod:`tests.contract.fuzzing` makes over bare sockets, and judges what comes back."""
+"""Sends the requests of :mod:`tests.contract.fuzzing` over bare sockets, and judges the responses."""
 
 from __future__ import annotations
 

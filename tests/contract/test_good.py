@@ -115,7 +115,7 @@ async def test_the_same_key_and_body_give_the_first_answer_again(session: Desk, 
     if not first.content:
         assert again.content == b""
         return
-    # What is told once is told once; everything else comes back word for word.
+    # Secrets are shown once; everything else comes back word for word.
     once = {"key", "secret", "continue_url", "secret_withheld", "key_withheld"}
     kept, told = again.json(), first.json()
     assert {name: kept[name] for name in kept if name not in once} == {

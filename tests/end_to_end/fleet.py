@@ -89,7 +89,7 @@ class Fleet:
             await self._sail_one(run)
 
     def mark(self, events: int) -> asyncio.Event:
-        """What is set when the followers have been given this many events more, of all runs together."""
+        """An event that is set when the followers have received this many more events, of all runs together."""
         event = asyncio.Event()
         self._marks.append((self._seen + events, event))
         return event
@@ -100,7 +100,7 @@ class Fleet:
             try:
                 await self._follow(run)
             except ApiError as error:
-                # A follower gives up when not even its first read was answered; whoever wants the run starts it again.
+                # A follower gives up when its first read gets no response; its user then starts it again.
                 if run.events or not error.retryable:
                     raise
                 await self.clock.up.wait()

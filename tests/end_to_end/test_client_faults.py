@@ -1,6 +1,6 @@
-"""The client, the real service, and a faulty way between them: effects, attempts, waits (issue 2, Must show 4).
+"""The client, the real service, and a faulty connection between them: effects, attempts, waits.
 
-After every fault stands the same proof: asked again with its key and its bytes, the submit is one run.
+Each test ends with the same proof: sent again with its key and its bytes, the submit is still one run.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Faulty:
     target: Target
 
     async def submit_again(self) -> str:
-        """Ask again over a way without faults and without a gate, and prove that the key has one run."""
+        """Send it again without faults and without a gate, and prove that the key has one run."""
         async with Client(self.target, clock=self.clock) as client:
             run_id = (await client.submit_run(BODY, key=KEY)).id
             listed = [run.id async for page in client.pages("getExecutions") for run in page.records]
@@ -251,7 +251,7 @@ async def test_a_write_without_a_key_is_sent_once_whatever_happens(faulty: Fault
 
 async def test_a_tail_through_every_fault_gives_each_event_once(faulty: Faulty) -> None:
     run = await faulty.client.submit_run(BODY, key=KEY)
-    # No more than two in a row: the third failure of one read would end this tail, which has no patience of its own.
+    # Two in a row at the most: the third failure of one read would end this tail.
     pairs: list[tuple[Step, Step]] = [
         (failing(), Reset()),
         (Cut(30), html_502()),

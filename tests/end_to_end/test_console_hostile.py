@@ -30,7 +30,7 @@ Raw = dict[str, Any]
 
 ENDED, LIVE = "ex_ended", "ex_live"
 SHORT: Final = 200
-"""The length from which on a text is not shown whole: its number stands before it, and a member gets its beginning."""
+"""From this length on a text is not shown whole: its number comes before it, and a member gets its beginning."""
 
 LONG: Final = 1000
 """As much of a text as a list has: more than a line takes, and a Problem with it is short enough to be read as one."""
@@ -54,14 +54,14 @@ def mark(number: int) -> str:
 
 
 TEXTS: Final = [
-    # A cell shows the beginning of a long text only, and the whole of it stands in an event.
+    # A cell shows only the beginning of a long text; an event has all of it.
     f"{entry.text}{mark(number)}" if len(entry.text) < SHORT else f"{mark(number)}{entry.text[:LONG]}"
     for number, entry in enumerate(CORPUS)
 ]
 
 
 def raw_of(kind: str, text: str, *keep: str, **over: Any) -> Raw:
-    """A record with the text wherever a text can stand."""
+    """A record with the text in every place for a text."""
     return dict(packed(kind, text, keep=keep).raw) | over
 
 
@@ -71,7 +71,7 @@ def all_in_each(kind: str, *keep: str, **over: Any) -> Raw:
 
 
 def one_in_each(kind: str, **over: Any) -> Raw:
-    """A record with a member of its own for each text: in its name, and in its value."""
+    """A record with one member for each text: in its name, and in its value."""
     members = {text[: SHORT + 4]: text[: SHORT + 4] for text in TEXTS}
     return dict(kinds()[kind].raw) | members | over
 

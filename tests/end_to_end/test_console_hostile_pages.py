@@ -51,7 +51,7 @@ SHEETS: Final = (
 """Lists, and the key that opens a dialog, a form or a menu of what can be done with a record of theirs."""
 
 IN_FRONT: Final = re.compile(r"┏━ (?:.* on environment ━|Actions   )|tab next field")
-"""What shows that one of them stands in front."""
+"""The signs that one of them is in front."""
 
 IN_TOML: Final = [entry.text for entry in CORPUS if entry.is_unicode and len(entry.text) < 100]
 """What a settings file can hold."""

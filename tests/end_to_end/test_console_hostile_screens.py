@@ -25,7 +25,7 @@ from tests.support.safe_files import assert_safe_csv, assert_safe_markdown
 from tests.support.scripted import Said, ScriptedService, running_service
 
 SHARE: Final = 1 if os.environ.get("RUNWATCH_LONG") else 24
-"""Every so manieth text stands on a screen; which ones, changes from screen to screen."""
+"""One of this many texts is on a screen; each screen has others."""
 
 SCREENS: Final = [spec for spec in RESOURCES if spec.has_screen and spec.name not in PAGE_CLASSES and not spec.is_local]
 

@@ -1,4 +1,4 @@
-"""From an empty organization to a proved and selected model of its own, by following what the service says is next.
+"""From an empty organization to its own proved and selected model, by following the service's next steps.
 
 Issue 4, Must show 5. Only commands are used. The model server is not ready at first, so that every blocker comes up.
 """

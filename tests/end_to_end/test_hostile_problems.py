@@ -33,7 +33,7 @@ TYPED = [
 
 
 def problem_of(text: str) -> dict[str, Any]:
-    """A Problem with the text in every string, which still has an instance of its own and the status of its answer."""
+    """A Problem with the text in every string, but with its own instance and the status of its response."""
     raw = dict(packed("problem", text, keep=("status",)).raw)
     own = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return raw | {"instance": f"{own[:32]} {text[:20]}"}

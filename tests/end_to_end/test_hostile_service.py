@@ -97,5 +97,5 @@ def test_a_hostile_key_or_token_is_taken_or_refused(caller: Caller, name: str, t
     value = text.encode("utf-8", "surrogatepass").decode("latin-1")
     wire = json.dumps(request_body()).encode()
     assert caller.ask("POST", "/v1/executions", wire, {"Idempotency-Key": value})[0] in {200, 201, 202, 400, 409}
-    # Of so many bad keys in a minute the last ones meet the limit.
+    # With this many bad keys in a minute, the last ones meet the limit.
     assert caller.ask("GET", "/v1/account", None, {"Authorization": f"Bearer {value}"})[0] in {400, 401, 429}

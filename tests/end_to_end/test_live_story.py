@@ -177,7 +177,7 @@ def test_a_budget_of_one_call_stops_the_second(stage: Stage) -> None:
     assert (part["recorded_check"]["state"], part["recorded_check"]["is_correct"]) == ("customer_verdict", False)
     # Two calls before it tested the models when they were connected.
     assert len(stage.models.bodies) == 3
-    # What was rejected can be read by nobody.
+    # Nobody can read the rejected output.
     assert stage.cli("runs", "result", execution_id).code != 0
 
 

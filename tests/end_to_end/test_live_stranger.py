@@ -1,4 +1,4 @@
-"""A live run against a model server that nobody here wrote, from nothing to its receipt; and where it leaves no trace.
+"""A live run against a model server of others, from nothing to its receipt, and the places where it leaves no trace.
 
 Issue 4, Must show 3. The server repeats the prompt in its answer, so that what is looked for is in the output, too.
 """
@@ -131,7 +131,7 @@ def fill_in(terminal: Terminal) -> None:
 
 
 def enters(terminal: Terminal, field: str) -> None:
-    """Wait until the cursor stands in a field: keys that come before go to the field that had it."""
+    """Wait until the cursor is in a field: earlier keys go to the field that had it."""
 
     def is_there() -> bool:
         screen = terminal.screen

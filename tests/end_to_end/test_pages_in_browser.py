@@ -405,7 +405,7 @@ async def test_a_token_is_in_no_log_and_in_no_file(
     await browser.enter()
     await browser.open(address)
     assert await browser.title() == OVER
-    # The log of uvicorn's requests is switched off; pytest hears it all the same.
+    # The log of uvicorn's requests is off, but pytest still gets it.
     logged = [record.getMessage() for record in caplog.records if record.name.startswith("runwatch")]
     assert any("/connect/source" in line for line in logged)
     assert [line for line in logged if token in line or SECRET in line] == []

@@ -1,4 +1,4 @@
-"""A run on a terminal: its timeline, its replay, and the wall it stands on, by keys alone."""
+"""A run on a terminal: its timeline, its replay and its wall, by keys alone."""
 
 from __future__ import annotations
 

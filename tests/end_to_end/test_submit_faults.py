@@ -1,4 +1,4 @@
-"""``runwatch runs submit --watch`` over a faulty way to the real service: codes, messages, effects (Must show 4).
+"""``runwatch runs submit --watch`` over a faulty connection to the real service: codes, messages, effects.
 
 These wait for real between attempts, half a second and a second, because the waits are the program's own.
 """

@@ -78,7 +78,7 @@ def damage(database: Path) -> None:
 
 
 def take_away_writing(database: Path) -> None:
-    """Let nobody write to the directory or to what is in it."""
+    """Make the directory and everything in it read-only."""
     for path in (*sorted(database.parent.rglob("*")), database.parent):
         path.chmod(0o500 if path.is_dir() else 0o400)
 

@@ -45,7 +45,7 @@ def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Held:
-    """Work on rows that goes on when it is told to."""
+    """Work on rows that waits until it is told to go on."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._may_go_on = asyncio.Event()
@@ -80,7 +80,7 @@ def screen_of(driven: Driven) -> ListScreen:
 
 
 async def lists(driven: Driven, count: int) -> list[RecordRow[Receipt]]:
-    """Wait until this many receipts are listed and nothing is being made any more."""
+    """Wait until this many receipts are listed and no work is left."""
     screen = screen_of(driven)
     await driven.until(lambda: len(screen.table.rows) == count and not screen.is_arranging, f"{count} rows")
     return list(screen.listing.shown)
@@ -245,7 +245,7 @@ async def test_what_changes_while_a_filter_is_on_is_followed(tmp_path: Path) -> 
 
 
 class Searches:
-    """Searches that go on when they are told to, and the number of rows that each has to look at."""
+    """Searches that wait until they are told to go on, and how many rows each has to look at."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
         self.sizes: list[int] = []

@@ -123,7 +123,7 @@ async def _write(
         assert len(order.body) > SHORTEST
         steps = [cut(chance) for _ in range(chance.choice((1, 1, 2, 3, 4)))]
         made.faults.update(type(step).__name__ for step in steps)
-        # Writes of other crews may meet them as well: what counts is that each is met by somebody.
+        # Writes of other crews may meet them too: each only has to be met once.
         peer.plan(WRITE, *steps)
         value = await _until_known(outbox, client, scope, order, made)
         told = made.runs if order.operation == SUBMIT else made.credentials

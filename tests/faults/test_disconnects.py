@@ -114,7 +114,7 @@ class Followers:
                 try:
                     await self._follow(client, store, run_id)
                 except ApiError as error:
-                    # Not even the first read was answered, which whoever wants the run tries anew.
+                    # The first read got no response; the user would try again.
                     if not error.retryable:
                         raise
                     await self.clock.up.wait()

@@ -33,7 +33,7 @@ class Growing:
         self.ids: list[str] = []
 
     def grow(self, count: int) -> None:
-        """Have so many more."""
+        """Add this many more."""
         self.ids += [f"ev_{number}" for number in range(len(self.ids), len(self.ids) + count)]
 
     def events(self, run_id: str, after: str | None) -> Sequence[Mapping[str, Any]] | None:
@@ -71,14 +71,14 @@ def test_a_console_whose_disk_fills_up_says_so_and_has_everything_once_there_is_
             terminal.wait_for("note ")
             terminal.type(", and more\r")
             terminal.wait_for("━ not saved: The console's data directory is not usable")
-            # The list goes on all the same: it needs no disk.
+            # The list still works: it needs no disk.
             heard = len(service.requests("GET", "/v1/executions"))
             terminal.wait_until(
                 lambda: len(service.requests("GET", "/v1/executions")) > heard, "the list to be read", poll=True
             )
             assert "step 2." not in terminal.screen.text
             assert notes_of(database) == ["kept before"]
-        # What was typed stands in its editor still.
+        # The typed text is still in its editor.
         terminal.type("\r")
         terminal.wait_until(lambda: notes_of(database) == ["kept before, and more"], "it to be kept", poll=True)
         growing.grow(2)

@@ -82,7 +82,7 @@ def nursery(job: str, path: Path) -> Iterator[Nursery]:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database as whoever comes next finds it, which is sound."""
+    """The database as the next process finds it; it must be sound."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -1,4 +1,4 @@
-"""Storms of 429 over a session at work, in simulated minutes: nothing is sent inside a window, by nobody, and all goes
+"""Storms of 429 over a session at work, in simulated minutes: nothing is sent inside a window, and all goes
 on.
 
 The session is the console's, with its client, gate, scheduler and tails; the service is met over real sockets.

@@ -73,7 +73,7 @@ def test_an_address_that_can_be_called_passes_without_its_last_slash(text: str, 
 )
 def test_an_address_that_cannot_be_called_is_refused_without_being_repeated(text: str, word: str) -> None:
     if not word:
-        # White space around an address is no part of it.
+        # White space around an address does not belong to it.
         assert clean_base_url(text) == text.strip().rstrip("/")
         return
     with pytest.raises(ValueError, match=word) as caught:

@@ -189,7 +189,7 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Loca
 
 @pytest.fixture
 async def held(serving: Serving) -> AsyncIterator[Local]:
-    """A service whose clock stands still, so that runs stay where they are until the test advances it."""
+    """A service whose clock moves only when the test advances it: until then runs stay as they are."""
     async with serving(FakeClock(manual=True)) as service:
         yield service
 

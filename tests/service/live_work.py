@@ -260,7 +260,7 @@ class LiveWork:
     Attributes:
         service: The service.
         providers: Its providers.
-        judge: What stands for every output check.
+        judge: Takes the place of every output check.
     """
 
     service: Local
@@ -347,6 +347,6 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> tuple[FakeProviders, FakeJudge]
 
 @pytest.fixture
 async def work(serving: Serving, scripted: tuple[FakeProviders, FakeJudge]) -> AsyncIterator[LiveWork]:
-    """A service with scripted providers and checks, on a clock that nobody waits for."""
+    """A service with scripted providers and checks, on a clock that never waits."""
     async with serving() as service:
         yield LiveWork(service, *scripted)

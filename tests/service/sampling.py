@@ -26,7 +26,7 @@ LEAST = sum(work.least for work in HISTORY) + 1
 """How many runs there are when every kind comes as often as it must and no more; the first run of all comes besides."""
 
 _BY_CHANCE = {"key_hash", "key_prefix", "token_hash"}
-"""What stands for API keys and for tokens of private pages, which follow from no seed."""
+"""Takes the place of API keys and tokens of private pages, which do not follow from the seed."""
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -68,5 +68,5 @@ async def all_runs(local: Local) -> list[Json]:
 
 
 def told_keys(data_dir: Path) -> list[Json]:
-    """The keys that are told to the owner of the data directory."""
+    """The keys that the owner of the data directory gets."""
     return list(json.loads((data_dir / SAMPLE_KEYS).read_text("ascii"))["keys"])

@@ -74,7 +74,7 @@ def connection_body(handoff: Json, **more: Any) -> Json:
 async def connect(
     local: Local, base_url: str, *, secret: str | None = SECRET, name: str = "Lab", **endpoint: Any
 ) -> Json:
-    """A new connection that nobody has tested."""
+    """A new connection without a test."""
     handoff = await completed(local, base_url, secret=secret, **endpoint)
     return await post(local, "/v1/source-connections", connection_body(handoff, display_name=name))
 

@@ -1,4 +1,4 @@
-"""Review agents: registered for a connected repository, reached, and given a key that nobody sees again."""
+"""Review agents: registered for a connected repository, reached, and given a key that is never shown again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEY = "agent-key-sentinel-91c4"
 
 @dataclass(slots=True)
 class Agent:
-    """An agent on this machine that takes one key, or everybody while there is none.
+    """An agent on this machine that takes one key, or any caller while it has none.
 
     Attributes:
         url: Its address.

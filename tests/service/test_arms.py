@@ -1,4 +1,4 @@
-"""Registered options: register, list, change, disable, and how their status follows what they stand on."""
+"""Registered options: register, list, change, disable, and how their status follows what they depend on."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ async def test_an_agent_is_asked_for_an_answer(serving: Serving, status: int, re
         assert record["endpoint"] == {"url": f"{server.origin}/agent", "auth_ref": ""}
         assert record["lifecycle"] == {"max_runtime_s": 60}
         assert "preflight" not in record
-        # A new name asks nobody; a new address does.
+        # A new name calls no server; a new address does.
         assert (await patch(service, arm, display_name="Other"))["status"] == arm["status"]
         assert len(server.heard) == 1
         server.say("HEAD", ".*", Said(200, b""))

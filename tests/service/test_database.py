@@ -94,7 +94,7 @@ async def test_no_caller_hears_of_its_write_before_the_commit_it_shares(database
     second = Gate(database)
     await asyncio.sleep(0)
     await first.open()
-    # The writer has run the early write by now and stands in the second gate, in the same transaction.
+    # By now the writer has run the early write and waits at the second gate, in the same transaction.
     await second.reached()
     assert not write.done()
     assert await names(database) == set()

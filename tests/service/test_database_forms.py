@@ -91,7 +91,7 @@ async def test_whoever_watches_a_table_is_told_after_the_commit_and_of_nothing_e
         await database.write(lambda transaction: transaction.change(audit, {"at": "b"}, action="disabled"))
         await database.write(lambda transaction: add_tenant(transaction, "ten_2"))
         await database.write(lambda transaction: add_entry(transaction, "c"))
-        # Tellings come in the order of the commits, so that one too many would stand before this one.
+        # Notifications come in the order of commits: one too many would come before this one.
         await told.get()
         await database.write(lambda transaction: add_entry(transaction, "d"))
         await told.get()

@@ -35,7 +35,7 @@ __all__ = ["scripted", "work"]
 
 @pytest.fixture
 async def queueing(serving: Serving, scripted: tuple[FakeProviders, FakeJudge]) -> AsyncIterator[LiveWork]:
-    """A service on a clock that stands still, whose organization may have one run worked on at once."""
+    """A service on a stopped clock, whose organization may have one run in progress at a time."""
     async with serving(FakeClock(manual=True), concurrency=1) as service:
         yield LiveWork(service, *scripted)
 

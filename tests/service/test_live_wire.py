@@ -153,7 +153,7 @@ async def test_a_provider_that_says_its_time_is_over_expires_nothing_and_fallbac
     assert outcomes(receipt) == [("candidate", "failed"), ("candidate", "answered")]
     first, second = only_slice(receipt)["attempts"]
     assert (first["reason"], first["failure_kind"], first["usd"]) == ("dispatch_internal_error", "source_timeout", None)
-    # The second call's 12 tokens in and 5 out are known; nobody says what the first one cost.
+    # The second call's 12 tokens in and 5 out are known; the first one's cost is not.
     assert (second["usd"], receipt["totals"]["usd"], receipt["totals"]["unknown_calls"]) == (0.022, 0.022, 1)
     assert (run["spend_usd"], run["known_spend_usd"], run["unknown_calls"]) == (None, 0.022, 1)
 

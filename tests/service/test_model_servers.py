@@ -55,7 +55,7 @@ async def no_http() -> AsyncIterator[KnownPort]:
 
 @asynccontextmanager
 async def nobody() -> AsyncIterator[KnownPort]:
-    """A port that nobody can begin to listen on meanwhile."""
+    """A port that no other process can take meanwhile."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield KnownPort("Ollama", bound.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Bytes that are no HTTP request, or not a whole one, get a Problem too, and nobody loses it to a reset."""
+"""Bytes that are not a whole HTTP request get a Problem too, and no reset swallows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that come by themselves: while somebody watches, a few at once, and never against the organization's limits."""
+"""Runs that start by themselves while a console watches: a few at once, within the organization's limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def quiet(local: Local) -> list[Json]:
-    """Wait until nobody is taken to watch any more and every run has ended; the runs, without being seen to look."""
+    """Wait until no watcher counts and every run has ended; return the runs without counting as a watcher."""
     context = local.context
     await until(lambda: not context.touched.is_set() and not context.engine.unfinished)
     return await all_runs(local)

@@ -298,7 +298,7 @@ async def test_a_secret_is_sealed_in_its_file_and_nowhere_else(
             await local.get(path)
             for path in (saved.path, "/v1/source-connections", "/v1/model-catalog", "/v1/model-deployments")
         ]
-        # The server sees the secret, so that its absence elsewhere is no accident.
+        # The server gets the secret, so its absence elsewhere proves something.
         assert {heard.head.header("authorization") for heard in server.heard} == {f"Bearer {SECRET}"}
         wrong = await enter((await begin(local, URL))["continue_url"], f"{SECRET} with space")
         answers.append(wrong.text)

@@ -1,4 +1,4 @@
-"""Every sum that is shown is the sum of the receipts, and names the calls whose cost nobody said."""
+"""Every sum shown is the sum of the receipts, and names the calls of unknown cost."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     for amount in lacking_amounts(usage):
         assert f"at least {amount}" in printed
 
-    # The console's own sums: of the list of receipts, of the list of runs, and those beside the usage report.
+    # The console's own sums: of the list of receipts, of the list of runs, and next to the usage report.
     records = [Receipt(raw) for raw in await paged(local, "/v1/receipts", "receipts")]
     sums = added(records)
     assert (sums.total.usd, sums.total.count, sums.total.unknown_calls) == (whole.whole, count, whole.unknown_calls)

@@ -1,4 +1,4 @@
-"""Organizations: made by whoever may sign up, named by their owners, apart from each other."""
+"""Organizations: made by users who may sign up, named by their owners, separate from each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a verdict, and what is none."""
+"""Which answers are verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks: final runs are told, signed, tried again, replayed, and the secret stays a secret."""
+"""Webhooks: final runs are delivered, signed, retried and replayed, and the secret stays secret."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def deliveries(local: Local, webhook_id: str, **query: Any) -> list[Json]:
 
 
 async def settled(local: Local, webhook_id: str, count: int = 1) -> list[Json]:
-    """The deliveries to a webhook once there are so many and none is pending."""
+    """The deliveries to a webhook, once there are this many and none is pending."""
     async with asyncio.timeout(WAIT_S):
         while True:
             rows = await deliveries(local, webhook_id)

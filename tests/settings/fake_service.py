@@ -1,4 +1,4 @@
-"""A stand-in for ``runwatch serve``: the same arguments, lock, file and line, and nothing behind its socket.
+"""A stand-in for ``runwatch serve``: the same arguments, lock, file and line, but no service behind its socket.
 
 ``FAKE_SERVICE`` in the environment chooses what it does wrong.
 """

@@ -1,4 +1,4 @@
-"""Records of every kind, as a service sends them, with whatever a test wants changed.
+"""Records of every kind, as a service sends them, with the changes of a test.
 
 Each builder gives a whole, plausible record. Keyword arguments replace members, ``ABSENT`` as their value leaves one
 out, and a member that the interface does not know is simply added.
@@ -93,7 +93,7 @@ def full_request_body(**over: Any) -> dict[str, Any]:
 
 
 def problem(code: str = "not_found", *, status: int | None = None, **over: Any) -> Problem:
-    """A Problem with the status and title that belong to its code, and an instance of its own."""
+    """A Problem with the status and title of its code, and its own instance."""
     known = CODES.get(code)
     raw = {
         "type": f"{PROBLEM_BASE}{code}",
@@ -187,7 +187,7 @@ def recorded_event(number: int = 1, state: str = "platform_test", **over: Any) -
 
 
 def unknown_event(number: int = 1, **over: Any) -> RunEvent:
-    """An event of a type that nobody knows yet."""
+    """An event of an unknown type."""
     return event(number, **{"type": "tool_call", "state": ABSENT, "tool": {"name": "search", "calls": 2}, **over})
 
 

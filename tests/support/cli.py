@@ -50,7 +50,7 @@ class Outcome:
 
 
 class Cli:
-    """Runs ``python -m runwatch`` with a home, settings and data of its own.
+    """Runs ``python -m runwatch`` with its own home, settings and data.
 
     ::
 
@@ -101,7 +101,7 @@ class Cli:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def command(self, *arguments: str) -> list[str]:
-        """The command line, for a terminal or a process of the test's own."""
+        """The command line, for a terminal or another process."""
         return [sys.executable, "-m", "runwatch", *arguments]
 
     @contextlib.contextmanager

@@ -12,7 +12,7 @@ START: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 class FakeClock:
-    """A :class:`runwatch.base.clock.Clock` whose time moves only when somebody says so.
+    """A :class:`runwatch.base.clock.Clock` whose time moves only when a test says so.
 
     By default a sleep is noted, moves the time on at once and lets the other tasks run. With ``manual`` a sleep blocks
     until :meth:`advance` has passed its deadline.
@@ -93,7 +93,7 @@ class FakeClock:
         """Move the time to the earliest deadline, wake who waits for it, and return the seconds that went by.
 
         Raises:
-            LookupError: nobody sleeps.
+            LookupError: no task sleeps.
         """
         if not self._sleepers:
             raise LookupError("nobody sleeps")
@@ -103,7 +103,7 @@ class FakeClock:
 
     @property
     def next_wake_s(self) -> float | None:
-        """Seconds until the earliest deadline on a manual clock; ``None`` when nobody sleeps."""
+        """Seconds until the earliest deadline on a manual clock; ``None`` when no task sleeps."""
         return max(0.0, min(deadline for deadline, _ in self._sleepers) - self._elapsed) if self._sleepers else None
 
     @property

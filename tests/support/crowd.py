@@ -20,7 +20,7 @@ PATIENCE_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """What came of it.
+    """The results.
 
     Attributes:
         runs: The runs as they were acknowledged.

@@ -31,7 +31,7 @@ class Response:
 
     Attributes:
         head: Status line and headers.
-        wire: The body as it stood on the wire, chunk framing included.
+        wire: The body as on the wire, chunk framing included.
     """
 
     head: Head
@@ -67,7 +67,7 @@ class Passage(Protocol):
     async def send(self, data: bytes) -> None: ...
 
     async def stall(self) -> None:
-        """Be silent until the peer is told to release."""
+        """Send nothing until the peer releases."""
         ...
 
     def reset(self) -> None:
@@ -181,7 +181,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Silence until the peer is told to release; then everything goes on.
+    """Silence until the peer releases; then everything goes on.
 
     Attributes:
         at: ``request``: the service has not seen the request. ``answer``: it has answered.
@@ -262,7 +262,7 @@ class Retyped:
 
 @dataclass(frozen=True, slots=True)
 class Skewed:
-    """The service's clock is wrong: every moment of its answer, and its ``Date``, stand so far from the truth.
+    """The service's clock is wrong: every time in its answer, and its ``Date``, is off by this much.
 
     Attributes:
         seconds: How far; below 0 for a clock that is behind.
@@ -289,7 +289,7 @@ class Skewed:
 class Storm:
     """A 429 for everything, for a while from its first request on; use it as ``always``.
 
-    Every answer names the seconds that are left, so that whoever heeds the first sends nothing before the end.
+    Every answer names the seconds that are left, so a client that heeds the first sends nothing before the end.
 
     Attributes:
         seconds: How long it lasts.

@@ -21,7 +21,7 @@ _DEPTH: Final = 5
 
 
 def all_members(kind: type[Record], text: str, depth: int = 0) -> Raw:
-    """Every declared member of a kind, and one that nobody knows, with the text in every string and every open name."""
+    """Every declared member of a kind, and an unknown one, with the text in every string and every open name."""
     raw = {name: _value(member.form.get("type"), member.kind, text, depth) for name, member in kind.MEMBERS.items()}
     raw.setdefault(text, text)
     return raw
@@ -47,7 +47,7 @@ def whole(spec: ResourceSpec[Any]) -> Raw:
     """An ordinary record of a resource.
 
     Raises:
-        LookupError: nobody has written one down yet.
+        LookupError: there is none yet.
     """
     if spec.name in {"problems", "requests"}:
         return _kept(spec.name)
@@ -72,7 +72,7 @@ def _kept(name: str) -> Raw:
 
 
 def one_string_after_another(raw: Raw) -> Iterator[tuple[str, Callable[[str], Raw]]]:
-    """For each string in a record, where it stands, and what gives the record with another text in just that place."""
+    """For each string in a record: its place, and a function that puts another text in just that place."""
     for path in _strings(raw, ()):
         yield ".".join(map(str, path)), _putting(raw, path)
 

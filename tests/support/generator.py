@@ -34,7 +34,7 @@ class Produced:
     Attributes:
         at_s: Seconds from the start at which it happens.
         run_id: Whose event it is.
-        event: The event as it stands on the wire.
+        event: The event as on the wire.
     """
 
     at_s: float

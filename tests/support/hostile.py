@@ -1,4 +1,4 @@
-"""Text that somebody could put into a title, an id or a reason to reach past the screen that shows it.
+"""Text that an attacker could put into a title, an id or a reason to reach past the screen that shows it.
 
 Every entry has a name, so that a failing test says which one did it. Nothing here is dangerous to read.
 """

@@ -23,12 +23,12 @@ REPORTS: Final = {"/v1/usage": USAGE, "/v1/eval-summary": EVALS, "/v1/compliance
 
 
 def texts_of(spec: ResourceSpec[Any], share: int) -> list[str]:
-    """The texts that stand in the list of a resource: every so manieth, others in the next list."""
+    """The texts in the list of a resource: one of this many; the next list has others."""
     return TEXTS[RESOURCES.index(spec) % share :: share]
 
 
 def records_of(spec: ResourceSpec[Any], share: int) -> list[dict[str, Any]]:
-    """The same as records; the account keeps its number of requests, so that nobody has to wait."""
+    """The same as records; the account keeps its number of requests, so no request has to wait."""
     records = [all_members(spec.record, text) for text in texts_of(spec, share)]
     for record in records if spec.name == "account" else ():
         record["quota"] |= {"rate_limit_rpm": 600}

@@ -45,7 +45,7 @@ class Head:
 
     @property
     def path(self) -> str:
-        """The path of a request as it stood on the wire, without the query."""
+        """The path of a request as on the wire, without the query."""
         return self.start[1].partition("?")[0]
 
     @property
@@ -99,7 +99,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
 
 
 async def read_body(reader: asyncio.StreamReader, head: Head, *, until_closed: bool = False) -> bytes:
-    """Read the body that belongs to a head, as it stands on the wire: chunks keep their framing.
+    """Read the body that belongs to a head, as on the wire: chunks keep their framing.
 
     Args:
         reader: Where the head was read from.

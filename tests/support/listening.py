@@ -19,7 +19,7 @@ _TURNS: Final = 10
 
 
 _UNGIVEN: Final = range(20_000, 32_000)
-"""Ports that systems give nobody by themselves."""
+"""Ports that systems do not assign by themselves."""
 
 
 def own_port() -> int:
@@ -38,7 +38,7 @@ def own_port() -> int:
 
 
 class Listening:
-    """Accepts connections, each in a task of its own. Who inherits from it says what happens on one.
+    """Accepts connections, each in its own task. A subclass says what happens on one.
 
     Args:
         tls: What it proves itself with; ``None`` where it listens without encryption.
@@ -114,5 +114,5 @@ class Listening:
                 await writer.wait_closed()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer what comes on one connection, until it is over."""
+        """Answer the requests on one connection until it ends."""
         raise NotImplementedError

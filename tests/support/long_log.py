@@ -27,7 +27,7 @@ class LongLog:
         return [_id(run_id, number) for number in range(self.count)]
 
     def events(self, run_id: str, after: str | None) -> Sequence[Mapping[str, Any]] | None:
-        """The page behind the named event; the first one for an event that nobody knows."""
+        """The page after the named event; the first page for an unknown event."""
         if run_id not in self.run_ids:
             return None
         run, _, number = (after or "").rpartition(".")

@@ -67,7 +67,7 @@ class ModelServer(Listening):
         key: The key that it wants; ``None`` when anybody may call.
         usage: Tokens in and out that it reports for every call; ``None`` to report none.
         cost_usd: What it says a call costs, as a JSON number; ``None`` to say nothing.
-        prefix: The path below which it stands.
+        prefix: The path below which it answers.
         page_size: Models a page of the list; ``None`` for one page, as the OpenAI form has it.
         has_list: Whether it has a list of models; servers made for tests often have none.
         takes_any_model: Whether it answers calls of models that it does not serve, under the name that was asked for.

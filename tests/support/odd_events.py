@@ -1,4 +1,4 @@
-"""Events of kinds and shapes that nobody has described."""
+"""Events of unknown kinds and shapes."""
 
 from __future__ import annotations
 

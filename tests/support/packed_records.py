@@ -1,4 +1,4 @@
-"""Whether a record holds a decoded object of its own."""
+"""Which records hold their own decoded object."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from runwatch.records.record import Record
 
 
 def is_packed(record: Record) -> bool:
-    """Whether a record holds no decoded object of its own."""
+    """Whether a record holds no decoded object."""
     try:
         object.__getattribute__(record, "_raw")
     except AttributeError:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from tests.support.http1 import HEAD_LIMIT, Head, read_body, read_head
 
 PART_BYTES: Final = 1 << 16
-"""How much is read at once of a body whose length is told."""
+"""How many bytes of a body with a known length are read at once."""
 
 
 class Connection:
@@ -27,7 +27,7 @@ class Connection:
         self._headers = f"Host: {host}\r\nAuthorization: Bearer {key}\r\n\r\n"
 
     async def get(self, path: str) -> bytes:
-        """The body of an answer, as it stands on the wire.
+        """The body of an answer, as on the wire.
 
         Raises:
             AssertionError: it is no success.
@@ -44,7 +44,7 @@ class Connection:
         return await read_body(self._reader, await self._ask(path, lines, body))
 
     async def count(self, path: str, sign: bytes) -> int:
-        """How often a sign stands in the body of an answer, of which no more than a part is held at a time.
+        """How often a character occurs in the body of an answer, of which only a part is held at a time.
 
         Raises:
             AssertionError: it is no success.

@@ -1,4 +1,4 @@
-"""Records of the resources beside runs, ready to be changed (manual: interface, "Resources").
+"""Records of the other resources, ready to be changed (manual: interface, "Resources").
 
 As in :mod:`tests.support.builders`: keyword arguments replace members, ``ABSENT`` as their value leaves one out.
 """
@@ -376,7 +376,7 @@ def disconnected(connection_id: str = "conn_01HX5", **over: Any) -> Disconnected
 
 
 def template(template_id: str = "starter", *, eligible: bool = True, **over: Any) -> Template:
-    """A template that can be applied, or one that something stands in the way of."""
+    """A template that can be applied, or one that is blocked."""
     lane = {"starter": "diagnostic", "pooled-open-model": "millwork_pool"}.get(template_id, "byok")
     raw: dict[str, Any] = {
         "template_id": template_id,
@@ -500,7 +500,7 @@ def credential(credential_ref: str = "cred_ref_01", **over: Any) -> Credential:
 
 
 def github_connection(**over: Any) -> GithubConnection:
-    """A repository that somebody says is connected."""
+    """A repository with the claim that it is connected."""
     raw = {
         "connection_id": "gh_01",
         "repository": "acme/widgets",
@@ -552,7 +552,7 @@ def api_key(api_key_id: str = KEY_ID, status: str = "active", **over: Any) -> Ap
 
 
 def webhook(webhook_id: str = "wh_01", **over: Any) -> Webhook:
-    """An address that is told of final runs."""
+    """An address that gets deliveries of final runs."""
     raw = {
         "webhook_id": webhook_id,
         "url": "https://hooks.example.test/runs",

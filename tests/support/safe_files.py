@@ -27,7 +27,7 @@ TEXT: Final = frozenset(
 
 
 def assert_safe_csv(text: str) -> None:
-    """No cell is a formula, whatever a spreadsheet takes for the end of one, and no text has made cells of its own."""
+    """Check that no cell is a formula, wherever a spreadsheet ends one, and that no text makes further cells."""
     rows = list(csv.reader(io.StringIO(text, newline="")))
     assert len({len(row) for row in rows}) == 1
     for cell in (cell for row in rows for cell in row):

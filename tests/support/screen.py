@@ -60,7 +60,7 @@ class Screen:
         self._draw(text[position:cut])
 
     def _draw(self, text: str) -> None:
-        # What takes no cell and is no combining mark to pyte has it leave out everything behind.
+        # After a character without a cell that is no combining mark to it, pyte drops everything.
         if not text.isascii():
             text = "".join(each for each in text if wcwidth(each) or unicodedata.combining(each))
         self._stream.feed(text)

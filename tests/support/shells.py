@@ -69,7 +69,7 @@ class ShellBox:
         }  # fmt: skip
 
     def run(self, shell: str, texts: Sequence[str]) -> list[list[list[str]]]:
-        """Have a shell read each text as commands, and give for each text the calls of stand-ins, by their words.
+        """Have a shell read each text as commands, and return for each the calls of stand-ins, as words.
 
         Each text is read on its own, so that a syntax error ends nothing but its text.
         """

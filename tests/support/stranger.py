@@ -1,4 +1,4 @@
-"""A model server that nobody here wrote: ``llmock`` from PyPI, in its own process on loopback.
+"""A model server of others: ``llmock`` from PyPI, in its own process on loopback.
 
 It answers every message with an echo, counts the tokens itself, and keeps a journal of what it was asked.
 """

@@ -56,7 +56,7 @@ KEYS: Final[Mapping[str, str]] = {
     "f7": "\x1b[18~",
     **{f"ctrl+{chr(code + 96)}": chr(code) for code in range(1, 27)},
 }
-"""What a terminal sends for keys that type no character of their own."""
+"""What a terminal sends for keys that type no character."""
 
 # The new process makes its standard input the terminal that signals and hang-ups come from, and becomes the program. A
 # function between fork and exec could do it too, but not safely while other threads run.
@@ -122,7 +122,7 @@ class Terminal:
 
     @property
     def screen(self) -> Screen:
-        """What is on the terminal; drawn when somebody looks, which takes longer than a terminal needs for it."""
+        """What is on the terminal; drawn only when a test looks, because that is slow."""
         if self._undrawn:
             self._screen.feed(bytes(self._undrawn))
             self._undrawn.clear()
@@ -163,7 +163,7 @@ class Terminal:
         self._write(f"\x1b[<0;{place}M\x1b[<0;{place}m".encode())
 
     def click_until(self, text: str, sign: str | re.Pattern[str], timeout: float = TIMEOUT_S) -> None:
-        """Click a text until something shows: it may go down a row while what stands above it is drawn anew.
+        """Click a text until something shows: it may move down a row while lines above it are redrawn.
 
         Raises:
             TimeoutError: it did not show in ``timeout`` seconds.
@@ -259,7 +259,7 @@ class Terminal:
         self._write(data)
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give the terminal another size; the program is told by a signal."""
+        """Give the terminal another size; a signal tells the program."""
         self._set_size(columns, rows)
         self.screen.resize(columns, rows)
 

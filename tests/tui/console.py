@@ -99,7 +99,7 @@ class Driven:
     # What is done to it.
 
     async def press(self, *keys: str) -> None:
-        """Press keys, by Textual's names, and let the console do what they say."""
+        """Press keys, by Textual's names, and let the console act."""
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
@@ -107,7 +107,7 @@ class Driven:
         await self.press(*(_NAMES.get(character, character) for character in text))
 
     async def click_text(self, text: str, *, times: int = 1, offset: int = 0) -> None:
-        """Click where a text stands on the screen."""
+        """Click a text on the screen."""
         row = next((number for number, row in enumerate(self.lines) if text in row), None)
         if row is None:
             raise NeverError(f"{text!r} is not there to be clicked:\n{self.text}")
@@ -116,7 +116,7 @@ class Driven:
         await self.pilot.pause()
 
     async def pass_time(self, seconds: float) -> None:
-        """Let time go by, from one deadline to the next, and let everybody do what is due."""
+        """Let time go by, from one deadline to the next, and let everything happen that is due."""
         end = self.clock.monotonic() + seconds
         while True:
             left = end - self.clock.monotonic()
@@ -133,7 +133,7 @@ class Driven:
         await self.pilot.pause()
 
     async def settle(self) -> None:
-        """Wait until every request under way is answered, or waits for the clock, and what came of it is drawn."""
+        """Wait until every request in progress is answered, or waits for the clock, and the result is drawn."""
         await self.pilot.pause()
         await self.until(lambda: not self._reads_under_way() and self.app._gather is None, "the reads to end")
 

@@ -135,7 +135,7 @@ class Scene:
             case LoadState.LOADING:
                 self.change(kind, ReadStarted, 1.2, what="GET /v1/things")
             case LoadState.EMPTY:
-                # A report is always there, at the least without a member.
+                # A report is always there, even if empty.
                 self.read(kind, 2, records=() if kind in LISTED else [type(it)({}) for it in records_of(kind)])
             case LoadState.FRESH:
                 self.read(kind, 2)
@@ -157,7 +157,7 @@ class Scene:
 def kinds_of(screen: ConsoleScreen) -> tuple[str, ...]:
     """What a screen reads: the runs and the account, which are always read, its lists, and its reports."""
     if isinstance(screen, ListScreen):
-        # The state of a list is that of its own records; the runs stand behind the journals of this machine.
+        # The state of a list is that of its own records; the journals of this machine depend on the runs.
         return (Run.KIND,) if screen.spec.is_local else tuple(kind.KIND for kind in screen.polled_lists())
     kinds = [Run.KIND, Account.KIND, *(kind.KIND for kind in screen.polled_lists())]
     if isinstance(screen, ReportScreen):
@@ -219,7 +219,7 @@ async def settle_drawn(driven: Driven) -> None:
     if isinstance(screen, ResourceScreen):
         screen.show_detail()
         await driven.settle()
-    # What is read from the database comes by way of work beside the screen.
+    # A worker reads from the database.
     workers = driven.app.workers
     await driven.until(lambda: all(worker.is_finished for worker in workers), "the work beside the screen to end")
     driven.app._tick()

@@ -1,4 +1,4 @@
-"""Every widget of the console with one text in every place where data can stand.
+"""Every widget of the console with one text in every place for data.
 
 ``python -m tests.tui.hostile_stage`` shows the whole hostile corpus on a terminal, one text after another, and ends.
 """

@@ -82,7 +82,7 @@ def lines_of(app: App[Any]) -> list[str]:
 
 
 def _cells(text: str) -> list[str]:
-    """A text by cells: what has no width stands with the character before it."""
+    """A text by cells: a character without width joins the one before it."""
     if _is_single_cell_widths(text):
         return list(text)
     cells: list[str] = []

@@ -55,7 +55,7 @@ def _run(run_id: str, status: str, age_s: float, spend: float, *, took_s: float 
 
 
 def runs() -> list[Run]:
-    """Nine runs, newest first, one in a state that nobody knows among them."""
+    """Nine runs, newest first, one of them in an unknown state."""
     works = {
         "arm_id": "arm_01HX7", "provider": "northwind_direct", "model_key": "northwind/ember-7b-instruct",
         "phase": "candidate",

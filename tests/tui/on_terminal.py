@@ -35,7 +35,7 @@ def opened(
     Args:
         home: Where its settings and data are.
         service: What it is connected to.
-        victim: Whether faults stand behind keys, as :mod:`tests.tui.console_victim` says.
+        victim: Whether keys cause faults, as :mod:`tests.tui.console_victim` says.
         columns: The terminal's width.
         rows: The terminal's height.
         settings: The settings file.

@@ -70,7 +70,7 @@ def row(key: str, *cells: tuple[str, str]) -> Row:
 
 
 def runs() -> list[Row]:
-    """Nine runs in every state, one nobody knows among them."""
+    """Nine runs in every state, an unknown one among them."""
     facts = (
         ("8f21…9b7e", "● running", "live", "0:42", "▕█░░░░▏ 0.014", "good", "check 2s"),
         ("77ab…02d1", "● queued", "live", "0:05", "▕░░░░░▏ 0.000", "good", "queued 5s"),

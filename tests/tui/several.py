@@ -20,10 +20,10 @@ HOME_KEY: Final = "rk_test_sentinel_home_5c1d"
 
 
 class LateService(ScriptedService):
-    """A service that takes every call and answers none before it is told to.
+    """A service that takes every call and answers none until told to.
 
     Attributes:
-        is_called: Whether somebody has called it.
+        is_called: Whether it was called.
         may_answer: Is set to let it answer.
     """
 
@@ -40,7 +40,7 @@ class LateService(ScriptedService):
 
 
 def offering(*templates: Any, **more: Any) -> ScriptedService:
-    """A service with these templates and nothing else of its own."""
+    """A service with these templates and nothing else."""
     script = ScriptedService(**{"account": account(), **more})
     script.say("GET", TEMPLATES, Said(200, {"templates": [dict(template.raw) for template in templates]}))
     script.say("GET", "/v1/source-connections", Said(200, {"connections": []}))

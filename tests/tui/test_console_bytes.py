@@ -1,4 +1,4 @@
-"""What terminals, slow lines and pastes send beside keys: nothing is typed by it, nothing done, and nothing ends."""
+"""Bytes of terminals, slow lines and pastes that are not keys: they type nothing, do nothing and end nothing."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_nothing_is_done_on_a_list_by_what_is_no_key(tmp_path: Path, service: Sc
 @pytest.mark.exhaustive
 def test_what_is_pasted_is_text_and_never_a_key(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as terminal:
-        # On the list nobody takes a paste; in a filter it becomes its text.
+        # The list ignores a paste; in a filter it becomes text.
         terminal.paste("X\x1b:quit\rq\x1bq\x1b[Aq" + "q" * 40)
         terminal.type("/")
         terminal.wait_for("9/9")
@@ -122,7 +122,7 @@ class _Growing:
 
 
 def storm(terminal: Terminal, times: int) -> None:
-    """Change the size of the window this many times, as fast as the program's output can be read."""
+    """Resize the window this many times, as fast as the program's output can be read."""
     chance = random.Random(6)
     for _ in range(times):
         terminal.resize(chance.randint(20, 200), chance.randint(5, 50))
@@ -158,7 +158,7 @@ def test_a_storm_of_sizes_while_events_come_leaves_the_screen_right(tmp_path: Pa
 
 
 def _is_framed(terminal: Terminal) -> bool:
-    """Whether a frame ends in the last column, and the keys stand on the last line."""
+    """Whether a frame ends in the last column, and the keys are on the last line."""
     lines = terminal.screen.lines
     return any(len(line) == 120 and line.endswith(("╮", "┓")) for line in lines) and "? help" in lines[-1]
 

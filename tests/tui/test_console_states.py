@@ -31,7 +31,7 @@ STATES: Final = (FIRST, *(state for state in LoadState if state not in {FIRST, L
 the events of a run come to an end."""
 
 _FOLDER: Final = re.compile(r"━ /.*")
-"""The frame of the settings from the path on that stands in it, which is another one in every test."""
+"""The frame of the settings from its path on, which differs in every test."""
 
 each_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
 

@@ -122,7 +122,7 @@ def answer_of(case: Case) -> dict[str, Any]:
 
 
 def place_of(case: Case) -> str:
-    """The screen that the action is done from: what belongs to another record has none of its own."""
+    """The screen for the action: a record that belongs to another one has no screen."""
     return case[0].name if case[0].has_screen else "runs"
 
 

@@ -47,7 +47,7 @@ def hinted(screen: ConsoleScreen) -> list[str]:
 
 
 async def leave_all(driven: Driven) -> None:
-    """Close what stands in front of the screen."""
+    """Close everything in front of the screen."""
     while len(driven.app.screen_stack) > 2:
         await driven.app.pop_screen()
     await driven.pilot.pause()

@@ -1,4 +1,4 @@
-"""Every page of the gallery stands at every size, in every theme, and the keyboard walks through it."""
+"""Every page of the gallery fits every size, looks the same in every theme, and works with the keyboard."""
 
 from __future__ import annotations
 

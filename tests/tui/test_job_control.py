@@ -37,7 +37,7 @@ def assert_is_alive(terminal: Terminal) -> None:
 
 
 def wait_until_stopped(terminal: Terminal) -> None:
-    """It has given the terminal back and stands still: a signal to go on that comes earlier would be lost."""
+    """Wait until it has given the terminal back and is stopped: an earlier signal to go on would be lost."""
     terminal.wait_until(lambda: terminal.is_stopped, "the console to stop", poll=True)
     terminal.wait_until(lambda: terminal.screen.modes == {7, 25}, "the console to leave the screen", poll=True)
     assert terminal.flags == terminal.flags_before

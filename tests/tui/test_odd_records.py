@@ -1,4 +1,4 @@
-"""Records as nobody has described them, on every screen: shown, never a crash, and nothing of them hidden."""
+"""Records of unknown shapes on every screen: shown whole, without a crash."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def other_type(value: object) -> object:
-    """A value of a type that nobody expects there."""
+    """A value of an unexpected type."""
     if isinstance(value, str):
         return {"was": value}
     return 7 if isinstance(value, (list, Mapping)) else f"{value} as text"
@@ -69,7 +69,7 @@ async def test_odd_records_are_shown_whole(tmp_path: Path, name: str) -> None:
             await settle_drawn(driven)
             screen = driven.app.screen
             if not isinstance(screen, ResourceScreen) or screen.spec.is_local or name == "runs":
-                # Pages draw what they know of the records; the detail of a run stands in views of its own.
+                # Pages draw known members of records; the detail of a run has its own views.
                 continue
             assert screen.table.line_count(), what
             if what != "nothing but the id":
@@ -81,7 +81,7 @@ async def test_odd_records_are_shown_whole(tmp_path: Path, name: str) -> None:
 
 
 async def at_events(driven: Driven, log: EventLog) -> None:
-    """Have all odd events in the list, and stand on the first one."""
+    """Fill the list with all odd events, and go to the first one."""
     await driven.comes(f"{len(SHAPES)} events", within_s=60)
     log.focus()
     await driven.press("g")
@@ -99,7 +99,7 @@ async def open_each(driven: Driven, log: EventLog) -> None:
 
 
 def _holds(driven: Driven, text: str) -> bool:
-    """Whether a text stands in the drawer, beyond its window too."""
+    """Whether a text is in the drawer, beyond its window too."""
     drawer = driven.app.screen.query_one(Drawer)
     return text in "\n".join(
         "".join(text for text, _ in row.pieces) for view in drawer.query(DetailView) for row in view._rows

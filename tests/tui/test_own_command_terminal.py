@@ -27,7 +27,7 @@ told["variables"] = sorted(name for name in os.environ if "RUNWATCH" in name)
 pathlib.Path(sys.argv[0] + ".told").write_text(json.dumps(told))
 print("as jq prints it \\x1b[31m")
 """
-"""Tells what it was given, in a file beside itself."""
+"""Writes its arguments into a file next to itself."""
 
 PAGER: Final = f"""\
 #!{sys.executable}

@@ -1,4 +1,4 @@
-"""Records with several sides: what is read for a tab only while it is shown, with the states of a pane of its own."""
+"""Records with several tabs: a tab reads only while it is shown, and has its own pane states."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ reviewing = partial(console, open_at="templates")
 
 
 def service_with(row: object) -> ScriptedService:
-    """A service with one template, which stands on this catalog row."""
+    """A service with one template, based on this catalog row."""
     script = ScriptedService(account=account())
     found = Template(dict(resources.template().raw) | {"catalog_row": row})
     script.say("GET", "/v1/tenant-templates", Said(200, {"templates": [dict(found.raw)]}))

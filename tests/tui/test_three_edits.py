@@ -36,7 +36,7 @@ def _in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def gadget(number: int, status: str = "ready", **over: Any) -> dict[str, Any]:
-    """One as the service sends it, with a member that nobody declared."""
+    """One as the service sends it, with an undeclared member."""
     return {
         "gadget_id": f"gd_{number}",
         "status": status,

@@ -54,7 +54,7 @@ async def wait_for_live_run(local: Local) -> None:
 
 
 async def let_pass(local: Local, clock: FakeClock, seconds: float) -> None:
-    """Let the demo go on while somebody watches; at every moment a run must be live."""
+    """Let the demo go on with a watcher; a run must be live at every moment."""
     end, steps = clock.monotonic() + seconds, 0
     while clock.monotonic() < end:
         local.context.touch()

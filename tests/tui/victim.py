@@ -29,7 +29,7 @@ class _Label(Widget):
 
 
 class Victim(TerminalApp):
-    """Says ``ready`` once it stands, and then what its way asks for."""
+    """Prints ``ready`` once it runs, and then ends in the way that it was asked for."""
 
     def __init__(self, way: str) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Victim(TerminalApp):
 
     def on_mount(self) -> None:
         """End at once where that is asked for."""
-        # In pieces, so that it stands in no source line that a trace could quote.
+        # In pieces, so that no source line quoted in a trace has it.
         secret = "-".join(["sentinel", "key", "7f3a"])
         if self.way == "exception at the start" and secret:
             raise ValueError("told")

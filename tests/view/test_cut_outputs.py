@@ -1,4 +1,4 @@
-"""An output that is no whole answer says so on its run and its receipt; one that was cut can be filtered for."""
+"""The run and the receipt of an incomplete output say so, and a filter finds cut ones."""
 
 from __future__ import annotations
 

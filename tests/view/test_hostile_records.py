@@ -46,7 +46,7 @@ each_resource = pytest.mark.parametrize("spec", SPECS, ids=lambda spec: str(spec
 
 
 def assert_drawn(spec: ResourceSpec[Any], raw: dict[str, Any], number: int = 0) -> None:
-    """What of a record a screen or a terminal would get is made by the gate alone; the number picks how it is told."""
+    """Check that everything a screen or a terminal gets of a record passes the gate; the number picks the form."""
     subject, context = spec.subject(spec.record(raw)), CONTEXTS[number % len(CONTEXTS)]
     rows = table.build_rows(spec, [subject], context)
     assert_lines(rows[0].cell(column).text for column in spec.columns)

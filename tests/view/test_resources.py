@@ -99,7 +99,7 @@ def test_no_value_of_a_record_is_missing_from_its_detail(spec: ResourceSpec[Any]
         )
         raw = dict(subject.raw)
         if raw.get("unknown_calls") and raw.get("known_spend_usd") == 0:
-            # A known spend of nothing beside unknown calls is shown as unknown.
+            # A known spend of nothing next to unknown calls is shown as unknown.
             del raw["known_spend_usd"]
         for value in _scalars(raw):
             assert _shows(shown, value), value
@@ -119,7 +119,7 @@ def _scalars(value: Any) -> Iterator[Any]:
 
 
 def _shows(shown: str, value: object) -> bool:
-    """Whether the value stands there: on its own lines, on one line, as JSON, or as a plain decimal."""
+    """Whether the value is there: on its own lines, on one line, as JSON, or as a plain decimal."""
     forms = [block(json_text(value)), line(value, None), block(dumps(value, readable=True))]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         number = to_decimal(value)

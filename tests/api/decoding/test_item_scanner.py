@@ -34,7 +34,7 @@ def items_of(text: str) -> list[tuple[str, Any]]:
 
 
 def scanned_together(text: str) -> int:
-    """How many items stand in chunks that were scanned in one go: those share the names of their members."""
+    """How many items are in chunks that were scanned in one go: those share the names of their members."""
     together = 0
     for _, values in reader(text).chunks():
         if len(values) > 1 and next(iter(values[0])) is next(iter(values[1])):

@@ -395,7 +395,7 @@ MANY = 20_000
 
 
 def trickle(head: bytes, piece: bytes, end: bytes) -> Step:
-    """Send a head and then many small pieces, each in a turn of the loop of its own, as long as the client listens."""
+    """Send a head and then many small pieces, one in each turn of the loop, as long as the client listens."""
 
     async def step(connection: Connection) -> None:
         await connection.send(head)

@@ -94,7 +94,7 @@ def test_no_ipv6_address_outside_of_the_assigned_block_is_public_by_itself(bits:
 
 @given(bits=st.integers(0, 2**32 - 1))
 def test_an_address_of_an_older_table_is_never_opened(bits: int) -> None:
-    # What every Python counts as not global is no public address here either.
+    # An address that Python calls not global is not public here either.
     address = IPv4Address(bits)
     if not address.is_global:
         assert classify_address(address) is not AddressKind.PUBLIC

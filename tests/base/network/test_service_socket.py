@@ -43,7 +43,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as 
 
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty directory with a short path, which stands for ``/tmp`` too."""
+    """An empty directory with a short path, used as ``/tmp`` too."""
     place = Path(tempfile.mkdtemp(dir=os.environ["XDG_RUNTIME_DIR"]))
     monkeypatch.setattr(service_socket, "SHARED_DIRECTORY", place)
     return place

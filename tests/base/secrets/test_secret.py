@@ -1,4 +1,4 @@
-"""A secret is seen by nobody who does not ask for it by name."""
+"""A secret is shown only to code that asks for it by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which exit code goes with what, and how a failure is told."""
+"""Exit codes, and how a failure is reported."""
 
 from __future__ import annotations
 

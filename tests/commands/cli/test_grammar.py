@@ -74,7 +74,7 @@ def test_every_verb_that_an_action_names_is_in_the_resource_index(spec: Resource
 
 def test_no_flag_would_carry_a_secret() -> None:
     forbidden = re.compile(r"--(api-?)?(key|token|secret|password|bearer|credential|auth)")
-    # Where a key comes from, or which one is meant, is no key.
+    # The source of a key, or its name, is not a key.
     harmless = {"--key-stdin", "--key-command", "--credential-ref", "--auth-ref", "--auth-scheme"}
     assert {flag.name for _, flag in _flags() if forbidden.match(flag.name)} == harmless
     assert all(flag.kind == "switch" for _, flag in _flags() if flag.name == "--key-stdin")

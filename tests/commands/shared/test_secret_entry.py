@@ -53,7 +53,7 @@ def body_of(service: ScriptedService, path: str) -> Any:
 
 
 def nowhere(home: Path, *outcomes: Any) -> None:
-    """Check that neither the secret nor the address stands in any file or output."""
+    """Check that neither the secret nor the address is in any file or output."""
     kept = [path for path in home.rglob("*") if path.is_file()]
     assert any(path.suffix == ".db" for path in kept)
     written = [path.read_bytes() for path in kept] + [part for it in outcomes for part in (it.stdout, it.stderr)]

@@ -1,4 +1,4 @@
-"""Private pages as bytes: a browser is told every failure as a page, a program as a Problem, and nothing is let in."""
+"""Private pages as bytes: a browser gets each failure as a page, a program as a Problem, and no text becomes markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long lists: sent a part at a time, the same as if they were whole, and read only as far as somebody takes them."""
+"""Long lists are sent in parts, with the same bytes as in one piece, and read only as far as the client takes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bell rings for runs that somebody waits for, and for errors, and only where the settings want it."""
+"""The bell rings for awaited runs and for errors, and only if the settings say so."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ TOLD_APART = 12.0
 """Difference of two colours that people see side by side; the smallest that can be seen at all is about 2.3."""
 
 FAR_APART = 60.0
-"""Difference of two colours that nobody takes for each other."""
+"""Difference from which on two colours look different to everyone."""
 
 LINES = frozenset("─━│┃┌┐└┘╭╮╰╯├┤┬┴┼▔▁▏▕█▉▊▋▌▍▎▂▃▄▅▆▇ ")
 """What lines and bars are made of; they need no contrast."""

@@ -1,4 +1,4 @@
-"""The app that widgets stand in: themes, the guard of small windows, work beside the screen, actions by id."""
+"""The app around widgets: themes, the guard of small windows, background work, actions by id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of actions: keys that come in a burst, choices, what hangs on a record, private pages, and what is told."""
+"""Forms of actions: keys that come in a burst, choices, dependents of a record, private pages, and results."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ async def test_choosing_a_server_copies_the_exact_command_that_connects_it(tmp_p
 
 async def test_the_command_for_a_server_that_wants_a_key_asks_for_it(tmp_path: Path) -> None:
     async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
-        # The settings are no list of records, and have no copy menu of their own.
+        # The settings are not a list of records and have no copy menu.
         await driven.press("comma", "M")
         await driven.shows("vLLM, port 8000")
         await driven.press("down", "enter")

@@ -1,4 +1,4 @@
-"""A private page: its address in full, opened or copied by the user, kept nowhere, and what comes after it."""
+"""A private page: its address in full, opened or copied by the user, stored nowhere, and what follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A write whose answer never came is told, listed, asked again or given up, and settles itself where it can."""
+"""A write without a response is reported, listed, retried or discarded, and settles itself where it can."""
 
 from __future__ import annotations
 

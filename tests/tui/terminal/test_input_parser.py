@@ -1,4 +1,4 @@
-"""Whatever a terminal sends, nothing becomes a key that nobody pressed, and nothing ends with an exception."""
+"""No bytes of a terminal become a key that was not pressed, and none raise an exception."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ async def test_a_program_without_end_is_stopped_at_its_limit() -> None:
 async def test_a_stopped_program_ends_with_all_that_it_has_started(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    # The end of the pipe tells that nobody has it open any more, a child that ignores signals included.
+    # The end of the pipe shows that no process has it open, not even a child that ignores signals.
     gone = asyncio.create_task(asyncio.to_thread(fifo.read_text))
     running = asyncio.create_task(sh(f"(trap '' TERM; echo up; touch {tmp_path}/up; sleep 600) >{fifo}"))
     while not (tmp_path / "up").exists():

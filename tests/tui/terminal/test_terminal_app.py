@@ -156,7 +156,7 @@ def test_a_closed_terminal_ends_the_program_without_a_signal_too(tmp_path: Path)
 def test_a_signal_ends_a_program_whose_terminal_takes_nothing(tmp_path: Path) -> None:
     with victim(tmp_path, "flood") as terminal:
         terminal.wait_until(lambda: terminal.screen.is_alternate, "the program to draw")
-        # From here on nobody reads what it writes, and its output stands still.
+        # From here on its output is not read and blocks.
         terminal.signal(signal.SIGTERM)
         terminal.process.wait(30)
         assert terminal.process.returncode == 143

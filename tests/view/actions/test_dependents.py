@@ -1,4 +1,4 @@
-"""Before something is destroyed it is known what hangs on it, as far as the lists tell."""
+"""Before a record is destroyed its dependents are shown, as far as the lists tell."""
 
 from __future__ import annotations
 

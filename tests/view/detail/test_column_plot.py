@@ -1,4 +1,4 @@
-"""A plot by day: the chosen day is told, all days are reached, and parts differ by pattern."""
+"""A plot by day: the chosen day is described, all days can be reached, and parts differ by pattern."""
 
 from __future__ import annotations
 

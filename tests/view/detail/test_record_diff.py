@@ -1,4 +1,4 @@
-"""Two records beside each other."""
+"""Two records side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The overview says what there is, counts what its filters find, and leaves open what nobody told."""
+"""The overview lists the runs there are, counts what its filters find, and does not guess what is unknown."""
 
 from __future__ import annotations
 

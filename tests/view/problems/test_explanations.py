@@ -65,7 +65,7 @@ def test_every_reason_is_explained(reason: str) -> None:
 
 
 def emitted() -> Iterator[tuple[str, str]]:
-    """Every word by which the local service says what came of a run, a call, a check, an output or a delivery."""
+    """Every word of the local service for the result of a run, a call, a check, an output or a delivery."""
     yield from (("error code", code) for code in CODES)
     yield from (("reason", reason) for reason in REASONS)
     yield from (("failure of a call", kind) for kind in (*KINDS, "candidate_too_large", "internal", "dropped"))
@@ -101,7 +101,7 @@ def test_every_word_that_the_service_can_emit_is_explained_and_no_other() -> Non
 @pytest.mark.parametrize("source", ["service/execution", "service/checks", "service/models", "service/organization"])
 def test_every_reason_in_the_code_of_the_service_is_known(source: str) -> None:
     text = "".join(path.read_text() for path in (PACKAGE / source).rglob("*.py"))
-    # A binding of a key has states and reasons of its own.
+    # A binding of a key has its own states and reasons.
     text = re.sub(r'_stopped\(.*|"status": "failed", "handle".*', "", text)
     ended = re.findall(r'(?:FailRun\(|"(?:failed|expired)", |\breason=)"([a-z_]+)"', text)
     assert set(ended) <= set(REASONS)

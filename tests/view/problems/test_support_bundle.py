@@ -1,4 +1,4 @@
-"""A support bundle has what helps, and nothing that has to stay private, wherever in it that would have stood."""
+"""A support bundle has what helps, and nothing private in any part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A moment that the user names is found in any zone, and what a clock showed twice or never is told."""
+"""A time that the user types is found in any zone; one that a clock showed twice or never is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A list has the columns that the settings name for it, and every name that it does not know is told."""
+"""A list has the columns that the settings name for it, and reports every unknown name."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ PARTS = (
     "`touch pwned`", '"; touch pwned; "', "x | touch pwned", "> owned", "a\nreboot\n", "!touch", "!!", "", "-", "#",
     "touch pwned",
 )  # fmt: skip
-"""Fields that are harmless on their own and hostile beside each other, and the other way round."""
+"""Fields that are harmless alone and hostile side by side, and the other way round."""
 
 FIELDS = ("title", "detail", "instance", "profile", "host", "method", "path", "type")
 

@@ -1,4 +1,4 @@
-"""The one gate: whatever goes in, what comes out is safe to show."""
+"""The one gate: any text that goes in comes out safe to show."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def met(driven: Driven, problem: Problem, *, operation: str = "getExecutions", m
     driven.session.journal.note(
         RequestAttempt(
             at=NOON - timedelta(minutes=minutes), operation=operation, method="POST" if submit else "GET",
-            # A list that is not found is no problem.
+            # A missing list is not a problem.
             path="/v1/executions/ex_1" if problem.status == 404 else "/v1/executions", query="",
             status=problem.status, elapsed_s=0.1, attempt=1,
             key="7c1e0d52-k" if submit else None, sent_bytes=0, received_bytes=0, error=None, problem=problem,

@@ -44,7 +44,7 @@ def problems_of(tmp_path: Path, home: ScriptedService, size: tuple[int, int] = (
 
 
 async def three(driven: Driven) -> None:
-    """Have three profiles meet a problem each, the last of which stands in no settings file."""
+    """Have three profiles meet a problem each; the last one is in no settings file."""
     met(driven, "work", problem("rate_limited", instance=AT_WORK), minutes=2)
     met(driven, "home", problem("not_found", instance=AT_HOME), minutes=9, path="/v1/executions/ex_home")
     met(driven, "lab", problem("not_found", instance=AT_LAB), minutes=300, path="/v1/executions/ex_lab")

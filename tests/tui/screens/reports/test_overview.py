@@ -89,7 +89,7 @@ def quiet(**over: Any) -> ScriptedService:
 
 
 async def opened(driven: Driven, *, until: str = "updated") -> LinkLines:
-    """The lines of what stands out, once every list was read."""
+    """The lines of "Stands out", once every list was read."""
     await driven.comes(until)
     for _ in range(8):
         await driven.pass_time(1)

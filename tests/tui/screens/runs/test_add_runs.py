@@ -1,4 +1,4 @@
-"""Ids are added from whatever is pasted, and each says what came of it."""
+"""Ids are found in any pasted text and added, each with its result."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ async def at_templates(driven: Driven) -> None:
 
 
 async def at_next_action(driven: Driven) -> None:
-    """Open the template under the cursor, and stand on its first next action."""
+    """Open the template under the cursor, and go to its first next action."""
     await driven.press("enter")
     await driven.until(lambda: isinstance(driven.focused, DetailView) and driven.focused.has_target, "a next action")
 

@@ -1,4 +1,4 @@
-"""A text of several lines is written in the form, checked there, and sent exactly as it stands."""
+"""A text of several lines is typed in the form, checked there, and sent exactly."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def service() -> ScriptedService:
 
 
 async def at_text(driven: Driven) -> tuple[ActionForm, MultilineInput]:
-    """Fill in the form of a skill but for its text, and stand in that."""
+    """Fill in the form of a skill except its text, and go to that field."""
     await driven.press("plus")
     await driven.shows("Save a skill")
     await driven.press("down", "down", "enter")

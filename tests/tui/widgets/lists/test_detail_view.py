@@ -157,7 +157,7 @@ async def test_the_cursor_stays_on_what_leads_somewhere_when_lines_come_above_it
 
 
 def rows_of(app: Stage) -> list[str]:
-    """What stands in the frame, without the place of the cursor."""
+    """The text in the frame, without the cursor's place."""
     return [row[1:].rstrip("│┃ ") for row in lines_of(app)[1:-1]]
 
 

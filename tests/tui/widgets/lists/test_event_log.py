@@ -1,4 +1,4 @@
-"""A list of events follows its end until the user looks elsewhere, and then counts what comes in."""
+"""A list of events follows its end until the user scrolls away, and then counts new events."""
 
 from __future__ import annotations
 

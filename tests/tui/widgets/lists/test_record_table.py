@@ -1,4 +1,4 @@
-"""A table's cursor and marks stand on ids, and its window stays still when rows change."""
+"""A table's cursor and marks belong to ids, and its window stays still when rows change."""
 
 from __future__ import annotations
 

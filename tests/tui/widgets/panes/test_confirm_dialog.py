@@ -1,4 +1,4 @@
-"""The dialog starts on the harmless button, does nothing by accident, and tells what came of it."""
+"""The dialog starts on the harmless button, does nothing by accident, and shows the result."""
 
 from __future__ import annotations
 

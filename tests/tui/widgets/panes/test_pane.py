@@ -51,7 +51,7 @@ async def test_the_frame_stays_heavy_while_the_focus_goes_from_one_widget_inside
         assert isinstance(pane, Pane)
         right.focus()
         await pilot.pause()
-        # Each widget has its own queue: what the left one lost is told last.
+        # Each widget has its own queue: the left one's message comes last.
         pane.post_message(events.DescendantBlur(left))
         await pilot.pause()
         assert lines_of(app)[0] == "┏" + "━" * 78 + "┓"
