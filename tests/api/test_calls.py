@@ -405,7 +405,7 @@ class TestTheObserver:
         await connect(observe=told.append).list_events("a/b", after="c d")
         assert (told[0].path, told[0].query) == ("/v1/executions/a%2Fb/events", "after=c%20d")
 
-    async def test_an_unusable_answer_and_a_cancelled_call_are_told_as_such(
+    async def test_an_unusable_answer_and_a_cancelled_call_are_reported_as_such(
         self, server: RawServer, connect: Connect
     ) -> None:
         told: list[RequestAttempt] = []
@@ -420,7 +420,7 @@ class TestTheObserver:
             await task
         assert [(each.status, each.error) for each in told] == [(200, "unusable"), (None, "cancelled")]
 
-    async def test_calls_that_send_nothing_are_not_told(self, server: RawServer, connect: Connect) -> None:
+    async def test_calls_that_send_nothing_are_not_reported(self, server: RawServer, connect: Connect) -> None:
         told: list[RequestAttempt] = []
         client = connect(observe=told.append, read_only=True)
         client.gate.close(server.base_url, None, 5)

@@ -61,7 +61,7 @@ def test_every_record_that_is_read_has_an_operation(kind: type[Record]) -> None:
     assert any(operation.record is kind for operation in OPERATIONS.values())
 
 
-def test_every_list_stands_where_its_record_says() -> None:
+def test_every_list_is_where_its_record_says() -> None:
     for operation in OPERATIONS.values():
         if operation.lists and operation.method == "GET":
             assert operation.record is not None
@@ -152,7 +152,7 @@ class TestRequest:
         server.script(answer_head(200, [("Content-Length", "50")]))
         assert (await client.request(Operation("headThing", "HEAD", "/v1/things", "Look"))).value is None
 
-    async def test_an_operation_that_nobody_knows_is_refused(self, client: Client) -> None:
+    async def test_an_unknown_operation_is_refused(self, client: Client) -> None:
         with pytest.raises(InvalidRequestError, match="postNothing"):
             await client.request("postNothing")
 
@@ -311,7 +311,7 @@ class TestFollow:
         server.script(events(odd), events(odd, last))
         assert [each.id async for each in client.follow("ex_1")] == ["\ud800", last.id]
 
-    async def test_a_run_that_nobody_knows_is_an_error(self, server: RawServer, client: Client) -> None:
+    async def test_an_unknown_run_is_an_error(self, server: RawServer, client: Client) -> None:
         server.script(problem_answer("not_found"))
         with pytest.raises(ApiProblem) as caught:
             _ = [each async for each in client.follow("ex_1", after="ev_1")]

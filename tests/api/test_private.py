@@ -114,7 +114,7 @@ def test_the_page_of_a_service_behind_a_socket_may_have_moved_to_another_port() 
         ("postTenantTemplateApplications", {"consent": {"continue_url": ADDRESS}}),
     ],
 )
-async def test_what_is_told_once_is_redacted_from_every_log_from_then_on(
+async def test_what_is_shown_once_is_redacted_from_every_log_from_then_on(
     server: RawServer, client: Client, caplog: pytest.LogCaptureFixture, operation: str, value: dict[str, Any]
 ) -> None:
     server.script(json_answer(value))

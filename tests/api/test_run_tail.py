@@ -120,7 +120,7 @@ def test_a_service_that_answers_at_random_is_not_asked_without_end() -> None:
     assert reads <= 5
 
 
-def test_a_beginning_in_the_middle_gives_nothing_that_stands_before_it() -> None:
+def test_a_beginning_in_the_middle_gives_nothing_that_is_before_it() -> None:
     tail = RunTail(event(3).id)
     assert tail.next_read() == ReadStep(event(3).id)
     assert ids(tail.note_page(some(1, 2, 3, 4))) == ids(some(4))
@@ -266,7 +266,7 @@ def test_a_tail_that_begins_after_the_final_event_ends_when_it_sees_it_again() -
     assert tail.next_read() == EndStep()
 
 
-def test_events_without_an_id_are_told_apart_by_their_text_and_are_no_cursor() -> None:
+def test_events_without_an_id_are_distinguished_by_their_text_and_are_no_cursor() -> None:
     nameless = [event(1, "queued", event_id=ABSENT), event(2, "running", event_id=ABSENT)]
     tail = RunTail()
     assert tail.note_page([*some(7), *nameless, nameless[0]]) == [*some(7), *nameless]

@@ -119,7 +119,7 @@ def fsync_of_directories_fails(patch: pytest.MonkeyPatch, number: int) -> None:
     patch.setattr(os, "fsync", fsync)
 
 
-def test_a_directory_that_cannot_be_flushed_is_told_and_the_file_is_whole(
+def test_a_directory_that_cannot_be_flushed_is_reported_and_the_file_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "settings.toml"

@@ -62,7 +62,7 @@ def test_get_tells_unset_from_unknown(runwatch: Here) -> None:
     assert (unknown.code, "'retries'" in unknown.errors) == (2, True)
 
 
-def test_set_and_unset_keep_what_a_person_wrote(runwatch: Here) -> None:
+def test_set_and_unset_keep_what_the_user_wrote(runwatch: Here) -> None:
     runwatch.settings_file.write_text("# mine\nretries = 1  # few\n")
     assert runwatch("config", "set", "profiles.work.base_url", "https://work.example/v1").code == 0
     assert runwatch("config", "set", "retries", "3").code == 0

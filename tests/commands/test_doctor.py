@@ -59,7 +59,7 @@ def test_all_is_well(runwatch: Here, service: ScriptedService) -> None:
     ("available", "state", "said"),
     [(20_000_000_000, "ok", "20.0 GB"), (90_000_000, "warn", "90.0 MB"), (None, "ok", "this command uses")],
 )
-def test_memory_is_told_and_too_little_is_a_warning(
+def test_memory_is_reported_and_too_little_is_a_warning(
     runwatch: Here, monkeypatch: pytest.MonkeyPatch, available: int | None, state: str, said: str
 ) -> None:
     monkeypatch.setattr(doctor, "available_bytes", lambda: available)
@@ -85,7 +85,7 @@ def test_people_get_a_line_a_check_with_the_next_step_below(runwatch: Here) -> N
         (Said(200, b"{", content_type="application/json"), 3, "read"),
     ],
 )
-def test_an_answer_that_is_none_fails_with_its_code(
+def test_an_answer_that_is_invalid_fails_with_its_code(
     runwatch: Here, service: ScriptedService, said: Said, code: int, check: str
 ) -> None:
     service.say("GET", "/v1/account", said)
@@ -109,7 +109,7 @@ def test_a_service_without_an_account_is_asked_for_its_runs(runwatch: Here, serv
 
 
 @pytest.mark.parametrize(("minutes", "side"), [(-10, "ahead of"), (10, "behind")])
-def test_clocks_that_differ_are_told(runwatch: Here, service: ScriptedService, minutes: int, side: str) -> None:
+def test_clocks_that_differ_are_reported(runwatch: Here, service: ScriptedService, minutes: int, side: str) -> None:
     theirs = (runwatch.clock.now() + timedelta(minutes=minutes)).strftime("%a, %d %b %Y %H:%M:%S GMT")
     service.say("GET", "/v1/account", Said(200, account(), headers=(("Date", theirs),)))
     _, found = findings(runwatch)
@@ -151,7 +151,7 @@ def test_a_corrupt_database_is_named(runwatch: Here, service: ScriptedService, t
     assert found["database"]["state"] == "fail"
 
 
-def test_what_a_local_service_wrote_before_it_ended_is_told_line_by_line(runwatch: Here, tmp_path: Path) -> None:
+def test_what_a_local_service_wrote_before_it_ended_is_reported_line_by_line(runwatch: Here, tmp_path: Path) -> None:
     directory = tmp_path / "runwatch-data" / "local-service"
     directory.mkdir(parents=True, mode=0o700)
     (directory / "service.db").write_bytes(b"not a database" * 1000)

@@ -91,7 +91,7 @@ def test_a_miss_in_an_empty_journal_says_so(runwatch: Here) -> None:
     ("at", "told"),
     [("2026-03-29T02:30", "does not exist"), ("2026-10-25T02:30", "clocks moved back: 00:30 UTC and 01:30 UTC")],
 )
-def test_times_around_a_change_of_the_clocks_are_told(runwatch: Here, at: str, told: str) -> None:
+def test_times_around_a_change_of_the_clocks_are_reported(runwatch: Here, at: str, told: str) -> None:
     assert told in runwatch("problems", "find", "--at", at, "--tz", "Europe/Berlin").errors
 
 

@@ -192,7 +192,7 @@ def test_an_interrupted_watch_exits_130_and_says_that_the_runs_go_on(
         assert json.loads(errors)["exit_code"] == 130
 
 
-def test_a_defect_is_told_shortly_and_its_trace_goes_to_the_log_without_the_key(cli: Cli, tmp_path: Path) -> None:
+def test_a_defect_is_reported_shortly_and_its_trace_goes_to_the_log_without_the_key(cli: Cli, tmp_path: Path) -> None:
     # A journal without its table is an unforeseen error.
     key = "solverapi_test_canary_0123456789"
     code = (

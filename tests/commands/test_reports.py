@@ -73,7 +73,7 @@ def test_a_compliance_export_is_written_whole_and_for_this_user_alone(
     assert "cannot be written" in nowhere.errors
 
 
-def test_a_digest_of_something_else_is_told(runwatch: Here, service: ScriptedService) -> None:
+def test_a_digest_of_something_else_is_reported(runwatch: Here, service: ScriptedService) -> None:
     other = resources.compliance_export(attestation={"algorithm": "sha256", "digest": "00"})
     service.say("GET", EXPORT, Said(200, other))
     assert "is not the SHA-256" in runwatch("compliance", "export").errors
@@ -154,7 +154,7 @@ def test_the_ending_of_the_file_says_how_receipts_are_written(
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_an_ending_that_nobody_knows_is_refused_before_anything_is_read(
+def test_an_unknown_ending_is_refused_before_anything_is_read(
     runwatch: Here, service: ScriptedService, tmp_path: Path
 ) -> None:
     outcome = runwatch("receipts", "export", "--output", str(tmp_path / "kept.xlsx"))

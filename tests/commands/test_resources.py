@@ -197,7 +197,7 @@ def test_a_template_is_shown_with_blockers_and_what_clears_them(runwatch: Here, 
         assert words in shown
 
 
-def test_an_answer_that_is_no_record_is_told(runwatch: Here, service: ScriptedService) -> None:
+def test_an_answer_that_is_no_record_is_reported(runwatch: Here, service: ScriptedService) -> None:
     service.say("GET", "/v1/arms/arm_1", Said(200, [1]))
     outcome = runwatch("arms", "show", "arm_1")
     assert outcome.code == 1

@@ -138,7 +138,7 @@ def test_a_service_without_a_list_gives_the_watch_list(runwatch: Here, service: 
     assert "watch list" in outcome.errors
 
 
-def test_a_run_gone_from_the_watch_list_s_service_is_told_and_left_out(
+def test_a_run_gone_from_the_watch_list_s_service_is_reported_and_left_out(
     runwatch: Here, service: ScriptedService
 ) -> None:
     assert runwatch("runs", "add", "ex_gone", ECHO, "--no-check").code == 0

@@ -31,7 +31,7 @@ def test_a_record_s_schema_lists_its_declared_members(runwatch: Here, kind: str)
     assert found["description"]
 
 
-def test_nested_members_and_their_types_are_told(runwatch: Here) -> None:
+def test_nested_members_and_their_types_are_reported(runwatch: Here) -> None:
     members = runwatch("schema", "receipt").json["properties"]
     assert members["totals"]["properties"]["usd"] == {"type": ["number", "null"]}
     assert members["slices"]["items"]["properties"]["cost"]["properties"]["calls"] == {"type": ["integer", "null"]}

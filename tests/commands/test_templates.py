@@ -115,7 +115,7 @@ def test_a_blocked_template_is_not_applied(runwatch: Here, service: ScriptedServ
     assert service.requests("POST", APPLICATIONS) == []
 
 
-def test_a_stale_plan_is_told_with_its_fields(runwatch: Here, service: ScriptedService) -> None:
+def test_a_stale_plan_is_reported_with_its_fields(runwatch: Here, service: ScriptedService) -> None:
     offer(service)
     stale = problem("validation_failed", errors=[{"field": "digest", "message": "Plan again."}])
     service.say("POST", APPLICATIONS, Said(400, stale))
@@ -124,7 +124,7 @@ def test_a_stale_plan_is_told_with_its_fields(runwatch: Here, service: ScriptedS
     assert "digest: Plan again." in outcome.errors
 
 
-def test_a_consent_is_told_or_given_with_a_key(runwatch: Here, service: ScriptedService) -> None:
+def test_a_consent_is_reported_or_given_with_a_key(runwatch: Here, service: ScriptedService) -> None:
     address = f"{service.base_url}/connect/source?intent=canary-0011223344556677"
     consent = {"handoff_intent_id": "hand_01", "continue_url": address, "expires_at": None, "attempt": 1}
     waiting = resources.application("consent_pending", consent=consent, next_action=WAITING, live_proof=None)

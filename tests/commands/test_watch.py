@@ -90,7 +90,7 @@ def test_an_unknown_run_is_a_refusal(runwatch: Here, service: ScriptedService) -
     assert json.loads(outcome.errors)["problem"]["status"] == 404
 
 
-def test_of_several_runs_one_failure_is_told_and_the_others_go_on(runwatch: Here, service: ScriptedService) -> None:
+def test_of_several_runs_one_failure_is_reported_and_the_others_go_on(runwatch: Here, service: ScriptedService) -> None:
     outcome = runwatch("runs", "watch", "ex_nobody", ECHO)
     assert outcome.code == 1
     assert len(outcome.text.splitlines()) == 7
@@ -117,7 +117,7 @@ def test_a_run_that_ends_without_a_final_event_ends_the_watch_with_its_status(
     assert runwatch("runs", "watch", "ex_mute", "--exit-status").code == 10
 
 
-def test_a_silent_service_is_told_now_and_then_and_survived(runwatch: Here, service: ScriptedService) -> None:
+def test_a_silent_service_is_reported_now_and_then_and_survived(runwatch: Here, service: ScriptedService) -> None:
     path = f"/v1/executions/{RUNNING}/events"
     events = raw(echo_events(RUNNING))
     bad = Said(503, problem("upstream_unavailable", status=503))
@@ -129,7 +129,7 @@ def test_a_silent_service_is_told_now_and_then_and_survived(runwatch: Here, serv
     assert all("next try in" in notice for notice in notices)
 
 
-def test_a_silence_that_several_runs_meet_is_told_once(runwatch: Here, service: ScriptedService) -> None:
+def test_a_silence_that_several_runs_meet_is_reported_once(runwatch: Here, service: ScriptedService) -> None:
     service.runs.append(dict(run("ex_second", "running").raw))
     bad = Said(503, problem("upstream_unavailable", status=503))
     for run_id in (RUNNING, "ex_second"):

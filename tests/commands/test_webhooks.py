@@ -30,7 +30,7 @@ def test_a_webhook_without_address_and_events_is_not_sent(runwatch: Here, servic
     assert not service.requests("POST")
 
 
-def test_another_secret_is_shown_and_one_that_is_not_is_told(runwatch: Here, service: ScriptedService) -> None:
+def test_another_secret_is_shown_and_one_that_is_not_is_reported(runwatch: Here, service: ScriptedService) -> None:
     path = "/v1/webhooks/wh_01/rotate-secret"
     service.say("POST", path, Said(200, resources.webhook(secret=SECRET)))
     assert SECRET in runwatch("webhooks", "rotate", "wh_01").text

@@ -100,7 +100,7 @@ def test_a_write_sends_what_was_asked_under_a_key_and_prints_the_answer(
 
 
 @each_write
-def test_a_refused_write_is_told_with_its_problem(runwatch: Here, service: ScriptedService, words: Words) -> None:
+def test_a_refused_write_is_reported_with_its_problem(runwatch: Here, service: ScriptedService, words: Words) -> None:
     method, path, _, _ = WRITES[words]
     service.say(method, path, Said(409, problem("invalid_state", detail="Not now.")))
     outcome = runwatch(*words, "--json")
@@ -218,7 +218,7 @@ def test_a_whole_request_comes_from_a_file_and_options_win(
         assert runwatch("arms", "create", "--from", "-", stdin=bad).code == 2
 
 
-def test_the_same_key_of_a_person_is_sent_again(runwatch: Here, service: ScriptedService) -> None:
+def test_the_same_key_of_the_user_is_sent_again(runwatch: Here, service: ScriptedService) -> None:
     service.say("POST", "/v1/github-connections/intents", Said(200, resources.github_intent()))
     assert runwatch("github", "connect", "acme/widgets", "--idempotency-key", "mine").code == 0
     assert service.requests("POST")[0].head.header("idempotency-key") == "mine"
@@ -263,12 +263,12 @@ def test_a_minted_key_is_printed_once_and_kept_nowhere(
     assert not any(canary.encode() in path.read_bytes() for path in kept)
 
 
-def test_a_key_that_the_service_withholds_is_told(runwatch: Here, service: ScriptedService) -> None:
+def test_a_key_that_the_service_withholds_is_reported(runwatch: Here, service: ScriptedService) -> None:
     service.say("POST", "/v1/api-keys", Said(200, resources.api_key()))
     assert "did not show the key" in runwatch("keys", "create").errors
 
 
-def test_a_private_page_s_address_is_told_once_on_stderr(runwatch: Here, service: ScriptedService) -> None:
+def test_a_private_page_s_address_is_reported_once_on_stderr(runwatch: Here, service: ScriptedService) -> None:
     address = "http://127.0.0.1:4444/connect/github?intent=canary-12345678901"
     service.say("POST", "/v1/github-connections/intents", Said(200, resources.github_intent(address)))
     outcome = runwatch("github", "connect", "acme/widgets")

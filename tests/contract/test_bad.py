@@ -194,7 +194,7 @@ async def test_a_method_that_is_not_offered_is_told_which_are(session: Desk, ope
 
 
 @every(NAMED)
-async def test_an_id_that_nobody_knows_is_not_found(session: Desk, operation: Operation) -> None:
+async def test_an_unknown_id_is_not_found(session: Desk, operation: Operation) -> None:
     good = await session.good(operation)
     for unknown in ("nobody", "%00", "..%2F..", "%F0%9F%9A%80", "x" * 5000):
         path = operation.path.format(**dict.fromkeys(operation.parameters, unknown))
@@ -238,7 +238,7 @@ async def test_a_readers_key_reads(session: Desk, operation: Operation) -> None:
 
 
 @every([operation for operation in REST if not operation.is_open])
-async def test_without_a_key_nothing_is_told(session: Desk, operation: Operation) -> None:
+async def test_without_a_key_nothing_is_reported(session: Desk, operation: Operation) -> None:
     good = await session.good(operation)
     async with httpx.AsyncClient(base_url=session.organization.base_url, timeout=60) as nobody:
         for header in ({}, {"Authorization": "Bearer solverapi_live_nobody"}, {"Authorization": "Basic eDp5"}):
@@ -264,7 +264,7 @@ async def test_a_missing_idempotency_key_is_asked_for(session: Desk, operation: 
 
 
 @every(WRITES)
-async def test_an_idempotency_key_that_is_none_is_refused(session: Desk, operation: Operation) -> None:
+async def test_an_idempotency_key_that_is_invalid_is_refused(session: Desk, operation: Operation) -> None:
     good = await session.good(operation)
     answer = await session.send(operation, good, headers={"Idempotency-Key": "k" * 256})
     assert fields(await refused(session, answer, "validation_failed")) == ["Idempotency-Key"]
@@ -290,7 +290,7 @@ async def test_the_same_key_with_another_body_is_a_conflict(session: Desk, opera
         if refused_value
     ],
 )
-async def test_a_filter_that_is_none_is_named(session: Desk, operation: Operation, name: str, value: str) -> None:
+async def test_a_filter_that_is_invalid_is_named(session: Desk, operation: Operation, name: str, value: str) -> None:
     good = await session.good(operation)
     query = {**good.query, name: value}
     answer = await session.organization.http.get(operation.path_of(good.ids), params=query)

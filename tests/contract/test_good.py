@@ -124,7 +124,7 @@ async def test_the_same_key_and_body_give_the_first_answer_again(session: Desk, 
 
 
 @every(OPEN_BODIES)
-async def test_members_that_nobody_knows_are_taken_where_the_interface_leaves_the_body_open(
+async def test_unknown_members_are_taken_where_the_interface_leaves_the_body_open(
     session: Desk, operation: Operation
 ) -> None:
     good = await operation.make(session.organization)

@@ -80,6 +80,6 @@ async def test_an_answer_with_a_flaw_is_told_of(answer: bytes, flaw: str) -> Non
     assert flaw in "\n".join((await flaws_of(answer)).flaws)
 
 
-async def test_what_is_told_once_is_remembered_as_a_secret() -> None:
+async def test_what_is_shown_once_is_remembered_as_a_secret() -> None:
     body = {"api_key": {"key": "k1"}, "consent": {"continue_url": "http://x/connect/source?intent=t1"}, "secret": "s1"}
     assert (await flaws_of(answer_bytes(200, json.dumps(body).encode()))).told == {"k1", "t1", "s1"}

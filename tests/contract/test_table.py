@@ -29,7 +29,7 @@ def bare(method: str, path: str) -> tuple[str, str]:
     return method, re.sub(r"\{\w+\}", "{}", path)
 
 
-def test_no_operation_stands_in_the_table_twice() -> None:
+def test_no_operation_is_in_the_table_twice() -> None:
     assert len({operation.id for operation in TABLE}) == len({operation.call for operation in TABLE}) == len(TABLE)
 
 

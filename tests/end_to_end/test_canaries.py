@@ -134,7 +134,7 @@ def test_a_key_given_as_a_reference_or_id_is_refused_before_it_is_kept_or_sent(
 
 
 @pytest.mark.exhaustive
-def test_the_address_of_a_private_page_is_told_once_and_kept_nowhere(
+def test_the_address_of_a_private_page_is_reported_once_and_kept_nowhere(
     cli: Cli, service: ScriptedService, tmp_path: Path
 ) -> None:
     with cli.running("verifiers", "connect", "vrf_7c1e") as waiting:

@@ -1,7 +1,4 @@
-"""Whatever goes wrong, the console says what it is and what to do next, keeps its rows with their age, and goes on.
-
-Issue "The console", Must show 2.
-"""
+"""After any failure the console says what is wrong and what to do next, keeps its rows with their age, and goes on."""
 
 from __future__ import annotations
 
@@ -143,7 +140,7 @@ def test_rows_of_before_stay_with_their_age_when_the_key_is_refused(service: Scr
 
 
 @pytest.mark.exhaustive
-def test_html_in_place_of_a_problem_is_told_as_what_it_is(service: ScriptedService, tmp_path: Path) -> None:
+def test_html_in_place_of_a_problem_is_reported_as_what_it_is(service: ScriptedService, tmp_path: Path) -> None:
     with running_peer(service.base_url) as peer:
         peer.plan(match(), always=html_502())
         with console(tmp_path, base_url=peer.base_url) as terminal:
@@ -153,7 +150,7 @@ def test_html_in_place_of_a_problem_is_told_as_what_it_is(service: ScriptedServi
             quits(terminal)
 
 
-def test_html_in_place_of_a_list_is_told_as_what_it_is(service: ScriptedService, tmp_path: Path) -> None:
+def test_html_in_place_of_a_list_is_reported_as_what_it_is(service: ScriptedService, tmp_path: Path) -> None:
     with running_peer(service.base_url) as peer:
         peer.plan(match(), always=Answer(200, b"<html>Log in to the guest network</html>", content_type="text/html"))
         with console(tmp_path, base_url=peer.base_url) as terminal:
@@ -211,7 +208,9 @@ def test_a_429_is_counted_down_and_r_asks_anyway(service: ScriptedService, tmp_p
         quits(terminal)
 
 
-def test_an_unknown_run_id_is_told_with_its_instance_and_what_to_do(service: ScriptedService, tmp_path: Path) -> None:
+def test_an_unknown_run_id_is_reported_with_its_instance_and_what_to_do(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     with console(tmp_path, "--open", "runs/ex_nowhere", base_url=service.base_url) as terminal:
         says(terminal, "ex_nowhere: There is no such resource", "instance", "Check the id", "esc hides this")
         shows_runs(terminal)

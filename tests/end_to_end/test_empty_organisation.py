@@ -1,6 +1,6 @@
 """From an empty organization to its own proved and selected model, by following the service's next steps.
 
-Issue 4, Must show 5. Only commands are used. The model server is not ready at first, so that every blocker comes up.
+Only commands are used. The model server is not ready at first, so every blocker comes up.
 """
 
 from __future__ import annotations

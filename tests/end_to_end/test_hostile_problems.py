@@ -1,4 +1,4 @@
-"""Hostile Problems, and hostile words on the command line, through every command that repeats them (Must show 5)."""
+"""Hostile Problems, and hostile words on the command line, through every command that repeats them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def assert_plain(outcome: Outcome) -> None:
 
 
 @pytest.mark.exhaustive
-def test_every_hostile_problem_is_told_plainly_and_exactly(cli: Cli, met: tuple[Cli, Outcome]) -> None:
+def test_every_hostile_problem_is_reported_plainly_and_exactly(cli: Cli, met: tuple[Cli, Outcome]) -> None:
     in_words = cli("runs", "watch", *PROBLEMS)
     assert_plain(in_words)
     assert (in_words.code, in_words.stdout) == (1, b"")

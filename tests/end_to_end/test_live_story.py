@@ -1,6 +1,6 @@
 """Live runs whose output is rejected, whose budget is spent, and which are cancelled during a call.
 
-Issue 4, Must show 4. Everything is done by commands; two models and the check are servers of this test.
+Everything is done by commands; two models and the check are servers of this test.
 """
 
 from __future__ import annotations

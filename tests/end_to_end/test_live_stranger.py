@@ -1,6 +1,6 @@
 """A live run against a model server of others, from nothing to its receipt, and the places where it leaves no trace.
 
-Issue 4, Must show 3. The server repeats the prompt in its answer, so that what is looked for is in the output, too.
+The server repeats the prompt in its answer, so the text that is searched for is in the output, too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Five hundred test runs submitted at once: all end, every receipt is right, no event is lost.
 
-Issue 4, Must show 6. ``python -m tests.performance local-service`` measures the same in several rounds.
+``python -m tests.performance local-service`` measures the same in several rounds.
 """
 
 from __future__ import annotations

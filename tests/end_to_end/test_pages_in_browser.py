@@ -167,7 +167,7 @@ async def test_a_sign_in_opens_a_session_that_the_same_page_ends(
     assert (await browser.call(lambda driver: driver.execute_cdp_cmd("Network.getAllCookies", {})))["cookies"] == []
 
 
-async def test_a_wrong_entry_is_told_at_its_field_and_can_be_mended_with_the_keyboard_alone(
+async def test_a_wrong_entry_is_reported_at_its_field_and_can_be_mended_with_the_keyboard_alone(
     service: Local, browser: Browser, tmp_path: Path
 ) -> None:
     await browser.open(await check(service))

@@ -1,7 +1,4 @@
-"""A service that is killed in the middle of its work loses nothing that it has acknowledged.
-
-Issue 2, Must show 3; issue 4, Must show 6.
-"""
+"""A service that is killed in the middle of its work loses nothing that it has acknowledged."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_a_message_never_holds_the_value() -> None:
     assert secret not in str(caught.value)
 
 
-def test_the_echo_rule_is_told_apart_from_the_bounds() -> None:
+def test_the_echo_rule_is_distinguished_from_the_bounds() -> None:
     assert RunRequest.model_validate(builders.request_body("echo", verifier_id="vrf_1")).breaks_echo_rule
     assert not RunRequest.model_validate(live(verifier_id="vrf_1")).breaks_echo_rule
     assert not RunRequest.model_validate(builders.request_body()).breaks_echo_rule

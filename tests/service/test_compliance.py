@@ -54,7 +54,7 @@ async def test_reports_over_more_receipts_than_one_part_holds_are_whole(local: L
     assert (await local.get("/v1/usage", period="2026-11"))["totals"] == raw["usage_totals"]
 
 
-async def test_every_decision_is_told_in_order_with_who_made_it(held: Local) -> None:
+async def test_every_decision_is_reported_in_order_with_who_made_it(held: Local) -> None:
     run_id = (await held.submit())["execution_id"]
     proposal_id = await propose(held, run_id)
     key_id = (await mint(held))["api_key_id"]

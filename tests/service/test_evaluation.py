@@ -137,7 +137,7 @@ async def test_a_check_that_never_answers_times_out(bench: Bench, monkeypatch: p
         ("https://nowhere.invalid/", "network"),
     ],
 )
-async def test_what_may_not_or_cannot_be_called_is_told_apart(bench: Bench, url: str, failure_class: str) -> None:
+async def test_what_may_not_or_cannot_be_called_is_distinguished(bench: Bench, url: str, failure_class: str) -> None:
     assert await bench.evaluate(url=url) == Evaluation("technical_failure", failure_class)
 
 

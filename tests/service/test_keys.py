@@ -294,7 +294,7 @@ async def test_a_runner_submits_and_cancels(held: Local) -> None:
     assert (await held.http.post(path, headers=bearing(bearer))).json()["cancelled_by"] == key_id
 
 
-async def test_a_role_that_nobody_knows_may_nothing(local: Local) -> None:
+async def test_an_unknown_role_may_nothing(local: Local) -> None:
     bearer, _ = await local.add_key(role="member")
     check(await local.http.get("/v1/account", headers=bearing(bearer)), "permission_denied")
 

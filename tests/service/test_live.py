@@ -216,7 +216,7 @@ async def test_a_call_that_fails_ends_the_run_with_its_reason(
     assert "sentinel" not in caplog.text
 
 
-async def test_a_key_that_cannot_be_opened_is_not_told_as_refused(work: LiveWork) -> None:
+async def test_a_key_that_cannot_be_opened_is_not_reported_as_refused(work: LiveWork) -> None:
     await work.having(add_model, "ember")
     closed = {"secret_handle": f"cred_v_{'0' * 32}"}
     await work.service.context.database.write(

@@ -114,7 +114,7 @@ async def test_every_step_of_that_run_was_stopped_at(
 
 
 @pytest.mark.parametrize("falls_back", [True, False])
-async def test_a_call_that_a_restart_interrupted_is_told_and_not_made_again(
+async def test_a_call_that_a_restart_interrupted_is_reported_and_not_made_again(
     serving: Serving, scripted: Scripted, falls_back: bool
 ) -> None:
     providers, _ = scripted

@@ -242,7 +242,7 @@ async def test_key_prompt_and_output_stay_where_they_belong(
 
 
 @on_file
-async def test_a_statement_that_fails_is_told_without_its_values(
+async def test_a_statement_that_fails_is_reported_without_its_values(
     serving: Serving, server: ModelServer, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving() as service:

@@ -99,7 +99,7 @@ async def test_a_server_that_asks_for_a_key_says_so(local: Local) -> None:
         assert (found["base_url"], found["models"], found["needs_key"]) == (server.base_url, [], True)
 
 
-async def test_what_was_found_stands_in_the_order_of_the_ports_and_the_rest_is_left_out(local: Local) -> None:
+async def test_what_was_found_is_in_the_order_of_the_ports_and_the_rest_is_left_out(local: Local) -> None:
     first, second = ModelServer(models=("one",)), ModelServer(key="sk-sentinel-0c77")
     async with first, second, no_http() as greeter, nobody() as free:
         local.context.usual_ports = (*listening(first), greeter, free, usual("Server 2", second.base_url))

@@ -212,7 +212,7 @@ async def test_only_a_model_that_answered_a_call_is_shown_as_tested(local: Local
             await post(local, f"{path}/deployments/sync", {"models": ["tiny-2"]})
 
 
-async def test_the_words_of_the_source_are_told_without_its_key(local: Local) -> None:
+async def test_the_words_of_the_source_are_reported_without_its_key(local: Local) -> None:
     async with ModelServer(has_list=False) as server:
         said = f"Bad key Bearer {SECRET}, not {SECRET[:12]}*** nor sk-proj-abcdefgh12345678. \x1b[2J {'long ' * 100}"
         server.say("POST", ".*", Said(401, {"error": {"message": said}}))
@@ -262,7 +262,7 @@ async def test_a_wrong_name_gets_suggestions(local: Local) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 405, 413, 422])
-async def test_a_refusal_of_the_source_is_told_as_its_answer(local: Local, status: int) -> None:
+async def test_a_refusal_of_the_source_is_reported_as_its_answer(local: Local, status: int) -> None:
     async with ModelServer(has_list=False) as server:
         server.say("POST", ".*", Said(status, {"error": {"message": "no"}}))
         path, failed = await connect_named(local, server, "tiny-1")
@@ -298,7 +298,7 @@ async def test_a_connection_that_never_passed_a_test_is_gone_when_it_is_disconne
         assert not list(data_dir.glob("secrets/*"))
 
 
-async def test_a_list_that_hangs_is_told_as_the_list_and_changes_nothing(
+async def test_a_list_that_hangs_is_reported_as_the_list_and_changes_nothing(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with ModelServer(models=("tiny-1",), has_list=False) as server:

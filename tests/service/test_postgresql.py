@@ -138,7 +138,7 @@ async def test_a_session_that_was_ended_while_idle_is_not_noticed(place: Place, 
 
 @pytest.mark.parametrize("is_kept", [True, False])
 @pytest.mark.representatives(key=lambda case: case["is_kept"])
-async def test_a_commit_whose_answer_was_lost_is_told_as_done_only_if_it_was_kept(
+async def test_a_commit_whose_answer_was_lost_is_reported_as_done_only_if_it_was_kept(
     place: Place, database: ServiceDatabase, monkeypatch: pytest.MonkeyPatch, is_kept: bool
 ) -> None:
     def commit(connection: Any) -> None:

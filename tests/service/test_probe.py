@@ -61,7 +61,7 @@ def test_an_endpoint_that_cannot_be_called_is_unreachable(kind: str, reason_code
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_key_is_told_apart_from_one_that_was_not_sent(status: int) -> None:
+def test_a_refused_key_is_distinguished_from_one_that_was_not_sent(status: int) -> None:
     report = build_report(found(status), START, has_key=False)
     form = report.form()
     assert (form["outcome"], form["reason_code"], form["http_status"]) == ("reachable", "authentication_failed", status)

@@ -52,7 +52,7 @@ async def test_a_stretch_of_time_holds_both_its_ends(local: Local) -> None:
     assert "before" not in found
 
 
-async def test_where_nothing_is_found_the_neighbours_are_told(local: Local) -> None:
+async def test_where_nothing_is_found_the_neighbours_are_reported(local: Local) -> None:
     before = await answered(local, "first")
     local.clock.advance(3600)  # type: ignore[attr-defined]
     middle = format_iso(local.clock.now())

@@ -97,7 +97,7 @@ def test_one_line_says_where_the_service_is_and_a_second_one_is_sent_there(
     assert stop_running(data_dir) is False
 
 
-def test_a_person_is_told_where_it_listens_and_how_to_stop_it_and_stops_it_with_ctrl_c(
+def test_the_user_is_told_where_it_listens_and_how_to_stop_it_and_stops_it_with_ctrl_c(
     data_dir: Path, start: list[Process]
 ) -> None:
     start.append(Process(data_dir, "person"))
@@ -230,7 +230,7 @@ async def test_a_service_does_not_start_with_a_socket_directory_that_others_can_
         pass
 
 
-async def test_a_system_without_unix_sockets_is_told_before_anything_is_made(
+async def test_a_system_without_unix_sockets_is_reported_before_anything_is_made(
     serving: Serving, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(socket, "AF_UNIX")

@@ -167,7 +167,7 @@ async def test_a_cursor_of_one_process_is_good_in_another(team: Team) -> None:
     assert [run["execution_id"] for run in (*page["executions"], *rest["executions"])] == ids[::-1]
 
 
-async def test_a_webhook_is_told_once_by_all_processes_together(team: Team) -> None:
+async def test_a_webhook_is_reported_once_by_all_processes_together(team: Team) -> None:
     workers = [await team.start(places=2, allow_loopback_checks=True) for _ in range(3)]
     async with Receiver() as receiver:
         hook = await add_webhook(workers[0], receiver.url)

@@ -148,7 +148,7 @@ async def test_proposals_are_paged_newest_first_and_filtered(held: Local) -> Non
 
 
 @pytest.mark.parametrize(("name", "value"), [("status", "open"), ("limit", "0"), ("cursor", "x")])
-async def test_a_filter_that_is_none_is_refused(local: Local, name: str, value: str) -> None:
+async def test_a_filter_that_is_invalid_is_refused(local: Local, name: str, value: str) -> None:
     problem = check(await local.http.get("/v1/proposals", params={name: value}), "validation_failed")
     assert fields(problem) == [name]
 

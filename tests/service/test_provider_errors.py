@@ -78,7 +78,7 @@ async def test_a_run_quotes_its_provider_and_nothing_else_does(serving: Serving,
         (Said(400, b"too long " * 500, content_type="text/plain"), (400, f"{('too long ' * 23)[:199]}…")),
     ],
 )
-async def test_status_and_words_are_told_as_far_as_the_provider_gave_them(
+async def test_status_and_words_are_reported_as_far_as_the_provider_gave_them(
     serving: Serving, server: ModelServer, met: Said, told: tuple[int | None, str | None]
 ) -> None:
     async with serving() as service:

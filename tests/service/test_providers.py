@@ -311,7 +311,7 @@ async def test_a_test_of_many_models_calls_a_few_at_once() -> None:
         ({"message": "No."}, "invalid_response", "No."),
     ],
 )  # fmt: skip
-async def test_an_error_in_an_answer_of_200_is_told_with_its_code(
+async def test_an_error_in_an_answer_of_200_is_reported_with_its_code(
     providers: Providers, form: str, error: Any, kind: str, message: str
 ) -> None:
     async with ModelServer() as server:
@@ -319,7 +319,7 @@ async def test_an_error_in_an_answer_of_200_is_told_with_its_code(
     assert (found.kind, found.http_status, found.message, found.is_deadline) == (kind, None, message, False)
 
 
-async def test_a_refusal_is_the_output_that_stands_in_its_place(providers: Providers) -> None:
+async def test_a_refusal_is_the_output_that_is_in_its_place(providers: Providers) -> None:
     refusal = {"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "I will not."}]}]}
     answers = {
         "openai_chat": {"choices": [{"message": {"content": None, "refusal": "I will not."}}]},

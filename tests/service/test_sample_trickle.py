@@ -31,7 +31,7 @@ async def quiet(local: Local) -> list[Json]:
     return await all_runs(local)
 
 
-async def test_runs_come_and_go_while_somebody_watches(serving: Serving) -> None:
+async def test_runs_come_and_go_while_the_user_watches(serving: Serving) -> None:
     seen: set[tuple[str, str]] = set()
     wanted = {(mode, "completed") for mode in ("echo", "live")} | {
         ("live", status) for status in ("failed", "cancelled", "expired")

@@ -75,7 +75,7 @@ def test_a_worker_prints_no_key(tmp_path: Path) -> None:
         postgres.drop_database(tmp_path)
 
 
-def test_a_person_is_told_where_the_sample_keys_are_or_that_there_is_no_sample(tmp_path: Path) -> None:
+def test_the_user_is_told_where_the_sample_keys_are_or_that_there_is_no_sample(tmp_path: Path) -> None:
     options = ServeOptions(data_dir=tmp_path, master_keys=master_keys, json=False)
     assert sample_note(options) is None
     asked = replace(options, sample=True, sample_runs=5)

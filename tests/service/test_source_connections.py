@@ -228,7 +228,7 @@ async def test_an_answer_that_is_no_list_of_models_is_no_pass(local: Local) -> N
         assert (await local.get(path))["test_failure"] == "invalid_response"
 
 
-async def test_a_secret_that_no_master_key_opens_is_told_without_a_call(local: Local, data_dir: Path) -> None:
+async def test_a_secret_that_no_master_key_opens_is_reported_without_a_call(local: Local, data_dir: Path) -> None:
     async with ModelServer(models=("tiny-1",), key=SECRET) as server:
         path = (await save(local, server)).path
         for file in (data_dir / DIRECTORY).iterdir():
@@ -378,7 +378,7 @@ async def test_a_test_that_was_overtaken_by_a_rotation_proves_nothing(local: Loc
     assert (await local.get(saved.path))["usable"] is False
 
 
-async def test_a_disconnected_source_disables_what_stands_on_it(local: Local, data_dir: Path) -> None:
+async def test_a_disconnected_source_disables_what_depends_on_it(local: Local, data_dir: Path) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2"), key=SECRET) as server:
         saved = await save(local, server)
         other = await save(local, server, name="Other")

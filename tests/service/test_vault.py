@@ -54,7 +54,7 @@ async def test_a_sweep_leaves_what_is_named(tmp_path: Path) -> None:
     assert await vault.get(left) is None
 
 
-async def test_a_place_that_takes_no_files_is_told(tmp_path: Path) -> None:
+async def test_a_place_that_takes_no_files_is_reported(tmp_path: Path) -> None:
     (tmp_path / DIRECTORY).write_text("a file is in the way")
     with pytest.raises(DataError) as told:
         await Vault(tmp_path, MASTER_KEYS).put(Secret(SENTINEL))

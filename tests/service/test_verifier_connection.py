@@ -136,7 +136,7 @@ async def test_a_stop_choice_that_cannot_be_is_refused(service: Local, place: st
     assert fields(check(answer, "validation_failed")) == [named]
 
 
-async def test_the_address_of_the_page_is_told_once(service: Local, place: str) -> None:
+async def test_the_address_of_the_page_is_reported_once(service: Local, place: str) -> None:
     body, headers = {"stop_choice": FOREVER}, {"Idempotency-Key": "once"}
     first = (await service.http.post(f"{place}/connection-intents", json=body, headers=headers)).json()
     again = (await service.http.post(f"{place}/connection-intents", json=body, headers=headers)).json()

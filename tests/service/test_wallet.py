@@ -120,7 +120,7 @@ async def test_nothing_is_charged_where_no_balance_is_kept(held: Local) -> None:
     assert await balance(held) == "0.90"
 
 
-async def test_what_is_put_into_the_wallet_is_told(local: Local) -> None:
+async def test_what_is_put_into_the_wallet_is_reported(local: Local) -> None:
     await set_limits(local, balance_usd=Decimal("5.00"))
     await set_limits(local, balance_usd=Decimal("3.50"))
     await set_limits(local, balance_usd=Decimal("3.50"))

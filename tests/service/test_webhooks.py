@@ -183,7 +183,7 @@ async def test_an_organization_has_no_more_than_twenty(local: Local, data_dir: P
     assert len(list(data_dir.glob("secrets/*"))) == 20
 
 
-async def test_a_final_run_is_told_once_with_a_signature_that_holds(near: Local) -> None:
+async def test_a_final_run_is_reported_once_with_a_signature_that_holds(near: Local) -> None:
     async with Receiver() as receiver:
         hook = await add(near, receiver.url)
         run_id = await done(near)
@@ -214,7 +214,7 @@ async def test_a_final_run_is_told_once_with_a_signature_that_holds(near: Local)
         assert not Delivery(row).flaws()
 
 
-async def test_only_the_events_that_were_asked_for_are_told(near: Local) -> None:
+async def test_only_the_events_that_were_asked_for_are_reported(near: Local) -> None:
     async with Receiver() as receiver:
         expired = await add(near, receiver.url, "execution.expired")
         completed = await add(near, receiver.url, "execution.completed")
@@ -236,7 +236,7 @@ async def test_every_webhook_is_told_of_the_same_event(near: Local) -> None:
             assert is_signed(by_delivery[row["delivery_id"]], hook["secret"])
 
 
-async def test_a_cancelled_run_is_told(serving: Serving) -> None:
+async def test_a_cancelled_run_is_reported(serving: Serving) -> None:
     async with serving(FakeClock(manual=True), allow_loopback_checks=True) as near, Receiver() as receiver:
         hook = await add(near, receiver.url)
         run_id = (await near.submit())["execution_id"]

@@ -215,7 +215,7 @@ def test_removing_from_a_missing_file_makes_none(path: Path) -> None:
     assert not path.exists()
 
 
-def test_a_key_to_a_service_that_stands_in_the_file_can_be_removed(path: Path) -> None:
+def test_a_key_to_a_service_that_is_in_the_file_can_be_removed(path: Path) -> None:
     path.parent.mkdir()
     path.write_text('theme = "runwatch-dark"\napi_key = "x"\n')
     assert remove_setting(path, "api_key") is True

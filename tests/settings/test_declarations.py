@@ -62,7 +62,7 @@ def test_a_flag_of_a_setting_is_an_option(setting: Setting[Any]) -> None:
         ("profiles.work.key_command", "pass show 'my key'", "pass show 'my key'"),
     ],
 )
-def test_what_a_person_types_is_read(key: str, typed: str, value: object) -> None:
+def test_what_the_user_types_is_read(key: str, typed: str, value: object) -> None:
     setting = find_setting(key)
     assert setting is not None
     assert setting.parse(typed) == value
@@ -154,7 +154,7 @@ def test_names_in_tables_of_texts_may_hold_dots() -> None:
     assert find_setting("profiles.local.base_url") is None
 
 
-def test_a_table_of_texts_is_told_from_its_entries() -> None:
+def test_a_table_of_texts_is_distinguished_from_its_entries() -> None:
     filters = find_setting("filters")
     entry = find_setting("filters.mine")
     assert filters is not None

@@ -252,7 +252,7 @@ def test_a_program_that_is_not_there_is_an_error_that_says_so(data_dir: Path) ->
     assert not is_running(data_dir)
 
 
-def test_a_data_directory_that_is_none_is_an_error(tmp_path: Path) -> None:
+def test_a_data_directory_that_is_invalid_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(LocalServiceError, match="data directory of the local service"):
         ensure_running(tmp_path / "file")

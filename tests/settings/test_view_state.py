@@ -99,7 +99,7 @@ def test_a_broken_file_is_refused_with_the_reason(tmp_path: Path, content: bytes
     assert str(path) in str(caught.value)
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("in the way", "utf-8")
     with pytest.raises(SettingsError, match="could not be saved"):
         save_view_state(tmp_path / "data" / "session.toml", ViewState("runs"))

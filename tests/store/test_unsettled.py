@@ -78,7 +78,7 @@ async def test_the_cancel_of_a_run_that_is_read_as_ended_settles_itself(tmp_path
         assert [kept.order for kept in await watch.session.outbox.unconfirmed(watch.session.scope)] == [SUBMIT_ONE]
 
 
-async def test_the_cancel_of_a_run_that_nobody_knows_stays(tmp_path: Path) -> None:
+async def test_the_cancel_of_an_unknown_run_stays(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     async with watching(service(clock), clock, tmp_path) as watch:
         order = WriteRequest(CANCEL, {"execution_id": "ex_elsewhere"}, None, "key-3", "cancel")

@@ -96,7 +96,7 @@ def test_a_promise_holds_when_all_its_tests_ran_and_passed(counts: str, result: 
     assert str(read).startswith("**") is not holds
 
 
-def test_the_table_stands_between_its_marks_and_replaces_the_one_before() -> None:
+def test_the_table_is_between_its_marks_and_replaces_the_one_before() -> None:
     text = table([(Promise("It holds.", "Tried.", ("tests/x.py",)), Result(2, 2, 3))])
     assert "|  | It holds. | Tried. | 2 of 2 passed in 3 s |" in text
     once = put_between_marks(f"before\n{BEGIN}\nold\n{END}\nafter\n", text)

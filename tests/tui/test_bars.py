@@ -114,7 +114,7 @@ async def test_a_profile_has_its_colour_behind_its_name() -> None:
         assert style.bgcolor.name == "#c00000"
 
 
-async def test_the_path_leads_here_and_the_filter_stands_behind() -> None:
+async def test_the_path_leads_here_and_the_filter_is_behind() -> None:
     app = Stage(bar := Breadcrumbs())
     async with app.run_test(size=(80, 20)) as pilot:
         bar.show([line("Runs"), line("8f21…9b7e"), line("[b]Events")], (label_span("filter "), line("is:live")))
@@ -196,7 +196,7 @@ async def test_a_prompt_shows_its_own_keys_alone() -> None:
         assert lines_of(app)[0].split() == ["enter", "apply", "tab", "complete", "esc", "clear"]
 
 
-async def test_a_notice_stands_in_place_of_the_hints_for_a_while() -> None:
+async def test_a_notice_is_in_place_of_the_hints_for_a_while() -> None:
     app = Stage(status := StatusBar())
     async with app.run_test(size=(80, 20)) as pilot:
         status.show_hints(HINTS)

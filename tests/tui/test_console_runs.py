@@ -244,7 +244,7 @@ async def test_the_result_of_a_run_that_did_not_complete_is_not_asked_for(tmp_pa
         assert driven.service.requests("GET", f"/v1/executions/{noon.FALLBACK}/result") == []
 
 
-async def test_the_receipt_and_the_result_of_a_run_are_asked_for_once_however_long_somebody_looks(
+async def test_the_receipt_and_the_result_of_a_run_are_asked_for_once_however_long_the_user_looks(
     tmp_path: Path,
 ) -> None:
     service = noon.service(receipts=[])
@@ -285,7 +285,7 @@ async def test_a_run_is_opened_from_the_command_line(tmp_path: Path) -> None:
         await driven.until(lambda: isinstance(driven.focused, EventLog), "the tail to have the focus")
 
 
-async def test_a_screen_that_there_is_not_leads_to_the_runs_and_is_told(tmp_path: Path) -> None:
+async def test_a_screen_that_does_not_exist_leads_to_the_runs_and_is_reported(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, open_at="nothing/x") as driven:
         await driven.shows("There is no screen named nothing")
         await driven.shows("8f21")
@@ -443,7 +443,7 @@ async def test_a_window_too_small_takes_no_action(tmp_path: Path) -> None:
 # The tail.
 
 
-async def test_new_events_appear_and_are_counted_while_somebody_looks_elsewhere(tmp_path: Path) -> None:
+async def test_new_events_appear_and_are_counted_while_the_user_looks_elsewhere(tmp_path: Path) -> None:
     growing = Growing(many_events(40))
     async with console(noon.service(events=growing), tmp_path, size=NARROW) as driven:
         await on_run(driven, noon.LIVE)
@@ -698,7 +698,7 @@ async def test_a_run_that_a_429_holds_is_given_up_by_leaving_its_sheet(tmp_path:
         assert service.requests("POST") == []
 
 
-async def test_a_lost_answer_is_told_as_unknown_and_asked_for_again_with_the_same_key_and_bytes(
+async def test_a_lost_answer_is_reported_as_unknown_and_asked_for_again_with_the_same_key_and_bytes(
     tmp_path: Path,
 ) -> None:
     service = noon.service()

@@ -28,7 +28,7 @@ def test_quitting_is_a_success(tmp_path: Path, service: ScriptedService) -> None
         assert_whole(terminal, tmp_path)
 
 
-def test_work_that_fails_beside_the_screen_ends_nothing(tmp_path: Path, service: ScriptedService) -> None:
+def test_work_that_fails_in_the_background_ends_nothing(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service, victim=True) as terminal:
         terminal.type("#")
         terminal.wait_for("the work: told")

@@ -195,7 +195,7 @@ async def test_a_read_only_profile_sends_nothing_and_says_why(tmp_path: Path, ca
 
 
 @each_form
-async def test_what_the_service_says_of_a_field_stands_at_the_field(tmp_path: Path, case: Case) -> None:
+async def test_what_the_service_says_of_a_field_is_at_the_field(tmp_path: Path, case: Case) -> None:
     service, mutation = service_for(case), mutation_of(case)
     operation = OPERATIONS[mutation.operation]
     asked = [ask for ask in mutation.fields if ask.path]

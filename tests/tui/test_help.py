@@ -160,7 +160,7 @@ def manual_shows(driven: Driven) -> str:
     return headings(driven)[0]
 
 
-async def test_a_manual_that_cannot_be_read_is_told(
+async def test_a_manual_that_cannot_be_read_is_reported(
     service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages, "DIRECTORY", tmp_path / "nowhere")

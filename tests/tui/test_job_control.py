@@ -84,7 +84,7 @@ def test_it_is_stopped_in_the_moment_in_which_it_draws(tmp_path: Path, service: 
     assert_no_trace(tmp_path)
 
 
-def test_told_to_go_on_without_or_after_a_stop_that_nobody_could_notice_it_has_the_terminal_once(
+def test_a_signal_to_go_on_without_a_noticed_stop_takes_the_terminal_once(
     tmp_path: Path, service: ScriptedService
 ) -> None:
     def go_on(times: int) -> None:

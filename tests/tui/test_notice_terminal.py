@@ -39,7 +39,7 @@ def end_run(service: ScriptedService, terminal: Terminal) -> None:
     ],
     ids=["osc99", "osc9"],
 )
-def test_a_pinned_run_that_ends_is_told_as_the_terminal_understands_it(
+def test_a_pinned_run_that_ends_is_reported_as_the_terminal_understands_it(
     tmp_path: Path, program: str, sequence: str
 ) -> None:
     with (

@@ -72,7 +72,9 @@ async def test_a_broken_file_is_ignored_with_a_notice(service: ScriptedService, 
     assert load_view_state(session_file(tmp_path)) is not None
 
 
-async def test_a_screen_that_has_gone_is_told_and_the_runs_are_shown(service: ScriptedService, tmp_path: Path) -> None:
+async def test_a_screen_that_has_gone_is_reported_and_the_runs_are_shown(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     save_view_state(session_file(tmp_path), ViewState("nowhere"))
     async with console(service, tmp_path, settings=RESTORE) as driven:
         assert isinstance(driven.app.screen, RunsScreen)

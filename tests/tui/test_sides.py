@@ -76,7 +76,7 @@ async def rows(driven: Driven) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=lambda size: "x".join(map(str, size)))
-async def test_the_trend_of_a_check_stands_in_its_detail(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_the_trend_of_a_check_is_in_its_detail(tmp_path: Path, size: tuple[int, int]) -> None:
     async with console(service(), tmp_path, size=size) as driven:
         await side(driven, "verifiers", "Trend")
         await driven.comes("Verdicts on live runs")
@@ -144,7 +144,7 @@ async def test_what_a_test_found_stays_beside_its_check(tmp_path: Path) -> None:
         await driven.shows("response_compatibility")
 
 
-async def test_deliveries_stand_beside_their_webhook_and_can_be_made_again(tmp_path: Path) -> None:
+async def test_deliveries_are_beside_their_webhook_and_can_be_made_again(tmp_path: Path) -> None:
     told = service()
     told.say("POST", "/v1/webhooks/deliveries/dlv_01/replay", Said(200, resources.delivery("dlv_09", status="pending")))
     async with console(told, tmp_path, size=WIDE) as driven:

@@ -56,7 +56,7 @@ def shown(view: DetailView) -> str:
 
 
 @pytest.mark.parametrize("size", [NARROW, (120, 36), WIDE], ids=["80x24", "120x36", "160x50"])
-async def test_the_tree_as_a_person_looked_at_it(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_the_tree_looks_as_approved(tmp_path: Path, size: tuple[int, int]) -> None:
     async with reviewing(service_with(ROW), tmp_path, size=size) as driven:
         await at_tree(driven)
         await driven.press("G")
@@ -75,7 +75,7 @@ async def test_the_tree_keeps_to_ascii_where_the_glyphs_do(tmp_path: Path) -> No
         check_golden("120x36/template-tree-ascii", driven.text)
 
 
-async def test_every_member_stands_in_the_tree_and_no_terminal_acts_on_any(tmp_path: Path) -> None:
+async def test_every_member_is_in_the_tree_and_no_terminal_acts_on_any(tmp_path: Path) -> None:
     row = {**ROW, "hostile": {entry.text: [entry.text] for entry in hostile.CORPUS}}
     async with reviewing(service_with(row), tmp_path, size=WIDE) as driven:
         view = await at_tree(driven)

@@ -160,7 +160,7 @@ def test_receipts_and_usage_that_say_the_same_agree() -> None:
     assert found.differing == ()
 
 
-def test_a_difference_is_told_day_by_day() -> None:
+def test_a_difference_is_reported_day_by_day() -> None:
     sums = added(receipt(0.1, 0.05), receipt(0.2, 0, day="2026-11-21"))
     report = usage(("2026-11-20", 0.15), ("2026-11-21", 0.25), whole=0.4)
     found = reconcile_with_usage(sums.days, report, "2026-11-20", "2026-11-21")
@@ -210,7 +210,7 @@ def texts_of(sums: ReceiptTotals, **over: Any) -> dict[str, list[str]]:
     return {str(one.title): [f"{entry.label} {entry.text}".strip() for entry in one.lines] for one in made}
 
 
-def test_days_stand_with_the_newest_first_and_lead_to_their_receipts() -> None:
+def test_days_are_with_the_newest_first_and_lead_to_their_receipts() -> None:
     sums = added(receipt(1, 0, day="2026-11-19"), receipt(2, 0, day="2026-11-20"))
     made = spend_sections(sums, line("no"), room, CONTEXT, is_whole=True)
     days = next(one for one in made if one.title.startswith("Spend by day"))
@@ -257,7 +257,7 @@ def test_a_model_leads_to_its_receipts() -> None:
     assert [(str(entry.label), entry.target) for entry in models.lines] == [("a b", 'model="a b"'), (FEE, None)]
 
 
-def test_what_is_not_known_stands_beside_what_is() -> None:
+def test_what_is_not_known_is_beside_what_is() -> None:
     shown = texts_of(added(live_receipt(), echo_receipt(), Receipt({})), is_whole=False)["Receipts shown"]
     assert shown == [
         "spend at least 0.0642 USD in 2 receipts",
@@ -302,7 +302,7 @@ def test_dates_that_a_receipt_lacks_come_from_its_run_and_say_so() -> None:
     assert shown["completed_at"] == "5m ago, from the run"
 
 
-def test_runtime_and_a_spend_over_its_limit_stand_beside_the_cap() -> None:
+def test_runtime_and_a_spend_over_its_limit_are_beside_the_cap() -> None:
     capped = run("ex_1", policy={"budget": {"max_runtime_s": 60, "max_cost_usd": 0.1}})
     parsed = Receipt(loads('{"totals": {"runtime_s": 9.8, "usd": 3, "platform_fee_usd": 0}}'))
     shown = {

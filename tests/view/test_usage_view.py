@@ -52,7 +52,7 @@ def test_spend_is_usage_and_fee_added_up_in_decimals() -> None:
     assert used["tokens"].text == "60,210 in · 15,020 out"
 
 
-def test_a_sum_of_the_service_that_is_another_one_is_told() -> None:
+def test_a_sum_of_the_service_that_is_another_one_is_reported() -> None:
     totals = dict(resources.usage().raw["totals"]) | {"usd": 2}
     used = by_label(shown(resources.usage(totals=totals))["Used"])
     assert used["spend"].text == "0.52 usage + 1.1 fee = 1.62 USD, but the service says 2 USD"
@@ -131,7 +131,7 @@ def test_a_report_without_a_list_of_days_is_not_one_of_no_runs() -> None:
     assert [entry.text for entry in section.lines] == ["The answer has no days."]
 
 
-def test_members_that_nobody_knows_and_wrong_types_are_shown() -> None:
+def test_unknown_members_and_wrong_types_are_shown() -> None:
     rest = by_label(shown(Usage({"carbon_g": 12, "totals": {"executions": "many"}}))["Other fields"])
     assert rest["carbon_g"].text == "12"
     assert (rest["totals.executions"].text, rest["totals.executions"].role) == ("many", Role.WARN)
@@ -233,7 +233,7 @@ def test_a_limit_of_null_is_none() -> None:
     assert sections["Quota"]["concurrency.limit"].text == "unlimited"
 
 
-def test_a_limit_that_is_not_told_is_not_called_unlimited() -> None:
+def test_a_limit_that_is_not_reported_is_not_called_unlimited() -> None:
     account = builders.account(quota={"executions": {"used": 41}})
     sections = {str(section.title): by_label(section) for section in account_sections(account, CONTEXT)}
     assert sections["Left"]["runs"].text == "41"

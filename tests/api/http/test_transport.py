@@ -441,9 +441,7 @@ async def test_nobody_listening_is_refused_and_nothing_was_sent(make: Make) -> N
     assert (gone.kind, gone.was_sent) == ("refused", False)
 
 
-async def test_a_name_that_nobody_knows_is_dns_and_nothing_was_sent(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_unknown_name_is_dns_and_nothing_was_sent(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     async def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 

@@ -98,7 +98,7 @@ def test_two_data_directories_with_long_paths_have_two_sockets(place: Path) -> N
 
 
 @pytest.mark.parametrize("runtime", ["relative", "/nowhere/at/all", ""])
-def test_a_runtime_directory_that_is_none_is_not_used(runtime: str, place: Path) -> None:
+def test_a_runtime_directory_that_is_invalid_is_not_used(runtime: str, place: Path) -> None:
     assert len(list(find_socket_paths(place, {"XDG_RUNTIME_DIR": runtime}))) == 2
 
 

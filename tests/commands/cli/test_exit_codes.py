@@ -201,7 +201,7 @@ def test_every_code_comes_with_a_next_step(code: str) -> None:
     assert "  next      " in error_text(api_problem(code))
 
 
-def test_hostile_text_is_told_as_text() -> None:
+def test_hostile_text_is_reported_as_text() -> None:
     for entry in CORPUS:
         found = problem("not_found", title=entry.text, detail=entry.text, instance=entry.text)
         error = api_problem("", problem=found, key=entry.text)

@@ -87,7 +87,7 @@ def test_a_flag_takes_a_value_everywhere_or_nowhere() -> None:
     assert [name for name, found in kinds.items() if len(found) > 1] == []
 
 
-def test_a_placeholder_stands_with_every_flag_that_takes_a_value() -> None:
+def test_a_placeholder_is_with_every_flag_that_takes_a_value() -> None:
     assert [flag.name for _, flag in _flags() if bool(flag.metavar) == (flag.kind == "switch")] == []
 
 
@@ -96,7 +96,7 @@ def test_every_word_that_verbs_stand_behind_is_explained() -> None:
     assert all(map(group_summary, groups))
 
 
-def test_options_stand_before_between_and_after_the_words() -> None:
+def test_options_are_before_between_and_after_the_words() -> None:
     parsed = _parse("--profile work runs --json watch a --exit-status b --local")
     assert parsed.verb is not None
     assert parsed.verb.name == "runs watch"
@@ -115,7 +115,7 @@ def test_what_was_not_given_reads_as_none() -> None:
     assert (options.limit, options.local, options.yes, options.verifier_id) == (None, None, None, None)
 
 
-def test_numbers_keep_the_digits_that_a_person_typed() -> None:
+def test_numbers_keep_the_digits_that_the_user_typed() -> None:
     options = _parse("runs submit --max-cost-usd 1 --cost-coefficient 0.25").options
     assert (repr(options.max_cost_usd), repr(options.cost_coefficient)) == ("1", "0.25")
 

@@ -122,7 +122,7 @@ def test_all_needs_a_profile(runwatch: Here) -> None:
     assert "names no profile" in runwatch("receipts", "list", "--profile", ",").errors
 
 
-def test_templates_of_the_same_id_are_told_apart(both: Here, work: ScriptedService, home: ScriptedService) -> None:
+def test_templates_of_the_same_id_are_distinguished(both: Here, work: ScriptedService, home: ScriptedService) -> None:
     serve(work, "templates", [resources.template(eligible=False)])
     serve(home, "templates", [resources.template()])
     rows = both("templates", "list", "--profile", "all").text.splitlines()[1:]
@@ -130,7 +130,7 @@ def test_templates_of_the_same_id_are_told_apart(both: Here, work: ScriptedServi
     assert ["blocked" in row for row in rows] == [True, False]
 
 
-def test_usage_stands_side_by_side_with_a_total(both: Here, work: ScriptedService, home: ScriptedService) -> None:
+def test_usage_is_side_by_side_with_a_total(both: Here, work: ScriptedService, home: ScriptedService) -> None:
     for service in (work, home):
         service.say("GET", "/v1/usage", Said(200, resources.usage()))
         service.say("GET", "/v1/account", Said(200, account()))

@@ -95,7 +95,7 @@ def test_the_key_comes_from_a_command_too(runwatch: Here, service: ScriptedServi
     nowhere(tmp_path, outcome)
 
 
-def test_without_a_key_the_page_is_told_and_waited_for(runwatch: Here, service: ScriptedService) -> None:
+def test_without_a_key_the_page_is_reported_and_waited_for(runwatch: Here, service: ScriptedService) -> None:
     offer_source(service)
     pending, completed = resources.handoff("pending"), resources.handoff("completed")
     service.say(
@@ -587,7 +587,7 @@ def test_a_key_is_waited_for_and_may_stay_unused(runwatch: Here, service: Script
     assert page(service, "verifier") in outcome.errors
 
 
-def test_nothing_to_promote_is_told(runwatch: Here, service: ScriptedService) -> None:
+def test_nothing_to_promote_is_reported(runwatch: Here, service: ScriptedService) -> None:
     service.say("GET", "/v1/verifiers/v/connection", Said(200, UNBOUND))
     outcome = runwatch("verifiers", "promote", "v")
     assert outcome.code == 1

@@ -89,7 +89,7 @@ async def test_what_leads_on_to_done_names_a_path_of_the_service_alone(local: Lo
         assert (await person.get(page)).status_code == 409
 
 
-async def test_done_is_told_for_nothing_that_was_not_done(local: Local) -> None:
+async def test_done_is_reported_for_nothing_that_was_not_done(local: Local) -> None:
     page = str((await begin(local, URL))["continue_url"])
     async with httpx.AsyncClient(headers=BROWSER) as person:
         assert "<form" in (await person.get(f"{page}&done=yes")).text

@@ -200,7 +200,7 @@ async def test_a_session_ends_with_its_time_and_with_its_key(serving: Serving) -
 @pytest.mark.parametrize(
     ("fields", "status"), [({"key": "solverapi_test_x"}, 401), ({"key": ""}, 400), ({"x": "y"}, 400)]
 )
-async def test_a_sign_in_without_a_good_key_is_told_on_a_page(
+async def test_a_sign_in_without_a_good_key_is_reported_on_a_page(
     local: Local, fields: dict[str, str], status: int
 ) -> None:
     async with browser(local) as person:

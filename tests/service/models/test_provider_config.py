@@ -207,7 +207,7 @@ def test_names_of_the_file_are_cleaned_before_they_are_shown(file: Path) -> None
     assert "'source[0].a\\u202eb' is not known" in (refusal(file, f'{LEAST}"a\\u202eb" = 1\n').detail or "")
 
 
-def test_the_line_of_a_source_in_an_inline_list_is_not_told(file: Path) -> None:
+def test_the_line_of_a_source_in_an_inline_list_is_not_reported(file: Path) -> None:
     assert refusal(file, 'source = [{source_id = "lab"}]').detail == f"{file}: 'source[0].source_kind' is required"
 
 

@@ -109,7 +109,7 @@ async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tm
 
 
 @pytest.mark.parametrize("is_held", [True, False])
-async def test_a_service_that_dies_and_returns_while_nothing_may_be_sent_is_told_within_seconds(
+async def test_a_service_that_dies_and_returns_while_nothing_may_be_sent_is_reported_within_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_held: bool
 ) -> None:
     opens = [True]
@@ -136,7 +136,7 @@ async def test_a_service_that_dies_and_returns_while_nothing_may_be_sent_is_told
         assert len(service.times) == asked, "a request was sent"
 
 
-async def test_a_person_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
+async def test_the_user_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     service = limited(clock)
     async with watching(service, clock, tmp_path) as watch:
@@ -157,7 +157,7 @@ async def test_a_person_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
     (401, "unauthenticated", ReadInterruption.NOT_AUTHORISED),
     (403, "permission_denied", ReadInterruption.NOT_AUTHORISED),
 ])  # fmt: skip
-async def test_a_key_that_may_not_read_runs_is_not_tried_again_until_a_person_asks(
+async def test_a_key_that_may_not_read_runs_is_not_tried_again_until_the_user_asks(
     tmp_path: Path, status: int, code: str, trouble: ReadInterruption
 ) -> None:
     clock = FakeClock(manual=True)

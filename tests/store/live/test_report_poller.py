@@ -80,7 +80,7 @@ async def test_what_is_shown_no_longer_is_read_no_more(tmp_path: Path) -> None:
         (Said(200, [1]), ReadInterruption.ERROR),
     ],
 )
-async def test_what_asking_again_does_not_mend_waits_for_a_person(
+async def test_what_asking_again_does_not_mend_waits_for_the_user(
     tmp_path: Path, said: Said, trouble: ReadInterruption
 ) -> None:
     clock = FakeClock(manual=True)
@@ -108,7 +108,7 @@ async def test_a_service_that_is_down_is_asked_again_ever_more_seldom(tmp_path: 
         assert of(watch.session, WEEK).records == [resources.usage()]
 
 
-async def test_a_report_that_is_read_once_is_read_again_only_for_a_person(tmp_path: Path) -> None:
+async def test_a_report_that_is_read_once_is_read_again_only_for_the_user(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     told = service(clock)
     once = ReportQuery("getUsage", Usage, WEEK.query, is_read_once=True)

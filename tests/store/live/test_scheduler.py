@@ -167,7 +167,7 @@ async def test_nothing_is_sent_while_held_and_one_read_goes_first_alone() -> Non
         assert [name for name, _ in started] == ["first", "other"]
 
 
-async def test_a_person_goes_before_the_first_read_when_a_hold_ends() -> None:
+async def test_the_user_goes_before_the_first_read_when_a_hold_ends() -> None:
     clock = FakeClock(manual=True)
     until = clock.monotonic() + 5
     order: list[str] = []

@@ -80,7 +80,7 @@ async def test_all_events_come_once_and_the_run_is_complete(
     assert followed.troubles == []
 
 
-async def test_a_complete_run_is_told_from_the_disk_alone(
+async def test_a_complete_run_is_reported_from_the_disk_alone(
     followed: Followed, client: StubClient, scope: Scope, store: EventStore
 ) -> None:
     await store.append(scope, RUN_ID, LOG)
@@ -97,7 +97,7 @@ async def test_stored_events_come_first_and_reading_goes_on_behind_them(
     assert client.asked == [f"events of {RUN_ID} after {LOG[2].id}"]
 
 
-async def test_events_are_stored_before_they_are_told(
+async def test_events_are_stored_before_they_are_reported(
     followed: Followed, client: StubClient, scope: Scope, store: EventStore
 ) -> None:
     client.event_pages.append(after(LOG))

@@ -74,7 +74,7 @@ async def test_the_end_of_a_followed_run_is_found_by_its_last_event(
     assert found.kept.ends == 1
 
 
-async def test_a_run_of_the_list_is_told_once_and_with_its_reason(
+async def test_a_run_of_the_list_is_reported_once_and_with_its_reason(
     journal: Journal, database: Database, scope: Scope
 ) -> None:
     await EventStore(database).append(scope, "ex_1", echo_events("ex_1", final="failed"))

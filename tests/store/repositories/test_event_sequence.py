@@ -91,7 +91,7 @@ async def test_forms_of_a_moment_that_differ_only_in_writing_are_the_same_time(s
     assert len(await names(MergedSequence(store, scope, ["a", "b", "c"]))) == 3
 
 
-async def test_a_window_holds_what_stands_there_and_a_scan_names_what_is_kept(store: EventStore, scope: Scope) -> None:
+async def test_a_window_holds_what_is_there_and_a_scan_names_what_is_kept(store: EventStore, scope: Scope) -> None:
     await store.append(scope, "a", [told("a", number, 2 * number) for number in range(10)])
     await store.append(scope, "b", [told("b", number, 2 * number + 1) for number in range(10)])
     merged = MergedSequence(store, scope, ["a", "b"])
@@ -142,7 +142,7 @@ async def test_events_that_have_just_come_are_not_decoded_again(store: EventStor
 
 @pytest.mark.exhaustive
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), max_size=12), st.integers(0, 12))
-def test_however_events_come_each_stands_there_once_and_each_run_in_its_order(
+def test_however_events_come_each_is_there_once_and_each_run_in_its_order(
     tmp_path_factory: pytest.TempPathFactory, come: list[tuple[str, int]], first: int
 ) -> None:
     import asyncio

@@ -261,7 +261,7 @@ async def test_a_search_for_an_endless_text_is_refused(store: EventStore, scope:
 # Gaps.
 
 
-async def test_gaps_stand_where_they_were(store: EventStore, scope: Scope) -> None:
+async def test_gaps_are_where_they_were(store: EventStore, scope: Scope) -> None:
     early, late = START, START + timedelta(seconds=90)
     await store.note_gap(scope, RUN_ID, early, late)
     await store.append(scope, RUN_ID, [event(1), event(2)])

@@ -39,7 +39,7 @@ async def test_an_empty_text_takes_it_away(notes: LocalNotes, scope: Scope) -> N
     assert await notes.list_for(scope, "run") == []
 
 
-async def test_what_was_not_seen_stays_and_is_told(notes: LocalNotes, scope: Scope) -> None:
+async def test_what_was_not_seen_stays_and_is_reported(notes: LocalNotes, scope: Scope) -> None:
     assert await notes.write(scope, "run", "ex_1", "label", "theirs", seen="") is None
     assert await notes.write(scope, "run", "ex_1", "label", "mine", seen="") == "theirs"
     assert [note.text for note in await notes.list_for(scope, "run")] == ["theirs"]

@@ -293,7 +293,7 @@ async def test_an_outcome_is_noted_though_the_task_is_cancelled_meanwhile(
     assert await outbox.unconfirmed(scope) == []
 
 
-async def test_an_outcome_that_cannot_be_noted_is_told_all_the_same(
+async def test_an_outcome_that_cannot_be_noted_is_reported_all_the_same(
     outbox: Outbox, database: Database, scope: Scope, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Filling(StubClient):

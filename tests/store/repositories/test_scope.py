@@ -53,7 +53,7 @@ async def test_another_key_is_another_principal(database: Database) -> None:
     assert (second.service, second.principal) == (first.service, "key_2")
 
 
-async def test_profiles_are_told_apart(database: Database) -> None:
+async def test_profiles_are_distinguished(database: Database) -> None:
     await read_scope(StubClient(), database)
     assert await read_scope(StubClient(profile="play"), database) == Scope("play", "ten_01", KEY_ID)
 

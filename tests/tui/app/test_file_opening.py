@@ -181,7 +181,7 @@ async def test_a_single_record_is_open_at_once(tmp_path: Path) -> None:
         await driven.shows("neither prompt nor output")
 
 
-async def test_what_of_a_file_is_not_shown_is_told(tmp_path: Path) -> None:
+async def test_what_is_not_shown_of_a_file_is_reported(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1"), run("ex_2")]) + '{"cut\n{"a": 1}\n') as driven:
         await driven.shows("1 line is no JSON, the first is line 3; 1 is not a record that runwatch knows")
 

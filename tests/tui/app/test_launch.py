@@ -65,7 +65,7 @@ def test_a_verb_does_not_import_the_console(tmp_path: Path, words: tuple[str, ..
         (("--opne", "runs"), "did you mean --open?"),
     ],
 )
-def test_a_mistake_in_the_options_is_told_before_anything_is_drawn(
+def test_a_mistake_in_the_options_is_reported_before_anything_is_drawn(
     tmp_path: Path, words: tuple[str, ...], told: str
 ) -> None:
     command = [sys.executable, "-m", "runwatch", *words]

@@ -35,7 +35,7 @@ async def test_a_few_runs_are_named_and_the_others_counted(tmp_path: Path) -> No
     assert "  and 2 more\n" in driven.app.left_runs
 
 
-def test_they_are_told_after_the_screen_is_left(tmp_path: Path) -> None:
+def test_they_are_reported_after_the_screen_is_left(tmp_path: Path) -> None:
     with running_service(noon.service(key=KEY)) as service, opened(tmp_path, service) as terminal:
         terminal.type("a")
         terminal.wait_for("Add runs")

@@ -117,7 +117,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("status", "sign"), [("completed", "✓"), ("failed", "✗"), ("expired", "◷"), ("cancelled", "⊘")]
 )
-async def test_a_notice_tells_of_every_end_that_somebody_waits_for(
+async def test_a_notice_tells_of_every_end_that_the_user_waits_for(
     tmp_path: Path, said: list[str], status: str, sign: str
 ) -> None:
     service = noon.service()
@@ -163,7 +163,7 @@ def test_several_ends_are_one_notice() -> None:
     assert ended_runs_text([run("ex_2", "failed", reason="x")]) == "run ex_2 has ended: ✗ failed · x"
 
 
-async def test_an_error_that_is_told_rings_and_a_warning_does_not(tmp_path: Path) -> None:
+async def test_an_error_that_is_reported_rings_and_a_warning_does_not(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
         screen = driven.app.console_screen
         screen.notify_user("just so")

@@ -55,7 +55,7 @@ async def test_the_menu_of_profiles_says_where_one_is_and_switches(tmp_path: Pat
         assert driven.lines[0].startswith(" home  PRODUCTION  READ-ONLY")
 
 
-async def test_an_unknown_profile_is_told_with_the_nearest_one(tmp_path: Path) -> None:
+async def test_an_unknown_profile_is_reported_with_the_nearest_one(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service()) as driven:
         await command(driven, "profile hmoe")
         await driven.shows("did you mean home?")

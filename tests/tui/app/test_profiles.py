@@ -56,7 +56,7 @@ async def test_a_profile_that_fails_hides_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-async def test_a_profile_without_a_usable_key_is_told_and_tried_again(tmp_path: Path) -> None:
+async def test_a_profile_without_a_usable_key_is_reported_and_tried_again(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service()) as driven:
         (tmp_path / "home.key").unlink()
         await together(driven)
@@ -68,7 +68,7 @@ async def test_a_profile_without_a_usable_key_is_told_and_tried_again(tmp_path: 
         await driven.comes("pooled-open-model")
 
 
-async def test_nothing_is_opened_before_somebody_wants_it(tmp_path: Path) -> None:
+async def test_nothing_is_opened_before_the_user_wants_it(tmp_path: Path) -> None:
     home = home_service()
     async with both(tmp_path, work_service(), home) as driven:
         await together(driven, "work")
@@ -145,7 +145,7 @@ async def test_a_profile_that_is_the_only_one_is_shown_with_no_other(tmp_path: P
 
 
 @pytest.mark.exhaustive
-async def test_an_unknown_profile_and_another_screen_are_told(tmp_path: Path) -> None:
+async def test_an_unknown_profile_and_another_screen_are_reported(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service()) as driven:
         await command(driven, "across hoem")
         await driven.shows("There is no profile hoem")

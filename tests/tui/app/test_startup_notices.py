@@ -117,7 +117,7 @@ async def test_at_80_columns_the_welcome_fits_and_leaves_the_list_its_room(
         assert "M looks for model servers on this machine." in driven.lines[22]
 
 
-async def test_a_local_service_that_cannot_start_is_told_with_what_to_do(tmp_path: Path) -> None:
+async def test_a_local_service_that_cannot_start_is_reported_with_what_to_do(tmp_path: Path) -> None:
     def fail(_: Path) -> LocalService:
         raise LocalServiceError("The local service did not start", detail="It has ended.", hint="Look at its log.")
 
@@ -151,9 +151,7 @@ async def test_what_is_wrong_with_the_settings_stays_until_esc(service: Scripted
 
 
 @pytest.mark.parametrize(("key", "sign"), [("slash", "9/9"), ("colon", "Go to Runs"), ("Y", "━ Copy")])
-async def test_esc_leaves_what_stands_in_front_before_it_hides_what_is_wrong(
-    tmp_path: Path, key: str, sign: str
-) -> None:
+async def test_esc_leaves_what_is_in_front_before_it_hides_what_is_wrong(tmp_path: Path, key: str, sign: str) -> None:
     async with console(noon.service(), tmp_path, settings="retrys = 3\n") as driven:
         await driven.shows("'retrys'")
         await driven.shows("0c42")
@@ -181,7 +179,7 @@ async def test_many_warnings_are_counted(service: ScriptedService, tmp_path: Pat
         assert "unknown_3" not in driven.text
 
 
-async def test_an_id_that_the_service_does_not_know_is_told_with_its_instance_and_what_to_do(
+async def test_an_id_that_the_service_does_not_know_is_reported_with_its_instance_and_what_to_do(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with console(service, tmp_path, open_at="runs/ex_nowhere") as driven:

@@ -106,7 +106,7 @@ def test_the_settings_change_a_key_everywhere() -> None:
         ("screen.copy", "f", "screen.copy: f belongs to tail.follow"),
     ],
 )
-def test_what_cannot_be_used_is_told_and_the_default_holds(id: str, given: object, problem: str) -> None:
+def test_what_cannot_be_used_is_reported_and_the_default_holds(id: str, given: object, problem: str) -> None:
     keys = KeyMap({id: given, "screen.raw": "f9"})
     assert keys.problems == [problem]
     assert keys.keys("list.open") == ("enter",)

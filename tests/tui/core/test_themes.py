@@ -150,7 +150,7 @@ def test_contrast_is_that_of_the_accessibility_guidelines(one: str, other: str, 
     assert compute_contrast(one, other) == pytest.approx(ratio, abs=0.01)
 
 
-def test_a_theme_of_a_person_replaces_a_shipped_one(tmp_path: Path) -> None:
+def test_a_theme_of_the_user_replaces_a_shipped_one(tmp_path: Path) -> None:
     directory = write(tmp_path / "themes", DEFAULT_THEME, source_of("runwatch-light").replace("Light", "Mine"))
     assert load_theme(DEFAULT_THEME, theme_directories(directory)).title == "Mine"
     assert theme_names(theme_directories(directory)) == theme_names(theme_directories())
@@ -204,6 +204,6 @@ def test_the_theme_in_the_colours_of_the_terminal_can_be_chosen_and_replaced(tmp
 
 
 @pytest.mark.parametrize("name", ["nowhere", "../runwatch-dark", "", "Runwatch-Dark"])
-def test_an_unknown_theme_is_told_with_those_there_are(name: str) -> None:
+def test_an_unknown_theme_is_reported_with_those_there_are(name: str) -> None:
     with pytest.raises(SettingsError, match=r"Known themes: runwatch-colourblind-dark, .*, runwatch-plain"):
         load_theme(name, theme_directories())

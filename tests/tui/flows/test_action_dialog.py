@@ -231,7 +231,7 @@ async def test_a_dialog_that_succeeded_leads_to_the_new_record_where_another_scr
 
 
 @pytest.mark.parametrize(("answer", "told"), [(200, "done"), (409, "(?!done)")])
-async def test_the_outcome_is_told_after_the_dialog_was_left(
+async def test_the_outcome_is_reported_after_the_dialog_was_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: int, told: str
 ) -> None:
     made = service(arms=[resources.arm("arm_1")])

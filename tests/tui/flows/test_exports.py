@@ -136,7 +136,7 @@ async def test_an_empty_list_has_nothing_to_export(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-async def test_many_rows_are_written_beside_the_screen(tmp_path: Path) -> None:
+async def test_many_rows_are_written_in_the_background(tmp_path: Path) -> None:
     many = [live_receipt(f"ex_{number:05}") for number in range(900)]
     async with console(noon.service(receipts=many), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   900")

@@ -151,7 +151,7 @@ async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path, mo
 
 
 @pytest.mark.exhaustive
-async def test_a_database_that_cannot_be_read_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_database_that_cannot_be_read_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.01)
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
@@ -187,7 +187,7 @@ async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path)
         assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "ask Kim")}
 
 
-async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_a_person_says_so(tmp_path: Path) -> None:
+async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_the_user_says_so(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
         await edit(driven, noon.LIVE)
@@ -257,7 +257,7 @@ async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkey
         assert await kept(driven) == {(noon.LIVE, "label", "mine")}
 
 
-async def test_what_was_typed_is_told_when_it_was_not_written_and_the_screen_was_left(
+async def test_what_was_typed_is_reported_when_it_was_not_written_and_the_screen_was_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:

@@ -138,7 +138,7 @@ async def test_where_none_is_found_it_is_said_how_another_is_connected(tmp_path:
         assert driven.app.copied == ("command", f"{CONNECT} URL")
 
 
-async def test_a_search_that_fails_is_told(tmp_path: Path) -> None:
+async def test_a_search_that_fails_is_reported(tmp_path: Path) -> None:
     service = finding()
     service.say("POST", PATH, Said(403, problem("permission_denied", detail="The key lacks arms:manage.")))
     async with local(service, tmp_path) as driven:

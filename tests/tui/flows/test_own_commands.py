@@ -112,7 +112,7 @@ async def test_a_long_output_scrolls_and_ends_with_what_is_left_out(tmp_path: Pa
         assert "━━━" in driven.lines[last + 1], "the list fills its frame"
 
 
-async def test_an_id_that_would_be_an_option_runs_nothing_and_the_way_out_is_told(tmp_path: Path) -> None:
+async def test_an_id_that_would_be_an_option_runs_nothing_and_the_way_out_is_reported(tmp_path: Path) -> None:
     service = noon.service()
     service.runs[0] = dict(open_run("--help", "running").raw)
     touch = f'[commands.touch]\nrun = ["touch", "{tmp_path}/ran", "{{id}}"]\nkey = "f6"\n'

@@ -75,7 +75,7 @@ async def press_button(driven: Driven, id: str) -> None:
     await driven.press("enter")
 
 
-async def test_the_address_is_shown_in_full_and_opened_by_a_person_alone(tmp_path: Path, opened: list[str]) -> None:
+async def test_the_address_is_shown_in_full_and_opened_by_the_user_alone(tmp_path: Path, opened: list[str]) -> None:
     async with console(check_service(), tmp_path, size=SIZE, open_at="verifiers") as driven:
         await ask_for_page(driven)
         await driven.shows(ADDRESS)
@@ -110,7 +110,7 @@ async def test_once_the_key_is_entered_it_is_tested_and_what_came_of_it_is_read_
         assert sent["operation_key"] == resources.key_intent(ADDRESS).intent_id
 
 
-async def test_a_key_that_fails_its_test_is_told_as_not_in_use(tmp_path: Path) -> None:
+async def test_a_key_that_fails_its_test_is_reported_as_not_in_use(tmp_path: Path) -> None:
     made = check_service()
     failed = {"outcome": "failed", "handle": PENDING["handle"], "reason": "authentication_failed", "at": None}
     state = {**resources.key_connection().raw, "pending_key": PENDING, "last_test": failed}
@@ -158,7 +158,7 @@ async def test_an_address_that_is_neither_secure_nor_local_is_not_opened_from_he
         assert driven.app.screen.query("#page-copy")
 
 
-async def test_a_browser_that_does_not_open_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_browser_that_does_not_open_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def open_none(_: str, __: Path) -> None:
         raise RunwatchError("No browser could be opened", detail="copy the address into one instead")
 

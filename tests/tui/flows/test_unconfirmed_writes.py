@@ -255,7 +255,7 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(service: Scrip
         await driven.until(lambda: not confirm.disabled, "the way to open")
 
 
-async def test_several_kept_writes_are_told_in_one_line(service: ScriptedService, tmp_path: Path) -> None:
+async def test_several_kept_writes_are_reported_in_one_line(service: ScriptedService, tmp_path: Path) -> None:
     service.say("POST", ".*/cancel", LOST)
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.press("g", "space", "j", "space", "X")

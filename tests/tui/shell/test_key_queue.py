@@ -122,7 +122,7 @@ async def test_only_a_second_ctrl_c_soon_after_the_first_quits(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("is_gone", [True, False], ids=["gone", "never there"])
-async def test_what_never_stands_holds_the_keys_for_a_moment_only(tmp_path: Path, is_gone: bool) -> None:
+async def test_what_never_opens_holds_the_keys_for_a_moment_only(tmp_path: Path, is_gone: bool) -> None:
     assert MAX_WAIT_S <= 1
     async with console(service(), tmp_path) as driven:
         await driven.shows("ex_2")

@@ -20,7 +20,7 @@ def test_what_the_terminal_has_not_taken_yet_is_known() -> None:
     assert output.taken == 3
 
 
-def test_a_failed_write_is_told_once_and_later_ones_are_dropped() -> None:
+def test_a_failed_write_is_reported_once_and_later_ones_are_dropped() -> None:
     reader, writer = os.pipe()
     lost: list[str] = []
     with os.fdopen(writer, "w") as stream:

@@ -164,7 +164,7 @@ def test_a_pasted_text_is_one_paste_and_no_key(entry: Any) -> None:
     assert by_bytes == [pasted]
 
 
-def test_a_person_gets_out_of_a_paste_whose_end_was_lost() -> None:
+def test_the_user_gets_out_of_a_paste_whose_end_was_lost() -> None:
     reader = InputParser()
     assert told(reader.feed(b"\x1b[200~half of it")) == []
     assert told(reader.rest(PASTE_TIMEOUT_S / 2)) == []

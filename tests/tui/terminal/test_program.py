@@ -25,7 +25,7 @@ async def test_a_program_gets_input_and_variables_and_no_terminal() -> None:
 
 
 @pytest.mark.parametrize(("script", "failure"), [("true", ""), ("exit 3", "exit status 3"), ("kill -9 $$", "signal 9")])
-async def test_how_a_program_ended_is_told(script: str, failure: str) -> None:
+async def test_how_a_program_ended_is_reported(script: str, failure: str) -> None:
     assert (await sh(script)).failure == failure
 
 

@@ -94,7 +94,7 @@ def test_a_program_that_ends_by_itself_leaves_the_rest_to_whoever_called_it(tmp_
 
 
 @pytest.mark.parametrize("way", ["key", "exception at the start", "worker"])
-def test_an_exception_is_told_in_two_lines_without_the_value_of_any_variable(tmp_path: Path, way: str) -> None:
+def test_an_exception_is_reported_in_two_lines_without_the_value_of_any_variable(tmp_path: Path, way: str) -> None:
     with victim(tmp_path, way) as terminal:
         if way == "key":
             terminal.wait_for("ready")

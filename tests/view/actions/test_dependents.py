@@ -63,7 +63,7 @@ def test_the_lists_that_are_needed_are_those_of_what_can_hang_on_it() -> None:
     assert find_dependent_kinds(None) == ()
 
 
-def test_it_is_told_with_numbers_and_a_few_names() -> None:
+def test_it_is_reported_with_numbers_and_a_few_names() -> None:
     assert describe_dependents(find_dependents(SOURCE, KNOWN)) == (
         "Used by 1 deployment (ember-7b-instruct); 1 live run (ex_1); 1 saved model (Ember)."
     )

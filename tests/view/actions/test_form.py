@@ -113,7 +113,7 @@ def test_what_does_not_fit_its_kind_is_said_at_its_field(kind: FieldKind, typed:
     assert form.problems({"metal": typed}) == {"metal": said}
 
 
-def test_errors_of_a_problem_go_to_their_fields_and_the_others_are_told_with_their_names() -> None:
+def test_errors_of_a_problem_go_to_their_fields_and_the_others_are_reported_with_their_names() -> None:
     form = Form(asks=(ask("endpoint.url"), ask("data_classes", "list"), ask("stop_choice.kind")))
     errors = [
         {"field": "endpoint.url", "message": "Must be https."},
@@ -142,7 +142,7 @@ def test_the_same_words_are_shown_for_a_value_as_make_it_again() -> None:
     assert field_text({"an": "object"}) == field_text(None) == ""
 
 
-def test_choices_go_round_from_what_stands_there() -> None:
+def test_choices_go_round_from_what_is_there() -> None:
     choices = ("echo", "live", "other")
     assert next_choice(choices, "echo", 1) == "live"
     assert next_choice(choices, "echo", -1) == "other"
@@ -164,7 +164,7 @@ def test_a_mutation_gives_its_form_what_its_record_says() -> None:
 
 
 @pytest.mark.parametrize("request_name", ["", "verifier.VerifierPatch"])
-def test_a_secret_in_a_reference_is_told_at_its_field_and_not_repeated(request_name: str) -> None:
+def test_a_secret_in_a_reference_is_reported_at_its_field_and_not_repeated(request_name: str) -> None:
     secret = "sk-ant-api03-canary-5f1e7c2b9d40"
     form = Form(asks=(ask("endpoint.url"), ask("endpoint.auth_ref")), request=request_name)
     found = form.problems({"endpoint-url": "https://a.test/", "endpoint-auth_ref": secret})

@@ -36,7 +36,7 @@ def test_the_command_line_takes_the_command() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/; rm -rf ~", "$(reboot)", "`reboot`", "it's", "a\nb", ""])
-def test_an_address_is_one_word_of_the_command_whatever_stands_in_it(url: str) -> None:
+def test_an_address_is_one_word_of_the_command_whatever_is_in_it(url: str) -> None:
     assert shlex.split(connect_command(server(base_url=url)))[5:] == [clean_line(url)]
 
 

@@ -49,7 +49,7 @@ def test_any_other_address_is_not_opened_from_here(address: str, why: str) -> No
     assert explain_browser_refusal(address) == why
 
 
-def test_a_page_of_another_host_is_told() -> None:
+def test_a_page_of_another_host_is_reported() -> None:
     target = Target("work", "https://api.example.test", None)
     assert describe_foreign_host(target, "https://api.example.test/connect/source?intent=a") is None
     told = describe_foreign_host(target, "https://evil.test/connect/source?intent=a") or ""
@@ -92,7 +92,7 @@ def test_a_handoff_that_failed_says_why() -> None:
     )
 
 
-def test_what_a_test_and_a_reading_of_models_do_is_told_for_named_models_and_for_a_source_without_a_key() -> None:
+def test_what_a_test_and_a_reading_of_models_do_is_reported_for_named_models_and_for_a_source_without_a_key() -> None:
     named = resources.connection(
         "conn_1", display_name="Tiny", auth_scheme="none", endpoint={"models": ["tiny-1", "tiny-2"]}
     )

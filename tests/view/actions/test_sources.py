@@ -23,7 +23,7 @@ KNOWN = {"connected_as": {"connection_id": "conn_1", "display_name": "Box"}}
         ({**SERVER, "source_id": "openrouter"}, "openrouter", "Connects openrouter, "),
     ],
 )
-def test_a_connected_server_is_told_and_named_as_it_is(state: dict[str, Any], name: str, said: str) -> None:
+def test_a_connected_server_is_reported_and_named_as_it_is(state: dict[str, Any], name: str, said: str) -> None:
     mutation, entered = CONNECT_WITH_KEY.mutation, PageResult("", None, {}, state)
     assert mutation is not None
     assert mutation.fields[0].start(entered) == name
@@ -72,7 +72,7 @@ def test_what_a_disconnection_disables_is_named() -> None:
         ({"list_failure": "no list (HTTP 404)"}, ["the list of models could not be read: no list (HTTP 404)"]),
     ],
 )
-def test_models_that_a_sync_lacks_are_told_with_the_reason(answer: dict[str, Any], told: list[str]) -> None:
+def test_models_that_a_sync_lacks_are_reported_with_the_reason(answer: dict[str, Any], told: list[str]) -> None:
     assert describe_missing_models(SyncedModels(answer)) == told
 
 

@@ -33,7 +33,7 @@ def shown(value: Any, *folded: str) -> list[str]:
     ]
 
 
-def test_a_line_stands_a_level_deeper_than_what_it_belongs_to() -> None:
+def test_a_line_is_a_level_deeper_than_what_it_belongs_to() -> None:
     assert shown({"a": {"b": 1, "c": {"d": 2}}, "e": 3}) == ["|a ", "||b", "|.c ", "|..d", ".e"]
 
 
@@ -69,7 +69,7 @@ def test_labels_are_as_wide_as_those_of_the_values_beside_them() -> None:
     ]
 
 
-def test_only_what_is_very_long_is_folded_before_somebody_says_so() -> None:
+def test_only_what_is_very_long_is_folded_before_the_user_says_so() -> None:
     folds = FoldState()
     part: FoldKey = (TITLE, line("many"))
     assert not folds.is_folded("templates", part, FOLD_THRESHOLD_LINES)
@@ -98,7 +98,7 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=5), json_values, max_size=6))
-def test_every_plain_value_stands_in_the_tree_or_in_a_list_on_one_line(value: dict[str, Any]) -> None:
+def test_every_plain_value_is_in_the_tree_or_in_a_list_on_one_line(value: dict[str, Any]) -> None:
     def plain(it: Any) -> list[Any]:
         if isinstance(it, dict):
             return [found for inner in it.values() for found in plain(inner)]

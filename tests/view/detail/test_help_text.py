@@ -26,7 +26,7 @@ def key_of(action: str) -> str:
     return f"<{action}>"
 
 
-def test_each_sign_stands_beside_its_ascii_form() -> None:
+def test_each_sign_is_beside_its_ascii_form() -> None:
     labels = [str(entry.label) for entry in legend_section().lines]
     for name in ("live", "good", "bad", "off", "warn", "unknown", "nothing"):
         assert f"{getattr(UNICODE, name)}   {getattr(ASCII, name)}" in labels

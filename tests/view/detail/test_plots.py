@@ -99,7 +99,7 @@ def test_a_bar_is_as_long_as_its_part_of_the_largest(value: Decimal | int | None
     assert draw_bar(value, Decimal(4), 4) == shown
 
 
-def test_numbers_stand_below_each_other_behind_the_bars() -> None:
+def test_numbers_are_below_each_other_behind_the_bars() -> None:
     shown = [ChartBar(Decimal(10), line("10.0")), ChartBar(Decimal(5), line("5.0"))]
     assert bars_with_numbers(shown, 12, ASCII) == ["######  10.0", "###      5.0"]
 

@@ -33,7 +33,7 @@ def detail(name: str, item: Any, context: RenderContext = CONTEXT) -> dict[str, 
     return {section.title: {line.label: line for line in section.lines} for section in found}
 
 
-def test_members_nobody_knows_come_last_whole_and_by_their_paths() -> None:
+def test_unknown_members_come_last_whole_and_by_their_paths() -> None:
     run = builders.run(novel={"deep": [{"x": 1}, {"y": None}]}, other=True)
     titles = [section.title for section in build_sections(RUNS, run, CONTEXT)]
     assert titles[-1] == OTHER_MEMBERS

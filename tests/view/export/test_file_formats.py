@@ -142,7 +142,7 @@ def test_reading_csv_back_gives_the_values(rows: list[list[str]]) -> None:
 
 @many
 @given(RECEIPTS_GONE_WRONG)
-def test_every_value_of_a_record_stands_in_its_row_unformatted(receipt: Receipt) -> None:
+def test_every_value_of_a_record_is_in_its_row_unformatted(receipt: Receipt) -> None:
     head, row, *more = read_csv(written("csv", receipt))
     cells = dict(zip(map(unguarded, head), map(unguarded, row), strict=True))
     for name, cell in cells.items():
@@ -185,7 +185,7 @@ def test_a_receipt_has_a_row_for_each_slice_and_its_totals_once() -> None:
     assert len(list(text_output.csv_lines(Receipt, [receipt.raw], ["execution_id", "totals.usd"]))) == 2
 
 
-def test_members_nobody_knows_get_columns_behind_the_declared_ones() -> None:
+def test_unknown_members_get_columns_behind_the_declared_ones() -> None:
     head = read_csv(written("csv", echo_receipt(new={"deep": 1}), echo_receipt()))[0]
     assert head[-1] == "new.deep"
 

@@ -87,7 +87,7 @@ def test_lines_of_the_journal_are_known() -> None:
     assert {kind: len(known) for kind, known in found.records.items()} == {"problem": 2, "request": 1}
 
 
-def test_broken_lines_spoil_only_themselves_and_are_told() -> None:
+def test_broken_lines_spoil_only_themselves_and_are_reported() -> None:
     text = lines([run("ex_1").raw]) + '{"execution_id": "cut\n' + "\n" + lines([run("ex_2").raw]) + "nonsense\n"
     found = read(text)
     assert list(found.records["run"]) == ["ex_1", "ex_2"]
@@ -100,7 +100,7 @@ def test_a_broken_first_line_does_not_hide_the_others() -> None:
     assert "the first is line 1" in found.flaws()
 
 
-def test_what_has_no_id_or_an_earlier_one_is_told() -> None:
+def test_what_has_no_id_or_an_earlier_one_is_reported() -> None:
     found = read(lines([run("ex_1").raw, run("ex_1", "completed").raw, {"a": 1}]) + "[]\n")
     assert found.records["run"]["ex_1"].raw["status"] == "completed"
     assert (

@@ -131,7 +131,7 @@ def test_the_detail_of_a_receipt_says_what_it_does_not_hold_and_adds_the_money_u
     assert any(line.split() == ["2", "✓", "0.86", "arm_01HX8"] for line in lines)
 
 
-def test_several_lines_stand_below_each_other_and_flaws_are_named() -> None:
+def test_several_lines_are_below_each_other_and_flaws_are_named() -> None:
     lines = list(
         text_output.detail_lines(RUNS, Run({"execution_id": "a\nb", "slices": 7, "links": {"events": 5}}), CONTEXT)
     )

@@ -217,7 +217,7 @@ def test_nothing_failed_and_there_is_no_table() -> None:
 # What is left to spend.
 
 
-def test_requests_quota_balance_and_problems_stand_together() -> None:
+def test_requests_quota_balance_and_problems_are_together() -> None:
     spending = AccountLimits(18, 60, 42, account(), problems=[NOW - timedelta(minutes=n) for n in (1, 14, 15, 80)])
     assert text(limit_lines(spending, CONTEXT)).splitlines() == [
         "requests 18/min of 60 left 42", "quota    37 of 500 runs", "balance  18.4 USD",

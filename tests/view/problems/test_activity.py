@@ -99,7 +99,7 @@ def test_everything_comes_in_the_order_of_time_with_its_distance() -> None:
     assert len({each.id for each in found}) == 3
 
 
-def test_what_was_met_here_and_answered_there_is_told_once_with_its_cause() -> None:
+def test_what_was_met_here_and_answered_there_is_reported_once_with_its_cause() -> None:
     other = answered(instance="another", at=format_iso(NOW + timedelta(seconds=5)), cause=None)
     found = merge_activity(ASKED, nearby(MET), ServiceProblems((answered(), other)))
     assert [(each.instance, each.found_in, each.cause) for each in found] == [
@@ -158,7 +158,7 @@ def test_members_of_the_wrong_type_spoil_nothing() -> None:
     build_sections(ACTIVITY, it, CONTEXT)
 
 
-def test_times_are_told_with_the_day_where_that_is_not_today() -> None:
+def test_times_are_reported_with_the_day_where_that_is_not_today() -> None:
     cells = {}
     for days in (0, 40, 400):
         it = ActivityEntry({"time": format_iso(NOW - timedelta(days=days)), "offset_s": 0})

@@ -120,7 +120,7 @@ def test_a_word_is_explained_in_every_use(word: str, kinds: list[str]) -> None:
     assert [explanation.kind for explanation in explain_code_or_reason(word)] == kinds
 
 
-def test_a_word_nobody_knows_gets_an_honest_answer() -> None:
+def test_an_unknown_word_gets_an_honest_answer() -> None:
     (explanation,) = explain_code_or_reason("flux_inverted\x1b[2J")
     assert not explanation.is_known
     assert "does not know" in explanation.sentence

@@ -20,7 +20,7 @@ def test_a_removed_connection_is_not_to_be_tested_again(kind: str | None) -> Non
     assert "conn_1" not in removed.advice
 
 
-def test_a_response_that_was_cut_is_told_apart_from_a_server_that_does_not_answer() -> None:
+def test_a_response_that_was_cut_is_distinguished_from_a_server_that_does_not_answer() -> None:
     said = {
         explain_failure(SourceConnection({"test_failure": kind, "test_was_sent": was_sent})).why
         for kind, was_sent in (("network", False), ("network", True), ("response_incomplete", True))

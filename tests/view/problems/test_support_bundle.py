@@ -126,7 +126,7 @@ def test_what_the_process_knows_to_be_secret_is_left_out_in_any_place() -> None:
     assert "hunter2" not in encode_bundle(content).decode()
 
 
-def test_settings_are_told_without_commands_and_files() -> None:
+def test_settings_are_reported_without_commands_and_files() -> None:
     rows = [
         {"key": "theme", "value": "runwatch-dark", "source": "default", "where": "/home/ada/settings.toml"},
         {"key": "profiles.work.key_command", "value": f"pass show {CANARY}", "source": "file"},

@@ -70,7 +70,7 @@ def test_windows_that_touch_are_one() -> None:
     assert found.windows == ((utc("2026-10-25T00:00"), utc("2026-10-25T02:00")),)
 
 
-def test_a_time_that_the_clock_never_showed_is_told_and_looked_at_behind_the_change() -> None:
+def test_a_time_that_the_clock_never_showed_is_reported_and_looked_at_behind_the_change() -> None:
     found = build_time_query("2026-03-29T02:30", NOW, zone=BERLIN)
     assert found.moments == (utc("2026-03-29T01:30"),)
     assert "does not exist" in found.told

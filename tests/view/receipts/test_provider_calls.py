@@ -63,7 +63,9 @@ def run_text(receipt: Receipt) -> str:
         ({"status": "ready"}, "Tiny (arm_1) is ready now: submit again."),
     ],
 )
-def test_a_required_model_that_was_not_ready_is_told_with_what_makes_it_ready(arm: dict[str, Any], said: str) -> None:
+def test_a_required_model_that_was_not_ready_is_reported_with_what_makes_it_ready(
+    arm: dict[str, Any], said: str
+) -> None:
     required = {"arm_id": "arm_1", "display_name": "Tiny", **arm}
     run = builders.run(status="failed", reason="arm_not_ready", required_arm=required)
     shown = " ".join("\n".join(map(str, text_output.detail_lines(RUNS, RunFacts(run), CONTEXT))).split())
@@ -176,7 +178,7 @@ def test_without_a_receipt_the_status_of_the_answer_says_what_to_do(status: int)
     assert told == CALL_ADVICE[kind_from_http_status(status) or ""].format(connection="ID")
 
 
-def test_a_call_that_was_taken_is_told_apart_from_one_that_was_not() -> None:
+def test_a_call_that_was_taken_is_distinguished_from_one_that_was_not() -> None:
     for usage, words in (("known", UNREACHED), ("unknown", FAILURE_WORDS["dropped"])):
         receipt = failed({**call("network"), "usage": usage}, reason="dispatch_network_error")
         assert last_failure_text(receipt) == words
@@ -222,7 +224,7 @@ def test_a_check_that_had_not_answered_when_the_time_was_over_is_named(outcome: 
     assert "runtime cap" in step
 
 
-def test_the_rewriting_of_a_skill_is_told_as_a_part_of_its_attempt() -> None:
+def test_the_rewriting_of_a_skill_is_reported_as_a_part_of_its_attempt() -> None:
     draft = {**call("source_5xx", number=3), "phase": "skill_draft"}
     assert "3 arm_01HX7, rewriting the skill: the provider failed" in receipt_text(failed(draft))
 
@@ -242,7 +244,7 @@ def test_an_estimated_cost_does_not_look_measured() -> None:
     assert "(estimated)" not in receipt_text(measured) + run_text(measured)
 
 
-def test_the_wait_that_the_provider_asks_for_is_told_and_advised() -> None:
+def test_the_wait_that_the_provider_asks_for_is_reported_and_advised() -> None:
     receipt = failed({**call("rate_limited"), "http_status": 429, "retry_after_s": 90})
     told = "the provider's rate limit was reached (HTTP 429); it asked to wait 1 min 30 s"
     assert last_failure_text(receipt) == told
@@ -254,7 +256,7 @@ def test_the_wait_that_the_provider_asks_for_is_told_and_advised() -> None:
 
 
 @pytest.mark.parametrize("kind", BODY_WORDS)
-def test_what_came_in_place_of_an_answer_is_told_and_what_to_do(kind: str) -> None:
+def test_what_came_in_place_of_an_answer_is_reported_and_what_to_do(kind: str) -> None:
     receipt = failed({**call("invalid_response"), "body_kind": kind, "content_type": "text/html"})
     assert last_failure_text(receipt) == f"the provider's answer was not usable: it was {BODY_WORDS[kind]} (text/html)"
     advice = end_advice_text(OTHER_REASON, receipt, (), SERVICE)
@@ -262,7 +264,7 @@ def test_what_came_in_place_of_an_answer_is_told_and_what_to_do(kind: str) -> No
     assert "`runwatch sources test --local conn_01HXZ`" in advice
 
 
-def test_a_refused_call_is_told_with_its_exact_status() -> None:
+def test_a_refused_call_is_reported_with_its_exact_status() -> None:
     receipt = failed({**call("request_refused"), "http_status": 418})
     assert last_failure_text(receipt) == "the provider refused the request (HTTP 418)"
     assert "HTTP 418" in run_text(receipt)

@@ -52,7 +52,7 @@ def test_the_pass_rate_of_a_window_is_that_of_all_its_verdicts() -> None:
     assert [one.day for one in trend.days] == ["2026-11-19", "2026-11-20"]
 
 
-def test_a_technical_failure_is_told_apart_and_counts_in_no_pass_rate() -> None:
+def test_a_technical_failure_is_distinguished_and_counts_in_no_pass_rate() -> None:
     sections = shown(summary(day("2026-11-20", 7, 9, failures=1)))
     sums = by_label(sections["Verdicts on live runs"])
     assert sums["passed"].text == "77 %, 7 of 9 verdicts"
@@ -76,7 +76,7 @@ def test_activities_are_never_added_up() -> None:
     assert by_label(sections["Verdicts on test runs"])["passed"].text == "100 %, 5 of 5 verdicts"
 
 
-def test_an_activity_that_nobody_knows_is_named_as_it_came() -> None:
+def test_an_unknown_activity_is_named_as_it_came() -> None:
     assert "Verdicts on shadow" in shown(summary(day("2026-11-20", 1, 2, activity="shadow")))
 
 
@@ -86,7 +86,7 @@ def test_a_check_without_verdicts_says_so() -> None:
     assert by_label(sections["Trend"])["verdicts"].text == "none in this window"
 
 
-def test_every_check_stands_in_one_line_that_leads_to_it() -> None:
+def test_every_check_is_in_one_line_that_leads_to_it() -> None:
     found = summary(day("2026-11-19", 0, 2), day("2026-11-20", 2, 2, failures=1))
     (section,) = overview_section(found, {CHECK: resources.verifier()}, room, CONTEXT)
     (entry,) = section.lines

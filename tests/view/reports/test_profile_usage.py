@@ -64,7 +64,7 @@ def test_less_than_two_reports_have_no_total() -> None:
     assert [combined_total_text(rows) for rows in ([], [only], [only, ProfileUsage("lab")])] == ["", "", ""]
 
 
-def test_an_amount_that_is_not_told_makes_the_total_a_least_one() -> None:
+def test_an_amount_that_is_not_reported_makes_the_total_a_least_one() -> None:
     silent = used("home", '{"executions": 3}')
     assert (
         combined_total_text([used("work", sums(1, "1", "1", "2")), silent]) == "2 profiles: 4 runs, at least 2.00 USD"
@@ -94,6 +94,6 @@ def test_a_period_is_short_within_the_year_and_whole_outside() -> None:
     [('{"limit": 500, "used": 37}', "37 of 500"), ('{"limit": null, "used": 37}', "37"),
      ('{"used": 1204}', "1,204 of ?"), ("{}", "–")],
 )  # fmt: skip
-def test_the_quota_is_told_as_far_as_it_is_known(quota: str, shown: str) -> None:
+def test_the_quota_is_reported_as_far_as_it_is_known(quota: str, shown: str) -> None:
     account = Account(loads(f'{{"quota": {{"executions": {quota}}}}}'))
     assert cells(ProfileUsage("work", account=account))["quota"] == shown

@@ -88,7 +88,7 @@ def test_every_state_of_the_interface_is_known() -> None:
     )
 
 
-def test_a_state_nobody_knows_is_shown_as_it_came() -> None:
+def test_an_unknown_state_is_shown_as_it_came() -> None:
     finding = describe_recorded_check(RecordedCheck({"state": "vibe_checked", "mood": "fine"}))
     assert finding.kind == "unknown"
     assert finding.words == '{"state":"vibe_checked","mood":"fine"}'

@@ -46,7 +46,7 @@ def test_without_a_verdict_the_status_stays(packet: dict[str, Any] | None) -> No
     assert run_outcome_cell("completed", parse_packet(packet), UNICODE).text == "✓ completed"
 
 
-def test_a_pass_that_a_person_has_to_look_at_is_not_green() -> None:
+def test_a_pass_that_the_user_has_to_look_at_is_not_green() -> None:
     found = run_outcome_title("completed", parse_packet({"verdict": "pass", "action": "needs_review"}), UNICODE)
     assert (found.text, found.role) == ("✓ pass · needs_review", Role.WARN)
 

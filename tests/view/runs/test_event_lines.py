@@ -109,7 +109,7 @@ def test_all_recorded_states_read_differently_except_the_reserved_one() -> None:
     assert len(words) == len(RECORDED_STATES) - 1
 
 
-def test_a_line_stands_in_columns_and_names_its_run_where_runs_are_mixed() -> None:
+def test_a_line_is_in_columns_and_names_its_run_where_runs_are_mixed() -> None:
     event = builders.slice_event(4, at="2026-11-21T11:59:58Z")
     assert render_event(event, UTC).plain() == "11:59:58  lifecycle sl_1 running"
     assert render_event(event, UTC).plain(line("ex_01HXE")) == "11:59:58  ex_01HXE  lifecycle sl_1 running"
@@ -164,7 +164,7 @@ def test_hostile_text_in_any_member_of_an_event_stays_on_its_line(entry: Hostile
 
 
 @pytest.mark.parametrize("event", odd_events("ex_1"), ids=SHAPES)
-def test_an_event_of_a_shape_that_nobody_described_is_a_line_that_says_what_it_has(event: RunEvent) -> None:
+def test_an_event_of_an_unknown_shape_is_a_line_that_says_what_it_has(event: RunEvent) -> None:
     drawn = render_event(event, UTC)
     assert event.raw["mark"] in drawn.summary
     assert all(map(is_clean, (drawn.time, drawn.kind, drawn.slice, drawn.summary)))

@@ -43,7 +43,7 @@ def completed(**over: Any) -> RunFacts:
     return RunFacts(builders.run(status="completed", **times, **over))
 
 
-def test_a_fallback_is_told_from_the_rejection_to_the_saved_model_that_took_over() -> None:
+def test_a_fallback_is_reported_from_the_rejection_to_the_saved_model_that_took_over() -> None:
     events = [
         builders.event(1, "accepted", at="2026-11-20T10:00:00Z"),
         builders.event(2, "queued", at="2026-11-20T10:00:00Z"),
@@ -146,7 +146,7 @@ def test_each_fallback_names_the_saved_model_that_it_called_and_not_the_one_chec
     ]  # fmt: skip
 
 
-def test_a_repair_is_told_with_its_phases() -> None:
+def test_a_repair_is_reported_with_its_phases() -> None:
     baseline = verification_check(arm_id="arm_s", is_correct=False, quality_score=0.2, phase="skill_baseline")
     repaired = verification_check(
         check_id="chk_2", arm_id="arm_s", is_correct=True, quality_score=0.9, attempt=2, phase="skill_repair"
@@ -224,7 +224,7 @@ def test_what_a_check_came_to_is_said_once() -> None:
     assert told.startswith("Attempt 1: Only the presence of output was checked")
 
 
-def test_several_slices_are_told_apart() -> None:
+def test_several_slices_are_distinguished() -> None:
     events = [
         builders.verification_event(1, slice_id="sl_1", verification_check=REJECTED),
         builders.verification_event(2, slice_id="sl_2", verification_check=ACCEPTED),
@@ -260,7 +260,7 @@ def test_hostile_text_stays_in_its_sentence(entry: Hostile) -> None:
         assert "\n" not in sentence.text
 
 
-def test_events_of_shapes_that_nobody_described_change_nothing_of_the_story() -> None:
+def test_events_of_unknown_shapes_change_nothing_of_the_story() -> None:
     known = [builders.event(1, "accepted"), builders.event(99, "completed")]
     assert set(texts(completed(), known)) <= set(texts(completed(), [known[0], *odd_events("ex_1"), known[1]]))
     for event in odd_events("ex_1"):

@@ -198,7 +198,7 @@ def test_a_named_filter_says_where_it_works_or_what_is_wrong_with_it(
     assert told in about(row)[label]
 
 
-def test_only_what_stands_in_the_file_can_be_taken_out_of_it(tmp_path: Path) -> None:
+def test_only_what_is_in_the_file_can_be_taken_out_of_it(tmp_path: Path) -> None:
     found = rows(tmp_path)
     assert {row.removes for row in found.values() if row.removes} == {
         "theme", "filters.mine", "profiles.work", "profiles.work.base_url", "profiles.work.production",

@@ -43,7 +43,7 @@ def test_a_field_without_a_column_and_a_member_of_the_record_can_be_shown() -> N
     assert row.cell(column).text == "/v1/executions/ex_1"
 
 
-def test_what_is_unknown_is_told_with_the_nearest_name_and_the_rest_is_shown() -> None:
+def test_what_is_unknown_is_reported_with_the_nearest_name_and_the_rest_is_shown() -> None:
     chosen = choose_columns(RUNS, {"runs": ["stauts", "run", "zzzz\x1b"]})
     assert [column.id for column in chosen.columns] == ["run"]
     assert chosen.unknown == {"stauts": "status", "zzzz\x1b": ""}

@@ -90,7 +90,7 @@ def test_a_cost_at_the_cap_says_limit() -> None:
     assert shown["cost"] == "0.2500 LIMIT"
 
 
-def test_a_status_nobody_knows_is_live() -> None:
+def test_an_unknown_status_is_live() -> None:
     (row,) = table.build_rows(RUNS, [builders.run(status="hovering")], CONTEXT)
     assert (cells_of(row)["status"], roles_of(row)["status"]) == ("● hovering", Role.LIVE)
 

@@ -188,7 +188,7 @@ def test_a_test_older_than_seven_days_is_called_old() -> None:
     assert catalog_consistency.check_last_test(READY, CONTEXT) is None
 
 
-def test_a_verdict_that_contradicts_the_blockers_is_told() -> None:
+def test_a_verdict_that_contradicts_the_blockers_is_reported() -> None:
     assert catalog_consistency.check_eligibility(Template({**BLOCKED.raw, "eligible": True}), CONTEXT) is not None
     assert catalog_consistency.check_eligibility(blocked_by(), CONTEXT) is not None
     assert catalog_consistency.check_eligibility(BLOCKED, CONTEXT) is None

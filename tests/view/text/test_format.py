@@ -176,7 +176,7 @@ def test_every_known_state_has_glyph_word_and_role() -> None:
     assert {state_glyph(state) for state in LIVE_STATES} == {("●", Role.LIVE)}
 
 
-def test_a_state_nobody_knows_is_live_and_no_state_is_unknown() -> None:
+def test_an_unknown_state_is_live_and_no_state_is_unknown() -> None:
     assert shown.state_label("hovering") == "● hovering"
     assert state_glyph("hovering") == ("●", Role.LIVE)
     assert shown.state_label(None) == "?"

@@ -95,6 +95,6 @@ def test_the_head_of_an_export_is_the_same_whatever_the_rows_have() -> None:
     assert "totals.usd" in json_paths.csv_columns(Receipt, [])
 
 
-def test_members_nobody_knows_and_members_of_the_wrong_type_get_columns_behind() -> None:
+def test_unknown_members_and_members_of_the_wrong_type_get_columns_behind() -> None:
     names = json_paths.csv_columns(Run, [{"links": "broken", "novel.thing": 1}, {"other": 2}])
     assert names[-3:] == ["links", "novel.thing", "other"]

@@ -21,7 +21,7 @@ from tests.support.hostile import CORPUS
         ("oneword", ["oneword"]),
     ],
 )
-def test_ids_stand_between_white_space_commas_quotes_and_brackets(text: str, ids: list[str]) -> None:
+def test_ids_are_between_white_space_commas_quotes_and_brackets(text: str, ids: list[str]) -> None:
     assert find_ids(text) == ids
 
 

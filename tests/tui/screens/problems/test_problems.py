@@ -65,9 +65,7 @@ async def paste(driven: Driven, text: str) -> None:
     await driven.pilot.pause()
 
 
-async def test_the_instance_stands_first_and_a_submit_says_what_it_did(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_the_instance_is_first_and_a_submit_says_what_it_did(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, size=(200, 50)) as driven:
         await three(driven)
         panel = driven.app.screen.query_one(ProblemPanel)

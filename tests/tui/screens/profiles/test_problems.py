@@ -57,7 +57,7 @@ async def across(driven: Driven, which: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, (120, 36)], ids=lambda size: "x".join(map(str, size)))
-async def test_each_problem_stands_beside_its_profile(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_each_problem_is_beside_its_profile(tmp_path: Path, size: tuple[int, int]) -> None:
     async with problems_of(tmp_path, offering(), size) as driven:
         await three(driven)
         await across(driven, "all", 3)

@@ -87,7 +87,7 @@ async def test_nothing_is_written_before_there_is_an_export(tmp_path: Path) -> N
 
 
 @pytest.mark.exhaustive
-async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         (tmp_path / "runwatch-data" / "exports").write_text("in the way")
         await opened(driven)

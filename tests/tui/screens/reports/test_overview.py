@@ -97,7 +97,7 @@ async def opened(driven: Driven, *, until: str = "updated") -> LinkLines:
 
 
 @each_size
-async def test_an_outage_stands_on_top_with_everything_else_around_it(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_an_outage_is_on_top_with_everything_else_around_it(tmp_path: Path, size: tuple[int, int]) -> None:
     async with console(troubled(), tmp_path, size=size, settings=UTC, open_at="overview") as driven:
         await opened(driven, until="dispatch_network_error")
         await driven.shows("6 of 9 runs on openrouter failed since 11:58")

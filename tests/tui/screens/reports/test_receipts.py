@@ -190,7 +190,7 @@ async def test_a_receipt_without_a_cost_makes_the_total_a_least(tmp_path: Path) 
 
 
 @pytest.mark.exhaustive
-async def test_many_receipts_are_added_up_beside_the_screen(tmp_path: Path) -> None:
+async def test_many_receipts_are_added_up_in_the_background(tmp_path: Path) -> None:
     many = [live_receipt(f"ex_{number:05}") for number in range(MAX_SYNC_RECEIPTS + 300)]
     async with console(service(many), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("spend 51.36 USD")
@@ -198,7 +198,7 @@ async def test_many_receipts_are_added_up_beside_the_screen(tmp_path: Path) -> N
         await driven.shows("spend 0.642 USD")
 
 
-async def test_the_sums_stand_by_day_and_by_model_and_lead_to_their_receipts(tmp_path: Path) -> None:
+async def test_the_sums_are_by_day_and_by_model_and_lead_to_their_receipts(tmp_path: Path) -> None:
     days = [
         live_receipt(f"ex_{day}", completed_at=f"2026-11-{day}T10:00:00Z", created_at=f"2026-11-{day}T09:59:00Z")
         for day in (18, 19, 20)

@@ -154,7 +154,7 @@ async def test_one_screen_is_found_under_both_names(tmp_path: Path, said: str) -
         assert isinstance(driven.app.screen, UsageScreen)
 
 
-async def test_a_period_that_is_none_stands_where_periods_are_typed(tmp_path: Path) -> None:
+async def test_an_invalid_period_is_put_right_where_periods_are_typed(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.press("colon")
         await driven.type("account fortnight")

@@ -56,7 +56,7 @@ async def test_marked_runs_alone_are_followed_and_the_choice_is_there_when_one_c
         await driven.comes("Tail of 2 runs")
 
 
-async def test_what_comes_in_is_counted_while_somebody_looks_elsewhere(tmp_path: Path) -> None:
+async def test_what_comes_in_is_counted_while_the_user_looks_elsewhere(tmp_path: Path) -> None:
     growing = Growing(many_events(40))
     live = [record for record in noon.runs() if record.id == noon.LIVE]
     async with console(noon.service(runs=live, events=growing), tmp_path, size=NARROW) as driven:
@@ -72,7 +72,7 @@ async def test_what_comes_in_is_counted_while_somebody_looks_elsewhere(tmp_path:
 
 
 @pytest.mark.parametrize("filter", ["", "progress"])
-async def test_a_late_event_stands_at_its_time_and_moves_nothing_that_is_read(tmp_path: Path, filter: str) -> None:
+async def test_a_late_event_is_at_its_time_and_moves_nothing_that_is_read(tmp_path: Path, filter: str) -> None:
     live = [record for record in noon.runs() if record.id in (noon.LIVE, noon.HOVERING)]
     events = {noon.LIVE: Growing(many_events(60)), noon.HOVERING: Growing([])}
 
@@ -139,7 +139,7 @@ async def test_without_a_live_run_the_screen_says_what_to_do(tmp_path: Path) -> 
         assert "L follows" in " ".join(driven.text.split())
 
 
-async def test_more_live_runs_than_can_be_followed_are_told(tmp_path: Path) -> None:
+async def test_more_live_runs_than_can_be_followed_are_reported(tmp_path: Path) -> None:
     many = [run(f"ex_{number:03}", "running", created_at=noon.at(number)) for number in range(MAX_FOLLOWED_RUNS + 3)]
     async with console(ScriptedService(runs=many), tmp_path, size=SIZE) as driven:
         await driven.shows("ex_001")

@@ -59,7 +59,7 @@ async def test_value_source_and_meaning_are_shown(service: ScriptedService, tmp_
             assert text in driven.text
 
 
-async def test_a_theme_of_a_person_that_cannot_be_used_says_why_and_nothing_changes(
+async def test_a_theme_of_the_user_that_cannot_be_used_says_why_and_nothing_changes(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     (tmp_path / "themes").mkdir()
@@ -73,7 +73,7 @@ async def test_a_theme_of_a_person_that_cannot_be_used_says_why_and_nothing_chan
         assert text_of_file(tmp_path) == FILE
 
 
-async def test_what_stands_in_the_file_is_taken_out_after_a_question(service: ScriptedService, tmp_path: Path) -> None:
+async def test_what_is_in_the_file_is_taken_out_after_a_question(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, settings=f'{FILE}\n[filters]\nmine = "is:live"\n') as driven:
         await go_to(driven, "filters.mine")
         await driven.press("X", "enter")

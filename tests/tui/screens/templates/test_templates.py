@@ -93,9 +93,7 @@ def body_of(service: ScriptedService, path: str) -> Any:
 
 
 @pytest.mark.parametrize("size", [NARROW, (120, 36), WIDE], ids=["80x24", "120x36", "160x50"])
-async def test_the_screen_as_a_person_looked_at_it(
-    service: ScriptedService, tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_the_screen_looks_as_approved(service: ScriptedService, tmp_path: Path, size: tuple[int, int]) -> None:
     async with reviewing(service, tmp_path, size=size) as driven:
         await at_templates(driven)
         await driven.shows("1 eligible · 2 blocked")
@@ -196,7 +194,7 @@ async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
 
 
 @pytest.mark.exhaustive
-async def test_what_another_console_decided_meanwhile_is_written_over_only_when_a_person_says_so(
+async def test_what_another_console_decided_meanwhile_is_written_over_only_when_the_user_says_so(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with reviewing(service, tmp_path) as driven:
@@ -489,7 +487,7 @@ async def test_the_age_of_the_list_grows_while_the_service_is_away(service: Scri
         assert "error 500 · data 5m old · since 12:0" in driven.text
 
 
-async def test_the_private_page_of_an_application_is_offered_and_stands_in_no_field(
+async def test_the_private_page_of_an_application_is_offered_and_is_in_no_field(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     address = "https://broker.example.test/enter?intent=sentinel"

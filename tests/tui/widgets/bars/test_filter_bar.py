@@ -25,7 +25,7 @@ def stage() -> tuple[Stage, FilterBar]:
     return Stage(bar, TextButton(line("other"), id="other")), bar
 
 
-async def test_every_key_is_told_at_once_and_enter_keeps() -> None:
+async def test_every_key_is_reported_at_once_and_enter_keeps() -> None:
     app, bar = stage()
     async with app.run_test(size=(80, 20)) as pilot:
         bar.edit("")
@@ -63,7 +63,7 @@ async def test_tab_leaves_the_input_without_a_completion() -> None:
         assert bar.text == "zzz"
 
 
-async def test_the_count_and_a_mistake_stand_behind_the_text() -> None:
+async def test_the_count_and_a_mistake_are_behind_the_text() -> None:
     app, bar = stage()
     async with app.run_test(size=(80, 20)) as pilot:
         bar.edit("is:live")

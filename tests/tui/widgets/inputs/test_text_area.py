@@ -61,7 +61,7 @@ async def paste(driven: Driven, text: str) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [NARROW, (120, 36), WIDE], ids=["80x24", "120x36", "160x50"])
-async def test_the_form_as_a_person_looked_at_it(
+async def test_the_form_looks_as_approved(
     tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("uuid.uuid4", lambda: "7c1e9f30-0000-4000-8000-000000000000")
@@ -155,7 +155,7 @@ def test_a_body_tells_texts_of_several_lines_once_more() -> None:
         ({"EDITOR": "sh 'unclosed"}, "The command in EDITOR cannot be read"),
     ],
 )
-def test_an_editor_that_is_not_there_is_told(environment: Mapping[str, str], words: str) -> None:
+def test_an_editor_that_is_not_there_is_reported(environment: Mapping[str, str], words: str) -> None:
     with pytest.raises(EditorError, match=words):
         editor_command(environment)
 
@@ -175,7 +175,7 @@ async def test_the_form_says_when_no_editor_can_be_opened(tmp_path: Path) -> Non
         assert field.value == "stays"
 
 
-async def test_a_terminal_that_cannot_be_given_away_is_told(tmp_path: Path) -> None:
+async def test_a_terminal_that_cannot_be_given_away_is_reported(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="arms", environment={"EDITOR": "sh"}) as driven:
         _, field = await at_text(driven)
         await driven.press("ctrl+e")

@@ -47,7 +47,7 @@ async def test_sections_fields_notes_and_links_are_drawn() -> None:
         assert "run   3fd2…9911   ›" in rows
 
 
-async def test_values_stand_below_their_label_where_there_is_no_room_beside_it() -> None:
+async def test_values_are_below_their_label_where_there_is_no_room_beside_it() -> None:
     app, view = stage(30)
     async with app.run_test(size=(80, 30)) as pilot:
         view.show([field("a_label_that_is_long", "a value of some length, which is wrapped")])
@@ -75,7 +75,7 @@ async def test_enter_follows_a_link_and_nothing_else() -> None:
         assert [message.link for message in app.told_of(DetailView.LinkOpened)] == [("run", "3fd2")]
 
 
-async def test_the_cursor_knows_the_whole_value_it_stands_on() -> None:
+async def test_the_cursor_knows_the_whole_value_it_is_on() -> None:
     app, view = stage(30)
     async with app.run_test(size=(80, 30)) as pilot:
         assert view.value is None

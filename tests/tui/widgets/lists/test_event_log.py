@@ -103,7 +103,7 @@ async def test_scrolling_up_leaves_following_and_back_to_the_end_follows_again()
         assert log.cursor == 100
 
 
-async def test_f_stops_following_where_it_stands_and_takes_it_up_again() -> None:
+async def test_f_stops_following_where_it_is_and_takes_it_up_again() -> None:
     app, log, source = stage(100)
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.press("f")
@@ -178,7 +178,7 @@ async def test_another_source_starts_anew() -> None:
         assert app.told_of(EventLog.LineOpened) == []
 
 
-async def test_opening_and_moving_are_told() -> None:
+async def test_opening_and_moving_are_reported() -> None:
     app, log, _ = stage(100)
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.pause()
@@ -264,7 +264,7 @@ async def test_only_lines_that_come_in_sight_are_asked_for(edge: int, step: int)
         assert [asked for asked in source.asked if abs(asked[0] - log.cursor) < PREFETCH_LINES] == [(log.cursor, 1)]
 
 
-async def test_lines_near_those_in_sight_are_asked_for_before_somebody_scrolls_to_them() -> None:
+async def test_lines_near_those_in_sight_are_asked_for_before_the_user_scrolls_to_them() -> None:
     app, log, source = stage(1_000, following=False)
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.pause()

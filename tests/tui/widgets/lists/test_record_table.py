@@ -147,7 +147,7 @@ async def test_keys_move_the_cursor(pressed: list[str], row: int) -> None:
         assert 0 <= row - table.scroll_y < table.rows_in_sight
 
 
-async def test_moving_and_opening_are_told() -> None:
+async def test_moving_and_opening_are_reported() -> None:
     app, table = stage()
     async with app.run_test(size=(80, 20)) as pilot:
         table.show(samples.many(3))
@@ -208,7 +208,7 @@ async def test_rows_that_come_in_above_move_nothing_that_is_in_sight() -> None:
         assert table.cursor == 55
 
 
-async def test_a_list_that_stands_at_its_top_stays_there() -> None:
+async def test_a_list_that_is_at_its_top_stays_there() -> None:
     app, table = stage()
     async with app.run_test(size=(80, 20)) as pilot:
         rows = await at(pilot, table, 200)

@@ -61,7 +61,7 @@ def suggested(text: str) -> list[str]:
         ("filter: runs", "filter: runs", ""),
     ],
 )
-def test_a_line_is_a_name_and_what_stands_behind_it(text: str, name: str, argument: str) -> None:
+def test_a_line_is_a_name_and_what_is_behind_it(text: str, name: str, argument: str) -> None:
     found = parse_command(COMMANDS, text)
     assert (found.command.name, found.argument) == (name, argument)
 

@@ -64,7 +64,7 @@ async def test_the_records_take_as_many_rows_as_there_are() -> None:
         assert rows[last + 2].startswith("production profile")
 
 
-async def test_a_sheet_stands_where_it_stays_from_its_first_frame_on() -> None:
+async def test_a_sheet_stays_where_its_first_frame_was() -> None:
     app = Stage()
     places: list[int] = []
     async with app.run_test(size=(100, 30)) as pilot:
