@@ -208,7 +208,6 @@ class Client:
         """Return one page of runs, newest first (``GET /v1/executions``).
 
         Args:
-            status: Only runs in this state.
             since: Only runs from this ISO 8601 timestamp on.
             cursor: The ``next_cursor`` of the page before, unchanged.
         """
@@ -252,7 +251,6 @@ class Client:
 
         Args:
             since: Only receipts from this ISO 8601 timestamp on.
-            status: Only receipts of runs that ended in this state.
             arm_id: Only receipts of runs that used this saved model.
         """
         query = {"since": since, "status": status, "arm_id": arm_id}

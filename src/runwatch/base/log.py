@@ -75,11 +75,7 @@ class _JsonLines(logging.Formatter):
 
 
 class MaxLevelFilter(logging.Filter):
-    """Limits the lines of a logger a minute; the first line of the next minute counts those left out.
-
-    Args:
-        lines: Maximum lines a minute.
-    """
+    """Limits the lines of a logger a minute; the first line of the next minute counts those left out."""
 
     def __init__(self, lines: int, monotonic: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

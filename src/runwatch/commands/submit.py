@@ -66,7 +66,6 @@ async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: 
     """Submit a run through the outbox, and return it in its current state.
 
     Args:
-        body: Exact bytes of the request.
         is_new: Whether the key cannot have been used before.
 
     Raises:

@@ -178,11 +178,7 @@ class _Place:
 
 
 class _Full(Exception):
-    """A place has too many different values.
-
-    Args:
-        place: The place.
-    """
+    """A place has too many different values."""
 
     def __init__(self, place: _Place) -> None:
         super().__init__()

@@ -343,11 +343,7 @@ UNPACKED_RECORDS: Final = 64
 
 
 class RecordPacker:
-    """Keeps the decoded objects of a long list in a tenth of their memory or less (:mod:`runwatch.records.packing`).
-
-    Args:
-        kind: The type of the records.
-    """
+    """Keeps the decoded objects of a long list in a tenth of their memory or less (:mod:`runwatch.records.packing`)."""
 
     def __init__(self, kind: type[Record]) -> None:
         self._packer = Packer(kind.WIRE.id if kind.WIRE else "")

@@ -69,7 +69,6 @@ def save_view_state(path: Path, view: ViewState | None, splits: Mapping[str, Pan
 
     Args:
         view: The front view; ``None`` to keep only the splits.
-        splits: Divided screens by name.
 
     Raises:
         SettingsError: The file cannot be written.

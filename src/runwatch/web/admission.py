@@ -25,7 +25,6 @@ class Admission:
     """The links and sessions of one server. They end with it: nothing is kept on disk.
 
     Args:
-        host: The host that the server listens on.
         names: More names of this machine that callers may use.
         is_secure: Whether the server speaks TLS.
 

@@ -70,7 +70,6 @@ class ConsoleProcess:
 
         Args:
             command: Its command line; holds no secret.
-            size: Columns and lines of the window.
 
         Raises:
             OSError: It cannot be started.

@@ -77,7 +77,6 @@ class ConsoleServer:
     """The web application of one server.
 
     Args:
-        command: Starts a console.
         max_consoles: How many may run at once.
         link_used: Called when a link was used up.
     """

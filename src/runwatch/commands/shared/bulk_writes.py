@@ -26,10 +26,8 @@ def run_for_each_id(
     """Run an action on every id of the invocation, and return the highest exit code.
 
     Args:
-        call: The invocation; its ``ID`` argument holds the ids.
         one: Runs the action on one id and returns the resulting status, if any.
         asks: First word of the question: ``Disable``.
-        member: Member with the id in the printed rows.
         done: Outcome word for success.
     """
     ids: list[str] = list(dict.fromkeys(call.options.id))

@@ -14,9 +14,6 @@ def finder(table: Table, id_column: str, what: str) -> Callable[[Transaction, st
     """Make the function that returns the row of an organization's id and an id of the table.
 
     It refuses with ``not_found`` an unknown id and one of another organization.
-
-    Args:
-        what: What a row is, for users.
     """
 
     def find(transaction: Transaction, tenant_id: str, row_id: str) -> Row:

@@ -173,11 +173,7 @@ class HtmlForm:
 
 
 class FormRefusalError(RefusalError):
-    """A refusal shown in a browser as a page of its own, such as the form with its errors.
-
-    Args:
-        page: Makes the page from the refusal's Problem.
-    """
+    """A refusal shown in a browser as a page of its own, such as the form with its errors."""
 
     def __init__(self, refusal: RefusalError, page: Callable[[ServiceResponse], ServiceResponse]) -> None:
         super().__init__(

@@ -29,9 +29,6 @@ PLATFORM_FEE_USD: Final = Decimal(0)
 def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
     """Check that an organization may submit a run now.
 
-    Args:
-        mode: The run's mode; only ``live`` runs cost anything.
-
     Raises:
         RefusalError: ``credit_wallet_frozen`` or ``insufficient_credit`` for a live run, ``quota_exceeded`` for any,
             with the seconds until the end of the month.
@@ -86,7 +83,6 @@ def set_limits(
     Args:
         balance_usd: The new balance in US dollars; the difference is recorded as a manual adjustment.
         is_frozen: Whether to refuse live runs whatever the balance; creates a balance of zero if none is kept.
-        concurrency: Number of its runs that may be worked on at once.
     """
     if balance_usd is not None or is_frozen is not None:
         _set_wallet(transaction, tenant_id, balance_usd, is_frozen)

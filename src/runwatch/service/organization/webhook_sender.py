@@ -53,7 +53,6 @@ class WebhookSender:
     """Sender of one service's deliveries.
 
     Args:
-        vault: Holds the signing secrets.
         policy: Addresses allowed for deliveries.
         is_shared: Whether other processes send too.
     """

@@ -81,10 +81,6 @@ def headers_of(delivery: Row, secret: Secret, timestamp: int) -> dict[str, str]:
 def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[str], secret_handle: str) -> Row:
     """Store a new webhook.
 
-    Args:
-        event_types: Events to deliver.
-        secret_handle: Vault handle of its secret.
-
     Raises:
         RefusalError: ``invalid_state`` when the organization has the most webhooks allowed.
     """
@@ -229,9 +225,6 @@ def next_attempt_at(transaction: Transaction) -> str | None:
 
 def claim(transaction: Transaction, delivery: Row, lease_s: float) -> bool:
     """Take a delivery that is due for one try, so that no other process tries it for some seconds.
-
-    Args:
-        delivery: The delivery as it was read.
 
     Returns:
         Whether it was still as it was read.

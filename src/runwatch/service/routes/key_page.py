@@ -135,7 +135,6 @@ def key_page(what: str, find_url: Callable[[Transaction, EntryIntent], str | Non
     """Declare the page of one kind of endpoint.
 
     Args:
-        what: The user's word for the kind.
         find_url: Finds the current endpoint of an intent's subject; ``None`` if the subject no longer accepts a key.
     """
 

@@ -81,7 +81,6 @@ def pane_state(
     Args:
         now: Wall time, for the age of cached data.
         monotonic: The monotonic clock, for every other age.
-        interval_s: The poll interval of the collection, in seconds.
         held_s: How long a 429 still holds all reads back.
         budget_s: How long the next read still waits for the request budget.
         lost_since: When the service stopped to respond; ``None`` while it responds.

@@ -290,7 +290,6 @@ class ConsoleApp(NavigatingApp):
         self.unconfirmed_writes.open(self.console_screen)
 
     def action_profile(self) -> None:
-        """Open the menu of profiles."""
         from runwatch.tui.app.profile_menu import can_switch_profiles, open_switch_menu
 
         if can_switch_profiles(self):
@@ -316,7 +315,6 @@ class ConsoleApp(NavigatingApp):
         toggle_pin(self, self.pins)
 
     def action_pins(self) -> None:
-        """Open the list of pins."""
         from runwatch.tui.app.pins.menu import open_pin_list
 
         open_pin_list(self, self.pins)
@@ -385,7 +383,6 @@ class ConsoleApp(NavigatingApp):
         perform_action(screen, subject, action)
 
     async def report_unconfirmed_writes(self) -> None:
-        """Update the notice about unconfirmed writes."""
         # Their dialogs are imported with the first one, because most sessions have none.
         is_new = "unconfirmed_writes" not in self.__dict__
         if not is_new or (self.session is not None and await self.session.unconfirmed_writes()):
@@ -452,11 +449,9 @@ class ConsoleApp(NavigatingApp):
         await super().on_event(event)
 
     async def on_key_handled(self, message: KeyHandled) -> None:
-        """Hand on the next key."""
         await self.key_queue.taken(message)
 
     def exit(self, result: None = None, return_code: int = 0, message: Any = None) -> None:
-        """Exit the console and remember the front view."""
         if not self._exit:
             self._left = self.present_view
         super().exit(result, return_code, message)
@@ -548,7 +543,6 @@ class ConsoleApp(NavigatingApp):
         return screen
 
     def screen_came(self, screen: ConsoleScreen) -> None:
-        """Show pending notices on a screen."""
         self.notices.put(screen)
 
     def _read_lists_of(self, screen: ConsoleScreen) -> None:

@@ -18,8 +18,6 @@ def run_console(paths: Paths, environment: Mapping[str, str], options: SettingOp
     """Run the console on this terminal, name the runs that go on afterwards, and return the exit code.
 
     Args:
-        paths: Paths of settings and data.
-        options: Settings given as command line options.
         open_at: The first screen and, after a slash, an id; empty for the one of the settings.
 
     Raises:

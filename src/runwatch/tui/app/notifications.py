@@ -24,9 +24,6 @@ class RunNotifier:
 
     Runs that ended badly ring the bell; all of them show a notice, here and on the desktop. A run is reported once, and
     only if it was known as live before, so that opening a list of old failures is quiet.
-
-    Args:
-        console: The app, whose settings enable bell and notice.
     """
 
     def __init__(self, console: Console) -> None:

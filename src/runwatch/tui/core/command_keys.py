@@ -16,7 +16,6 @@ class CommandKeys:
 
     Args:
         keys: The keys of actions, which own commands may not take.
-        commands: The commands by name.
 
     Attributes:
         refused: Error texts of unusable keys by command; those commands are in the menu without a key.

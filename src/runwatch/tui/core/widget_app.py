@@ -66,7 +66,6 @@ class WidgetApp(TerminalApp):
 
     Args:
         palette: The theme; ignored with ``NO_COLOR``.
-        clock: The clock for countdowns.
     """
 
     CSS = """

@@ -63,7 +63,6 @@ def run_in_app(app: App[Any], go: Callable[[], Coroutine[Any, Any, object]], nam
     """Let a worker navigate in the app's own message loop; a failure is reported to the screen in front.
 
     Args:
-        go: Navigates.
         name: Names the work in the message and the log.
     """
 

@@ -65,7 +65,6 @@ def build_action_dialog(
         behind: The screen that shows the result.
         body: The exact bytes; ``None`` sends no body.
         shown: The body as a value, for the preview.
-        key: The idempotency key.
         refused: Called with the error of a rejected request; returns the next step for the problem, if any.
     """
     mutation = action.mutation
@@ -132,9 +131,6 @@ def make_retry_callbacks(
     """Return the callbacks for the successful retry of a write: text, effects, and what follows the dialog.
 
     Only the id of its record is known. ``None`` if no action declares the operation.
-
-    Args:
-        screen: The screen that shows the result.
     """
     from runwatch.view.resources.registry import mutation_for_operation
 

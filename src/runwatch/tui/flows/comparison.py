@@ -46,8 +46,6 @@ class CompareScreen(CoveringScreen):
     """The comparison.
 
     Args:
-        left: The side chosen first.
-        right: The other side.
         place: Breadcrumbs of the screen it was opened from.
         target: How to pin it; ``None`` if it cannot be found again.
     """

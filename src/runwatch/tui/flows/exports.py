@@ -110,7 +110,6 @@ def write_export(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], wha
 
     Args:
         path: The file; must not exist.
-        what: Name of the content.
     """
     choose_place(screen, path, lambda chosen: _start(screen, chosen, pieces, what))
 
@@ -120,7 +119,6 @@ def choose_place(screen: ConsoleScreen, path: Path, write: Callable[[Path], obje
 
     Args:
         path: The file as chosen by default or named by the user.
-        write: Writes to the chosen path.
     """
     launch = screen.console.launch
     if not launch.demo or path.parent != launch.paths.exports_dir:

@@ -64,7 +64,6 @@ class NoteEditor(Overlay):
 
     Args:
         console: Reports the outcome, even after the screen was left.
-        title: What the note is about.
         texts: Initial texts by line name.
         keep: Saves the texts.
     """
@@ -198,7 +197,6 @@ class _Labelling:
     """An edit of run labels and notes.
 
     Args:
-        screen: The list that shows them.
         seen: The texts about each run as shown to the user, by run id and purpose.
     """
 
@@ -259,7 +257,6 @@ def open_decision_menu(screen: ConsoleScreen, record: Record, kept: Callable[[],
     """Open the menu for a decision on a record.
 
     Args:
-        record: The record as shown.
         kept: Called after the decision was saved.
     """
     session = screen.connected_session()
@@ -281,7 +278,6 @@ class _Deciding:
     """An edit of a decision.
 
     Args:
-        record: The record as shown.
         seen: The current decision as stored; empty for none.
         kept: Called after the decision was saved.
     """

@@ -126,7 +126,6 @@ class PrivatePageDialog(Dialog[None]):
         return line(f"works until {shown}")
 
     def compose(self) -> ComposeResult:
-        """Create header bar, instructions, the full address, the progress and buttons."""
         yield from super().compose()
         entry = self._entry
         age = self._end_text(self._answer.get("expires_at"))

@@ -126,7 +126,6 @@ def build_submit_dialog(
     Args:
         body: The exact bytes.
         shown: The body as a value, for the preview.
-        key: The idempotency key.
         done: Called with the id of the accepted run.
         refused: Called with the error of a rejected request; returns the next step for the problem, if any.
     """
@@ -158,11 +157,7 @@ def build_submit_dialog(
 
 
 def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
-    """Return what follows the dialog of a submitted run: its detail.
-
-    Args:
-        screen: Any screen of the console.
-    """
+    """Return what follows the dialog of a submitted run: its detail."""
 
     async def open_it(answer: Any) -> None:
         run = Run(answer) if isinstance(answer, dict) else Run({})

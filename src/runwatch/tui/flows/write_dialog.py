@@ -83,7 +83,6 @@ class WriteDialog:
     """A dialog and the writes it sends.
 
     Args:
-        items: The writes, in order.
         done: Called with the id of each changed record and the response's JSON.
         told: Returns the text about the successful response of a single write, shown after "done".
         refused: Called with the error of a single write that had no effect; returns the next step for the problem, or

@@ -81,7 +81,6 @@ class ActionForm(FormScreen):
         self._action = action
 
     def form_title(self) -> StyledSpans:
-        """Return action and record."""
         glyphs = self.console.glyphs
         name = "" if self._subject is None else f" {short_id(self._subject.id, glyphs)}"
         return line(f"{self._action.label}{name}")

@@ -87,7 +87,6 @@ class HelpScreen(CoveringScreen):
         self._wanted_page: ManualLink | None = None
 
     def body(self) -> Iterable[Widget]:
-        """Create the tabs, the text and the search line."""
         tabs = (TABS[0], *([COLUMNS_TAB] if self._columns else []), *TABS[1:])
         yield Pane(TabBar(tabs), DetailView(id="help-text"), id="help")
         yield FilterBar(id="search")
@@ -126,7 +125,6 @@ class HelpScreen(CoveringScreen):
         self._show()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Search all tabs while the user types."""
         message.stop()
         self._look_for(message.text)
 

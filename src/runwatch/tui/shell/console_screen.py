@@ -106,7 +106,6 @@ class ConsoleScreen(Screen[None]):
         self._sending: DialogWriter | None = None
 
     def compose(self) -> ComposeResult:
-        """Create header bar, breadcrumbs, body and status bar."""
         yield HeaderBar(id="context")
         yield Breadcrumbs(id="crumbs")
         pins = self.console.make_pin_bar()
@@ -531,7 +530,6 @@ class CoveringScreen(ConsoleScreen):
 
     @property
     def is_at_root(self) -> bool:
-        """Always false."""
         return False
 
     def action_back(self) -> None:

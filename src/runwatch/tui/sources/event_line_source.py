@@ -29,7 +29,6 @@ class EventLineSource:
     :meth:`load`.
 
     Args:
-        events: The events.
         context: Returns the current render context; called for every window.
         fetch: Loads a page in a worker, by its number.
         names_runs: Whether each line names its run.

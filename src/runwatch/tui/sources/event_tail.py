@@ -51,8 +51,6 @@ class EventTail:
     """Connects an event sequence to an event log.
 
     Args:
-        screen: The screen of the list.
-        log: The list.
         changed: Called when the text in the frame has changed.
         refused: Called with the reason when a filter cannot be read and is not applied.
         counted: Called with the number of matches and of all events.
@@ -96,7 +94,6 @@ class EventTail:
         """Show these events, unfiltered, and follow their end.
 
         Args:
-            events: The events.
             is_merged: Whether they belong to several runs, so that each line names its run.
         """
         self.clear()
@@ -160,7 +157,6 @@ class EventTail:
 
         Args:
             text: The filter; an empty one shows everything.
-            is_typing: Whether the user still types it.
         """
         from runwatch.view.query.expressions import QueryError
         from runwatch.view.resources.event_filter import parse_event_filter

@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 
 class FileSource(StoreSource):
-    """The records of one kind in a file.
-
-    Args:
-        spec: Their resource.
-        store: The content of the file.
-        clock: For ages.
-    """
+    """The records of one kind in a file."""
 
     def __init__(self, spec: ResourceSpec[Any], store: Store, clock: Clock) -> None:
         super().__init__(spec, store, FILE_PROFILE, clock, None)

@@ -28,8 +28,6 @@ class JournalSource:
 
     Args:
         spec: The resource: problems or requests.
-        clock: For ages.
-        session: The session, or ``None`` before it is open.
         profiles: The profiles whose problems to list; ``None`` for all in the journal.
     """
 

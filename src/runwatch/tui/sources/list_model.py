@@ -79,7 +79,6 @@ class ListModel:
     """The rows of one list.
 
     Args:
-        spec: The resource.
         screen: The screen that shows them; its workers end with it.
         on_ready: Called when a worker has updated the rows.
 

@@ -26,8 +26,6 @@ class ReceiptTotalsModel:
     """Totals of some receipts, kept until the receipts change.
 
     Args:
-        screen: The screen that owns the worker.
-        group: The worker group.
         done: Called when a worker has computed new totals.
     """
 

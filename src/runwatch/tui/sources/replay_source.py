@@ -24,10 +24,6 @@ _BATCH_EVENTS: Final = 500
 class ReplaySource:
     """The events of one run, all in memory, and what else is known of it.
 
-    Args:
-        console: The console.
-        run_id: The run.
-
     Attributes:
         replay: The position in its events.
         is_cut: Whether the run has more events than a replay takes.

@@ -39,7 +39,6 @@ class RunLoader:
     """Reads what a tab of a run needs and the list of runs does not contain.
 
     Args:
-        screen: The screen that shows it.
         show: Shows sections if the run is still selected.
         show_events: The same for the events of the narrative.
         show_call_errors: The same for what providers answered to calls that failed.
@@ -62,8 +61,6 @@ class RunLoader:
         """Read what a tab needs and is not known yet.
 
         Args:
-            tab: The tab.
-            facts: The run.
             events: Its events as known; more events update the narrative and the timeline.
         """
         if tab in _OF_EVENTS and events is not None and self._asks(f"events {events.length}"):

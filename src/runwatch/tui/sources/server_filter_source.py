@@ -28,13 +28,7 @@ class ServerFilterSource:
 
     Args:
         whole: The source of the full list.
-        kind: The kind of record.
-        session: Reads it.
-        query: The filter.
         asked: Returns the server filter as query parameters; called for every read, because relative times move on.
-
-    Attributes:
-        query: The filter.
     """
 
     def __init__(

@@ -23,15 +23,7 @@ LEAST_INTERVAL_S = 5.0
 
 
 class StoreSource:
-    """Records of one kind that the service lists.
-
-    Args:
-        spec: Their resource.
-        store: The store.
-        profile: The profile of the records.
-        clock: For ages.
-        session: The session, or ``None`` before it is open.
-    """
+    """Records of one kind that the service lists."""
 
     def __init__(
         self, spec: ResourceSpec[Any], store: Store, profile: str, clock: Clock, session: ServiceSession | None

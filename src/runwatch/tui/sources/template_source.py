@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 
 class TemplateSource:
-    """A source of templates with their local data.
-
-    Args:
-        inner: The source of the templates.
-        session: Returns the session with the local data, or ``None`` before it is open.
-    """
+    """A source of templates with their local data."""
 
     def __init__(self, inner: RowSource, session: Callable[[], ServiceSession | None]) -> None:
         self._inner = inner

@@ -61,8 +61,6 @@ async def run_program(
     """Run a program in its own session, and return what it wrote. If the caller is cancelled, it is stopped.
 
     Args:
-        words: The program and its arguments.
-        environment: All its variables.
         given: Its standard input; ``None`` for nothing.
         limit_s: Seconds after which it and everything it has started are stopped.
         reads_output: Whether its output is wanted; it may leave children that go on if it is not.

@@ -107,7 +107,6 @@ class TerminalApp(App[None]):
         self.refresh(layout=True)
 
     def action_interrupt(self) -> None:
-        """Exit after ctrl+c."""
         self.exit(return_code=INTERRUPTED)
 
     def panic(self, *renderables: Any) -> None:

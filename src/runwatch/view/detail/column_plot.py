@@ -235,7 +235,6 @@ def group_by_series(
     together as others; empty if there are fewer than two or no day can be divided.
 
     Args:
-        name: What the series are, such as ``model``.
         named: A name and the values of the same days for each series.
         can_divide: Whether a day, by its number, consists of parts; with a part below zero it is never asked.
     """

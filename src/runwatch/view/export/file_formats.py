@@ -85,7 +85,6 @@ def export_records(
         spec: Their resource. Its declared members are the first columns of every CSV export; its columns are those of
             Markdown.
         subjects: Subjects of the rows. CSV iterates over them twice.
-        context: For rendering Markdown.
     """
     match form:
         case "ndjson":

@@ -20,7 +20,6 @@ def describe_server_filter(parameters: Mapping[str, str], context: RenderContext
 
     Args:
         parameters: Query parameters from :func:`server_parameters`.
-        context: For the current time and the zone.
     """
     # The time range first, because a narrow frame cuts from the end.
     ordered = sorted(parameters.items(), key=lambda item: item[0] != "since")
@@ -58,7 +57,6 @@ def server_parameters(query: Query, parameters: tuple[str, ...], now: datetime) 
 
     Args:
         parameters: What the service filters by (:attr:`runwatch.records.record.Wire.filters`).
-        now: The time that ages are relative to.
     """
     found: dict[str, str] = {}
     for term in query.term.terms if isinstance(query.term, AllOf) else (query.term,):

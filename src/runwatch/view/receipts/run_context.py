@@ -30,7 +30,6 @@ def run_context_section(
     """Return the section.
 
     Args:
-        run: Its run as last read; ``None`` if unknown.
         seen_at: When this console last read the receipt.
         compared: All receipts compared with the usage report, or why that is not possible.
     """

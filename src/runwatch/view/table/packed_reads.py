@@ -21,9 +21,6 @@ class PackedReads(Generic[T]):
     A result counts for all records that have the same in each value that was read for it, or for any other result of
     the shape.
 
-    Args:
-        shape: The shape.
-
     Attributes:
         results: The results by key.
         key_of: Returns the key of a packed object.

@@ -19,8 +19,6 @@ class RowSearch:
     """Finds the rows that match a filter.
 
     Args:
-        rows: All rows, in order.
-        query: The filter.
         near: Index of the row from which to search in both directions.
     """
 

@@ -126,11 +126,7 @@ class _Read:
 
 
 class RowTexts(Generic[S]):
-    """What the rows of a list say.
-
-    Args:
-        spec: The resource.
-    """
+    """What the rows of a list say."""
 
     def __init__(self, spec: ResourceSpec[S]) -> None:
         self._spec = spec

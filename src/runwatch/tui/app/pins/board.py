@@ -40,10 +40,6 @@ SEARCH_EVERY_S: Final = 5
 class PinBoard:
     """The pins.
 
-    Args:
-        app: The console.
-        make_source: Makes the source of a list's rows.
-
     Attributes:
         pins: The pins in order; those of lists that this version does not know are left out.
     """

@@ -37,11 +37,7 @@ MAX_SHOWN_LINES: Final = 2_000
 
 
 class CommandPane(ModalOverlay):
-    """A command that runs, and then its output. ``esc`` stops the command, or closes the output.
-
-    Args:
-        command_line: Name of the command and its records.
-    """
+    """A command that runs, and then its output. ``esc`` stops the command, or closes the output."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
     DEFAULT_CSS = """

@@ -141,7 +141,6 @@ class FormScreen(CoveringScreen):
         Args:
             body: The exact bytes.
             shown: The body as a value, for the preview.
-            key: The idempotency key.
         """
         raise NotImplementedError
 

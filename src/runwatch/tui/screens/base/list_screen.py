@@ -45,10 +45,6 @@ GATHER_READS_S: Final = 4.0
 class ListScreen(RowScreen):
     """A screen with a list.
 
-    Args:
-        spec: The resource.
-        source: The source of its rows.
-
     Attributes:
         listing: Its rows.
     """
@@ -85,23 +81,19 @@ class ListScreen(RowScreen):
 
     @property
     def table(self) -> RecordTable:
-        """The list."""
         return self.query_one("#table", RecordTable)
 
     @property
     def row(self) -> RecordRow[Any] | None:
-        """The row at the cursor."""
         row = self.table.cursor_row
         return row if isinstance(row, RecordRow) else None
 
     def selected_rows(self) -> list[RecordRow[Any]]:
-        """Return the marked rows, or the one at the cursor if none is marked."""
         marks = self.table.marks
         marked = [row for row in self._all_rows() if row.key in marks]
         return marked or [row for row in (self.row,) if row is not None]
 
     def rows_to_export(self) -> list[RecordRow[Any]]:
-        """Return the marked rows, or all visible rows if none is marked."""
         marks = self.table.marks
         marked = [row for row in self._all_rows() if row.key in marks] if marks else []
         return marked or list(self.listing.shown)
@@ -119,7 +111,6 @@ class ListScreen(RowScreen):
         self.look_further()
 
     def on_mount(self) -> None:
-        """Show the known rows."""
         kept = self.console.row_cache
         if kept is not None and kept.name == self.spec.name:
             self.listing.take_over(kept)
@@ -183,7 +174,6 @@ class ListScreen(RowScreen):
             self._apply_filter(text)
 
     def read_source(self) -> None:
-        """Read the source and update the list."""
 
         async def read() -> None:
             await self._source.read()
@@ -201,7 +191,6 @@ class ListScreen(RowScreen):
         self.read_source()
 
     def tick(self) -> None:
-        """Update ages in the frame and the rows."""
         if self._is_paused:
             self._show_edge()
         else:
@@ -244,7 +233,6 @@ class ListScreen(RowScreen):
     # Messages and key actions.
 
     def on_record_table_marks_changed(self, message: RecordTable.MarksChanged) -> None:
-        """Make the marks undoable."""
         message.stop()
         self._make_marks_undoable(message.before, message.after)
 
@@ -308,13 +296,11 @@ class ListScreen(RowScreen):
             self.notify_user(told)
 
     def action_show_commands(self) -> None:
-        """Open the menu of the user's own commands."""
         from runwatch.tui.flows.own_commands.menu import open_command_menu
 
         open_command_menu(self)
 
     def action_filter(self) -> None:
-        """Open the filter bar."""
         self.add_class("-filtering")
         self.clear_notice()
         self._query_before = self._query
@@ -325,14 +311,12 @@ class ListScreen(RowScreen):
         self._count_matches()
 
     def action_filters(self) -> None:
-        """Switch the filter off or on."""
         self._filter_is_off = not self._filter_is_off
         self.show_crumbs(self._filter_words())
         self.show_rows()
         self.look_further()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Filter while typing."""
         message.stop()
         self._apply_filter(message.text)
 
@@ -343,24 +327,20 @@ class ListScreen(RowScreen):
             self._close_filter()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Return to the unfiltered rows."""
         message.stop()
         self._apply_filter("")
         self._close_filter()
 
     def action_pause(self) -> None:
-        """Pause or resume updates."""
         self._is_paused = not self._is_paused
         self.tick()
 
     def action_export(self) -> None:
-        """Open the menu of file formats."""
         from runwatch.tui.flows.exports import open_export_menu
 
         open_export_menu(self)
 
     def export_pieces(self, form: FileFormat, rows: Sequence[RecordRow[Any]]) -> Iterator[str]:
-        """Yield the text of an export file in pieces."""
         from runwatch.view.export.file_formats import export_records
 
         context = self.console.render_context()
@@ -372,13 +352,11 @@ class ListScreen(RowScreen):
         return pieces()
 
     def action_compare(self) -> None:
-        """Choose a side of a comparison."""
         from runwatch.tui.flows.comparison import compare_rows
 
         compare_rows(self)
 
     def action_refresh(self) -> None:
-        """Read the list now."""
         self.console.refresh_resource(self.spec)
         self.read_source()
 

@@ -93,7 +93,6 @@ class PeriodScreen(ConsoleScreen):
         bar.show_count(line(PERIOD_HINT))
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Wait until the period is submitted."""
         message.stop()
         message.prevent_default()
         self.query_one(FilterBar).show_count(line(PERIOD_HINT))
@@ -106,7 +105,6 @@ class PeriodScreen(ConsoleScreen):
             self._close_bar()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Keep the current period."""
         message.stop()
         message.prevent_default()
         self._close_bar()

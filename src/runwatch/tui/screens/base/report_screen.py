@@ -122,11 +122,9 @@ class ReportScreen(PeriodScreen):
         self.session_opened()
 
     def on_unmount(self) -> None:
-        """Stop polling when the screen closes."""
         self.reports.show()
 
     def on_detail_view_width_changed(self) -> None:
-        """Draw plots for the new width."""
         self._draw_if_mounted()
 
     def session_opened(self) -> None:
@@ -159,7 +157,6 @@ class ReportScreen(PeriodScreen):
         self._draw_if_mounted()
 
     def leave_period(self) -> None:
-        """Focus the first pane."""
         self.query_one("#panes DetailView", DetailView).focus()
 
     # Messages and key actions.

@@ -268,12 +268,10 @@ class ResourceScreen(ListScreen, RecordScreen):
             self._fit_panes()
 
     def on_split_panes_dragged(self, message: SplitPanes.Dragged) -> None:
-        """Move the border to where it was dragged."""
         message.stop()
         self._divide(message.share)
 
     def action_resize_pane(self, step: int) -> None:
-        """Make the focused pane larger or smaller."""
         place, present = self._place(), self.query_one(SplitPanes).share
         if place is None or not present:
             self.notify_user("There is no second pane in sight.")
@@ -495,7 +493,6 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.open_detail()
 
     def on_detail_view_width_changed(self) -> None:
-        """Draw plots for the new width."""
         self.show_detail()
 
     def open_detail(self) -> None:

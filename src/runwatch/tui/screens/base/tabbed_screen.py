@@ -71,7 +71,6 @@ class TabbedScreen(ResourceScreen):
         return Pane(TabBar(self.tabs, id="sides"), self.detail(), id="detail")
 
     def all_hints(self) -> Sequence[KeyHint]:
-        """Return the hints with the tabs among the first."""
         first, *others = super().all_hints()
         return (first, "screen.next_tab", *others)
 
@@ -114,7 +113,6 @@ class TabbedScreen(ResourceScreen):
     # Messages and key actions.
 
     def on_unmount(self) -> None:
-        """Stop polling when the screen closes."""
         self.reports.show()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:

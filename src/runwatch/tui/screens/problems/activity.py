@@ -151,7 +151,6 @@ class ActivityScreen(ResourceScreen):
             super().read_source()
 
     def action_refresh(self) -> None:
-        """Search again."""
         self._around.is_due = True
         super().action_refresh()
 
@@ -203,7 +202,6 @@ class ActivityScreen(ResourceScreen):
             self._close_filter()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Keep the previous query."""
         message.stop()
         message.prevent_default()
         self._close_filter()

@@ -88,7 +88,6 @@ class ProblemsScreen(ResourceScreen):
         self.read_source()
 
     def use(self, source: RowSource) -> None:
-        """Continue the search in the new source."""
         _seek(source, self._sought)
         super().use(source)
 
@@ -212,7 +211,6 @@ class ProblemsScreen(ResourceScreen):
     # User input.
 
     async def action_copy(self) -> None:
-        """Copy the instance."""
         row = self.row
         if row is None:
             self.nothing_to_copy()
@@ -224,7 +222,6 @@ class ProblemsScreen(ResourceScreen):
             self.notify_user("No instance: this response did not come from the API.", Role.WARN)
 
     def action_copy_menu(self) -> None:
-        """Copy the support block."""
         if self.row is None:
             self.nothing_to_copy()
         else:

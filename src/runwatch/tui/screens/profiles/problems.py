@@ -64,7 +64,6 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
         return (*(hint for hint in super().hints() if hint != "app.quit"), "screen.back")
 
     def profiles_chosen(self) -> None:
-        """List the problems of the chosen profiles."""
         if self.is_attached:
             self.show_crumbs(self._filter_words())
             self.read_source()
@@ -84,7 +83,6 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
         return super().form_field(entry) if entry.profile == self.console.profile_name else None
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        """Open a record of another profile in that profile."""
         row = self.row
         if row is None or not self._is_elsewhere(row.subject, message.link):
             return

@@ -185,7 +185,6 @@ class MultiProfileListScreen(MultiProfileBase):
     # Events.
 
     def on_mount(self) -> None:
-        """Connect profiles that are not connected yet."""
         self.profiles_chosen()
         self.watch_notes()
 

@@ -161,20 +161,17 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         return ProfileUsageSource(self.console, name, lambda: self._usage_report, lambda: self.state_of(name))
 
     def begin_reading(self, session: ServiceSession) -> None:
-        """Start polling a profile's report."""
         name = session.target.profile
         if name not in self._readers:
             self._readers[name] = make_report_poller(session, reader="across")
         self._readers[name].show(self._usage_report)
 
     def end_reading(self, session: ServiceSession) -> None:
-        """Stop polling a profile's report."""
         reader = self._readers.pop(session.target.profile, None)
         if reader is not None:
             reader.show()
 
     def read_again(self, session: ServiceSession) -> None:
-        """Read report and account now."""
         session.live.ask(Account)
         reader = self._readers.get(session.target.profile)
         if reader is not None:
@@ -204,7 +201,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         super().tick()
 
     def rows_to_export(self) -> list[RecordRow[Any]]:
-        """Return the rows that have a report."""
         return [row for row in super().rows_to_export() if row.subject.usage is not None]
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:

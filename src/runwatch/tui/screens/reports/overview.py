@@ -110,7 +110,6 @@ class OverviewScreen(ConsoleScreen):
     # Layout.
 
     def body(self) -> Iterable[Widget]:
-        """Create the numbers, the issues, the failures by reason and provider, and the newest runs."""
         numbers = (Pane(LinkLines(id=f"{name}-lines"), id=name) for name in ("live", "ended", "left"))
         yield Vertical(
             Horizontal(*numbers, id="numbers"),

@@ -68,7 +68,6 @@ class ReceiptsScreen(ResourceScreen):
         return () if self._narrowed is not None else super().polled_lists()
 
     def on_unmount(self) -> None:
-        """Close the sources when the screen closes."""
         if self._narrowed is not None:
             self._narrowed.close()
         if self._reconciling is not None:
@@ -229,7 +228,6 @@ class ReceiptsScreen(ResourceScreen):
             self._narrowed.open()
 
     def server_filter_text(self) -> tuple[StyledSpan, ...]:
-        """Return what the service was asked for."""
         narrowed = self._narrowed
         if narrowed is None:
             return ()

@@ -107,12 +107,7 @@ def shown_id(run_id: str) -> str:
 
 
 class AddRunsDialog(Dialog[str | None]):
-    """The dialog for pasted ids, with the outcome for each. Its result is the first run found.
-
-    Args:
-        session: The service session that reads and stores the runs.
-        place: Content of the header bar.
-    """
+    """The dialog for pasted ids, with the outcome for each. Its result is the first run found."""
 
     AUTO_FOCUS = "#ids"
     BINDINGS = make_bindings("sheet.leave")
@@ -139,7 +134,6 @@ class AddRunsDialog(Dialog[str | None]):
         self._found: str | None = None
 
     def compose(self) -> ComposeResult:
-        """Create the header bar, the help, the input, the outcomes and the buttons."""
         yield from super().compose()
         title = line(f"Add runs on {line(self._session.target.profile)}")
         keys = f"tab moves  {get_app(self).keys.shown('text.editor')} editor  esc cancels"
@@ -152,7 +146,6 @@ class AddRunsDialog(Dialog[str | None]):
                 yield TextButton(line("Add"), id="add")
 
     def on_mount(self) -> None:
-        """Start with nothing to add."""
         self.query_one(_Outcomes).display = False
         self._count()
 
@@ -174,7 +167,6 @@ class AddRunsDialog(Dialog[str | None]):
             self.action_leave()
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
-        """Show why the ids could not be added."""
         message.stop()
         self._say(str(message.error))
 

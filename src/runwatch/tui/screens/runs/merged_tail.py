@@ -85,7 +85,6 @@ class MergedTailScreen(EventScreen):
 
     @cached_property
     def tail(self) -> EventTail:
-        """The events of all followed runs."""
         bar = self.query_one(FilterBar)
         return EventTail(
             self,
@@ -96,7 +95,6 @@ class MergedTailScreen(EventScreen):
         )
 
     def body(self) -> Iterable[Widget]:
-        """Create the events, and the filter bar below them."""
         with Pane(id="tail-pane"), Vertical():
             yield Static(id="tail-note")
             yield EventLog(id="events")
@@ -114,16 +112,13 @@ class MergedTailScreen(EventScreen):
     # Events.
 
     def on_mount(self) -> None:
-        """Follow what is known so far."""
         self.query_one(EventLog).focus()
         self._begin()
 
     def on_unmount(self) -> None:
-        """Stop following when the screen closes."""
         self._unfollow()
 
     def session_opened(self) -> None:
-        """Start following once the service is connected."""
         self._begin()
 
     def view_state(self, name: str) -> ViewState:
@@ -142,12 +137,10 @@ class MergedTailScreen(EventScreen):
         self.show_crumbs()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Add runs that have become live."""
         self._begin()
         self.show_tail()
 
     def tail_moved(self, news: TailUpdate) -> None:
-        """Show new events."""
         if self._events is not None and news.run_id in self._events.run_ids:
             self.tail.grow()
 
@@ -188,7 +181,6 @@ class MergedTailScreen(EventScreen):
     # User input.
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Filter while the user types."""
         message.stop()
         self._filter_by(message.text, is_typing=True)
 
@@ -200,7 +192,6 @@ class MergedTailScreen(EventScreen):
             self.focus_tail()
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        """Show all events again."""
         message.stop()
         self._take_filter_away()
 
@@ -227,7 +218,6 @@ class MergedTailScreen(EventScreen):
             self.nothing_to_copy()
 
     def action_open_run(self) -> None:
-        """Open the run whose event is under the cursor."""
         run_id = self._run_under_cursor()
         if run_id:
             # Deferred, because this screen cannot wait for its own removal.

@@ -116,7 +116,6 @@ class ReplayScreen(EventScreen):
 
     @cached_property
     def tail(self) -> EventTail:
-        """The events up to the position."""
         return EventTail(
             self,
             self.query_one(EventLog),
@@ -135,7 +134,6 @@ class ReplayScreen(EventScreen):
         return RunLoader(self, lambda *_: None, lambda *_: None, ignore_call_errors)
 
     def body(self) -> Iterable[Widget]:
-        """Create the state with the timeline, the events below it, and the field for a time."""
         with Pane(id="replay-pane"), Vertical():
             yield ReplayView(about="replay", id="then")
             yield EventLog(id="events")
@@ -152,7 +150,6 @@ class ReplayScreen(EventScreen):
         self._draw()
 
     def on_unmount(self) -> None:
-        """Stop following when the screen closes."""
         if self.console.session is not None and self._run_id:
             self.console.session.live.tails.unfollow(self._run_id)
 
@@ -209,7 +206,6 @@ class ReplayScreen(EventScreen):
             self._grow()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
-        """Show what became known of the run."""
         self._draw()
 
     def tick(self) -> None:
@@ -217,12 +213,10 @@ class ReplayScreen(EventScreen):
         self._follow()
 
     def on_detail_view_width_changed(self, message: DetailView.WidthChanged) -> None:
-        """Draw bars of another width."""
         message.stop()
         self._draw()
 
     def show_tail(self) -> None:
-        """Show position and speed in the frame."""
         pane = self.query_one("#replay-pane", Pane)
         source = self._source
         if source is None or not source.replay.events:
@@ -409,7 +403,6 @@ class ReplayScreen(EventScreen):
         self.show_tail()
 
     def action_seek(self) -> None:
-        """Ask for a time."""
         self._pause()
         self.add_class("-seeking")
         bar = self.query_one(TimeBar)
@@ -418,7 +411,6 @@ class ReplayScreen(EventScreen):
         self.show_tail()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Wait until the time is complete."""
         message.stop()
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
@@ -446,7 +438,6 @@ class ReplayScreen(EventScreen):
             await self.console.copy_text(copied_word(self._run_id), line("run id"))
 
     def action_refresh(self) -> None:
-        """Read the events now."""
         session = self.console.session
         if session is not None and self._run_id:
             session.live.tails.hurry(self._run_id)

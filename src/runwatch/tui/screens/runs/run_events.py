@@ -21,7 +21,6 @@ class EventsScreen(ResourceScreen):
         super().__init__(EVENTS, source)
 
     def action_replay(self) -> None:
-        """Replay the run of the event under the cursor."""
         from runwatch.tui.screens.runs.replay import replay_view
 
         run_id = None if self.row is None else self.row.subject.execution_id

@@ -107,7 +107,6 @@ class RunWallScreen(ConsoleScreen):
         self._noted: SafeText | None = None
 
     def body(self) -> Iterable[Widget]:
-        """Create the grid; its tiles come with the runs."""
         yield Static(id="wall-note")
         yield Container(id="wall")
 
@@ -128,14 +127,12 @@ class RunWallScreen(ConsoleScreen):
         self._begin()
 
     def on_unmount(self) -> None:
-        """Stop following when the screen closes."""
         session = self.console.session
         if session is not None:
             for run_id in self._run_ids:
                 session.live.tails.unfollow(run_id)
 
     def session_opened(self) -> None:
-        """Start once the service is connected."""
         self._begin()
 
     def view_state(self, name: str) -> ViewState:
@@ -177,11 +174,9 @@ class RunWallScreen(ConsoleScreen):
         self._draw()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange the tiles for the new size."""
         self._draw()
 
     def on_run_tile_resized(self, message: RunTile.Resized) -> None:
-        """Fill a tile of another size."""
         message.stop()
         self._fill()
 
@@ -192,7 +187,6 @@ class RunWallScreen(ConsoleScreen):
         self.console.call_later(self.console.open_run, message.run_id)
 
     def action_open(self) -> None:
-        """Open the run of the focused tile."""
         run_id = self._focused_run
         if run_id:
             # Deferred, because this screen cannot wait for its own removal.
@@ -206,7 +200,6 @@ class RunWallScreen(ConsoleScreen):
             self.go_to_view_later(replay_view(run_id))
 
     def action_move_tile(self, columns: int, rows: int) -> None:
-        """Move the focus to the tile on that side."""
         self._has_chosen_tile = True
         tiles, here = self._tiles, next((tile for tile in self._tiles if tile.has_focus_within), None)
         if here is None:
@@ -241,7 +234,6 @@ class RunWallScreen(ConsoleScreen):
             self.console.action_go(RUNS.name)
 
     async def action_copy(self) -> None:
-        """Copy the id of the focused run."""
         run_id = self._focused_run
         if run_id:
             await self.console.copy_text(copied_word(run_id), line("run id"))

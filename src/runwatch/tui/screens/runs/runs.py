@@ -100,7 +100,6 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     @property
     def tail(self) -> EventTail:
-        """The events of the run under the cursor."""
         # This may fill the second pane, which shows the run and so asks for the tail too.
         detail = self.run_detail
         if self._tail is None:
@@ -201,7 +200,6 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.tail.grow()
 
     def on_unmount(self) -> None:
-        """Stop following when the screen closes."""
         if self.console.session is not None and self._shown is not None:
             self.console.session.live.tails.unfollow(self._shown)
 
@@ -317,7 +315,6 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.go_to_view_later(wall_view([row.id for row in self._all_rows() if row.key in marked]))
 
     def action_replay(self) -> None:
-        """Replay the run under the cursor."""
         from runwatch.tui.screens.runs.replay import replay_view
 
         row = self.row

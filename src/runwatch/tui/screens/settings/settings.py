@@ -103,7 +103,6 @@ class SettingsScreen(ConsoleScreen):
         self._before: Palette | None = None
 
     def body(self) -> Iterable[Widget]:
-        """Create the table, the description of its row, a problem panel and the value editor."""
         yield Pane(RecordTable(COLUMNS, id="settings-table"), id="settings-list")
         yield Pane(DetailView(id="settings-text"), id="settings-about")
         yield FilterBar(id="settings-filter")
@@ -162,7 +161,6 @@ class SettingsScreen(ConsoleScreen):
         self._show_about()
 
     def session_opened(self) -> None:
-        """Show the service and the source of its key."""
         self.show_rows()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
@@ -243,7 +241,6 @@ class SettingsScreen(ConsoleScreen):
         self.action_back()
 
     def action_refresh(self) -> None:
-        """Read the file again."""
         start_worker(self, self._read_again(), "reading the settings")
 
     def action_back(self) -> None:
@@ -274,7 +271,6 @@ class SettingsScreen(ConsoleScreen):
         self.query_one(FilterBar).edit(self._words)
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Search while the user types."""
         message.stop()
         self._find(message.text)
 

@@ -118,7 +118,6 @@ class ApplicationScreen(CoveringScreen):
         self._show()
 
     def after_write_succeeded(self, operation: str, answer: Any) -> None:
-        """Show the application returned by the action performed here."""
         if not isinstance(answer, dict) or not isinstance(answer.get("state"), str):
             self.action_refresh()
             return

@@ -163,7 +163,6 @@ class FilterBar(Horizontal):
             self._input.cursor_position = len(completion)
 
     def action_leave(self) -> None:
-        """Clear the filter and leave."""
         with self.prevent(LineInput.Changed):
             self._input.value = ""
         self.post_message(self.Cancelled())

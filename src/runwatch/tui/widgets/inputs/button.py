@@ -26,7 +26,6 @@ class TextButton(Widget, can_focus=True):
     the role of the label and the brackets that show the focus without colors.
 
     Args:
-        label: What pressing it does.
         role: The label's role without the focus.
     """
 

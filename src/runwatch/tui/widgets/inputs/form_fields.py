@@ -36,10 +36,7 @@ class FormFields(VerticalScroll, can_focus=False):
     A mark precedes each field and differs for the focused one, so that fields are visible without colors.
 
     Args:
-        asks: The fields.
         values: Initial values by field id.
-        before: Widgets above the fields.
-        after: Widgets below the fields.
     """
 
     DEFAULT_CSS = """

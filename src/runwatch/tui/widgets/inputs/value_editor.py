@@ -76,7 +76,6 @@ class ValueEditor(Vertical):
         self._row: SettingsRow | None = None
 
     def compose(self) -> ComposeResult:
-        """Create the key and the input, and below them the effect of enter or the error."""
         with Horizontal(id="value-line"):
             yield Static(id="value-key")
             yield LineInput(id="value-text")
@@ -99,7 +98,6 @@ class ValueEditor(Vertical):
         self._read()
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        """Request a save if the value is valid."""
         event.stop()
         found = self._read()
         if found is not None:

@@ -202,7 +202,6 @@ class DetailView(LineList, inherit_bindings=False):
     # Called on user input.
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Yield the links and headings in sight."""
         x, before = self.content_region.x, None
         for index, y in self._lines_in_sight():
             row = self._rows[index]

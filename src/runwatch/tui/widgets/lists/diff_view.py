@@ -43,12 +43,7 @@ class _Row:
 
 
 class DiffView(LineList, inherit_bindings=False):
-    """The comparison.
-
-    Args:
-        left: Head of the left column.
-        right: Head of the right column.
-    """
+    """The comparison."""
 
     HEAD_ROWS = 1
     BINDINGS = make_bindings(

@@ -315,7 +315,6 @@ class EventLog(LineList, inherit_bindings=False):
             self.set_following(at_end)
 
     def on_mount(self) -> None:
-        """Start at the end if following."""
         self._fit()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -335,12 +334,10 @@ class EventLog(LineList, inherit_bindings=False):
         self.set_following(not self._following)
 
     def action_follow_end(self) -> None:
-        """Move to the newest line and follow."""
         self.set_following(True)
         self._fit()
 
     def action_toggle_wrap(self) -> None:
-        """Toggle between wrapping and cutting long lines."""
         self._wraps = not self._wraps
         self._side = 0
         self._places = None

@@ -232,7 +232,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     # Called by Textual and on user input. Textual calls the on_ methods of subclasses first, then these.
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the cursor visible when the window changes."""
         self.set_size()
         self.call_after_refresh(self.show_cursor)
 

@@ -117,7 +117,6 @@ class LinkLines(LineList, inherit_bindings=False):
     # Called on user input.
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Yield the links in sight."""
         for index, y in self._lines_in_sight():
             start = self.content_region.x + MARGIN
             for spot in self._lines[index]:

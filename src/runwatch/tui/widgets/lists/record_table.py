@@ -85,9 +85,6 @@ class _Looks(NamedTuple):
 class RecordTable(LineList, inherit_bindings=False):
     """A table with rows and columns. The caller sorts, filters and renders the rows; cursor and marks are row ids.
 
-    Args:
-        columns: The columns in order.
-
     Attributes:
         cursor_key: The id of the row under the cursor; ``None`` if there are no rows.
         is_wide: Whether every column gets its full width.
@@ -285,7 +282,6 @@ class RecordTable(LineList, inherit_bindings=False):
         return strip
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """Draw the cells of a row."""
         app = get_app(self)
         row = self.rows[index]
         is_marked, is_cursor = row.key in self._marks, index == self._cursor
@@ -354,7 +350,6 @@ class RecordTable(LineList, inherit_bindings=False):
         self.select(key)
 
     def cursor_moved(self) -> None:
-        """Store the row's id and tell the screen."""
         self.cursor_key = self.rows[self._cursor].key if self.rows else None
         self.post_message(self.RowHighlighted(self.cursor_key))
 

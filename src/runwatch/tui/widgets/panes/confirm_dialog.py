@@ -205,7 +205,6 @@ class ConfirmDialog(Dialog[None]):
         self._problem: ProblemEntry | None = None
 
     def compose(self) -> ComposeResult:
-        """Create header bar, sentence, request, records, typed confirmation, outcome and buttons."""
         yield from super().compose()
         order = self._order
         age = (order.age,) if order.age is not None else ()

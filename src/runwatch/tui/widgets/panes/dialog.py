@@ -65,7 +65,6 @@ class Dialog(ModalScreen[ScreenResultType]):
         self._place = place
 
     def compose(self) -> ComposeResult:
-        """Create the header bar."""
         yield HeaderBar(self._place)
 
     def show_place(self, place: HeaderInfo) -> None:

@@ -34,7 +34,6 @@ class Drawer(Pane):
         """Show another text.
 
         Args:
-            title: What it is.
             text: The text, formatted for reading.
             exact: The text that is copied.
         """

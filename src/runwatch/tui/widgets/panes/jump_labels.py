@@ -98,7 +98,6 @@ class JumpLabels(Overlay, can_focus=True):
             self.refresh()
 
     async def on_click(self, event: events.Click) -> None:
-        """End the labels."""
         event.stop()
         self.close()
 

@@ -56,7 +56,6 @@ class Menu(ModalOverlay):
     :class:`LineList` is needed for the other lists anyway.
 
     Args:
-        title: What the menu is about.
         start: Index of the item under the cursor at first.
         again: Returns the items again after a choice, for items that are marked and unmarked. The menu then stays open
             and calls the item's target.

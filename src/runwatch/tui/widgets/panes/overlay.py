@@ -66,7 +66,6 @@ class Overlay(Pane):
         self.call_after_refresh(self._leave_when_left)
 
     def action_leave(self) -> None:
-        """Close without a choice."""
         self.close()
 
     def _leave_when_left(self) -> None:

@@ -106,7 +106,6 @@ class Pane(Container):
         self._show_focus()
 
     async def on_click(self, event: events.Click) -> None:
-        """Focus the first child when the frame is clicked."""
         if event.widget is self:
             self._focus_inside()
 

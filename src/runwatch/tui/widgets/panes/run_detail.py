@@ -102,7 +102,6 @@ class RunDetail(Vertical):
         self.event_log: Final = EventLog(id="events")
 
     def compose(self) -> ComposeResult:
-        """Create the tabs and the event log; the other views are created when first chosen."""
         yield self._tabs
         with ContentSwitcher(initial="events"):
             yield self.event_log
@@ -179,7 +178,6 @@ class RunDetail(Vertical):
         self.remove_class("-searching")
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        """Search while the user types."""
         message.stop()
         self._search = message.text
         self.post_message(self.SearchChanged(message.text))
@@ -274,7 +272,6 @@ class RunDetail(Vertical):
         return timeline_sections(facts, self._trace, view.value_cells, context, is_cut=is_cut)
 
     def on_detail_view_width_changed(self, message: DetailView.WidthChanged) -> None:
-        """Draw bars of another width."""
         message.stop()
         if self.tab == "timeline":
             self._draw()

@@ -73,7 +73,6 @@ class RunTile(Pane):
         self._lines.focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Draw as many events as fit now."""
         self.post_message(self.Resized())
 
     async def on_click(self, event: events.Click) -> None:

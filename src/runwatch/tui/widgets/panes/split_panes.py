@@ -25,10 +25,6 @@ class SplitPanes(Container):
 
     The share is that of the second pane, so that it holds in a window of any size. Neither pane gets smaller than its
     minimum; the share itself is kept, and has its full effect again when there is room.
-
-    Args:
-        first: The first pane.
-        second: The second pane.
     """
 
     @dataclass(eq=False, repr=False)
@@ -109,7 +105,6 @@ class SplitPanes(Container):
             self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Move the border with the mouse."""
         if self._grip is None:
             return
         event.stop()
@@ -121,7 +116,6 @@ class SplitPanes(Container):
             self.post_message(self.Dragged(cells / self._room))
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Let go of the border."""
         if self._grip is not None:
             event.stop()
             self._grip = None
