@@ -47,8 +47,6 @@ CALLED: Final = "called"
 _ANSWER: Final = "test_answer"
 """Member of the ``endpoint`` column with the source's response to a failed test."""
 
-"""Members of a source's response to a failed test that most responses lack."""
-
 _PUBLISHERS: Final = {"anthropic_direct": "anthropic"}
 """Publishers of sources whose lists of models name none."""
 

@@ -22,13 +22,11 @@ class StoredRecord:
         record: The record as the service last sent it.
         seen_at: Wall time of that response; of the earlier session's for a record from disk.
         monotonic: Monotonic time when it came into this process.
-        from_cache: Whether no response of this session has confirmed it.
     """
 
     record: Record
     seen_at: datetime
     monotonic: float
-    from_cache: bool = False
 
 
 @dataclass(slots=True)

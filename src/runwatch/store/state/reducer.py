@@ -56,7 +56,7 @@ def _from_cache(collection: Collection, change: CacheRead) -> CollectionDelta:
     added = []
     for record in change.records:
         if record.id not in collection.by_id:
-            collection.by_id[record.id] = StoredRecord(record, seen_at, change.monotonic, from_cache=True)
+            collection.by_id[record.id] = StoredRecord(record, seen_at, change.monotonic)
             added.append(record.id)
     collection.cached_at = change.seen_at
     collection.revision += 1
@@ -77,7 +77,7 @@ def apply_list_in_steps(collection: Collection, change: ListRead) -> Generator[N
             was = before.get(key)
             if was is not None and was.record is record:
                 # Seen again, which stays true even if this list is dropped. An unchanged list allocates nothing.
-                was.seen_at, was.monotonic, was.from_cache = change.at, change.monotonic, False
+                was.seen_at, was.monotonic = change.at, change.monotonic
                 known[key] = was
             else:
                 known[key] = StoredRecord(record, change.at, change.monotonic)

@@ -115,7 +115,6 @@ class PrivatePageDialog(Dialog[None]):
         self._answer: Final = answer
         self._address: Final = address
         self._state: Mapping[str, Any] = {}
-        self._stage: str = "waiting"
 
     def _end_text(self, expires: object) -> SafeText:
         """Return until when the address works; as sent if it is no time."""
@@ -241,7 +240,6 @@ class PrivatePageDialog(Dialog[None]):
             return None
 
     def _end(self, progress: PageProgress) -> None:
-        self._stage = progress.stage
         if progress.stage == "entered":
             for button in self.query("#page-then").results(TextButton):
                 button.display = True

@@ -10,6 +10,7 @@ from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import SourceConnection
+from runwatch.view.actions.fields import AUTH_REF, DATA_CLASSES, NAME
 from runwatch.view.actions.form import field_text
 from runwatch.view.spec.action import FieldOption, FormField, Mutation, ResourceAction, Suggestions
 
@@ -21,25 +22,16 @@ _KIND: Final = FormField(
     path="kind", label="kind", kind="choice", choices=_KINDS, hint="model, agent or skill", is_required=True,
     option=FieldOption(name="--kind", metavar="KIND", help="what it is"),
 )  # fmt: skip
-_NAME: Final = FormField(
-    path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
-    option=FieldOption(name="--name", metavar="NAME", help="its display name"),
-)  # fmt: skip
 _TAGS: Final = FormField(
     path="capability_tags", label="can do", kind="list", is_required=True,
     hint="comma-separated words, such as code",
     option=FieldOption(name="--capability-tag", metavar="TAG", help="what it can do; may be repeated"),
 )  # fmt: skip
-_GRANTS: Final = FormField(
-    path="data_class_grants", label="data classes", kind="list", is_required=True,
-    hint="what it may be given: public, sandbox, tenant_internal or others",
-    option=FieldOption(name="--data-class", metavar="CLASS", help="a data class it is granted; may be repeated"),
-)  # fmt: skip
 _COST: Final = FormField(
     path="cost_class", label="cost class", kind="choice", choices=_COST_CLASSES, hint="economy, standard or premium",
     option=FieldOption(name="--cost-class", metavar="CLASS", help="how expensive it is"),
 )  # fmt: skip
-_WHAT_EVERY_KIND_HAS: Final = (_NAME, _TAGS, _GRANTS, _COST)
+_WHAT_EVERY_KIND_HAS: Final = (NAME, _TAGS, DATA_CLASSES, _COST)
 _OF_A_MODEL: Final = (
     FormField(path="model_deployment_id", label="deployment", hint="from Model deployments; or else:",
         offer=Suggestions(kind=Deployment),
@@ -56,10 +48,7 @@ _OF_A_MODEL: Final = (
 _OF_AN_AGENT: Final = (
     FormField(path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
         option=FieldOption(name="--url", metavar="URL", help="where it is reached", is_required=False)),
-    FormField(path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
-        offer=Suggestions(kind=Credential),
-        option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
-                           help="the id of a credential reference, never a key")),
+    replace(AUTH_REF, offer=Suggestions(kind=Credential)),
     FormField(path="lifecycle.max_runtime_s", label="max runtime s", kind="number",
         hint="the longest that a job may take, in whole seconds",
         option=FieldOption(name="--max-runtime-s", metavar="SECONDS", is_whole=True,

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.account import Account
@@ -12,6 +13,7 @@ from runwatch.records.api_key import MAX_KEY_S, ApiKey
 from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.proposal import Proposal
+from runwatch.view.actions.fields import NAME
 from runwatch.view.spec.action import FieldOption, FormField, Mutation, PrivatePageSpec, ResourceAction
 
 _DECIDED: Final = "It was decided already, or it expired."
@@ -150,9 +152,7 @@ NAME_CREDENTIAL: Final = ResourceAction[None](
         sentence=lambda _: "Creates a reference that saved models can name. It holds no secret.",
         confirm_label="Name it",
         cancel_label="Do not name one",
-        fields=(
-            FormField(path="display_name", label="name", hint="display name, up to 200 characters", is_required=True),
-        ),
+        fields=(replace(NAME, option=None),),
         request="review.CredentialWrite",
         invalidates=(Credential,),
     ),

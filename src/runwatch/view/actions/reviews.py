@@ -10,6 +10,7 @@ from typing import Any, Final
 from runwatch.records.agent import ReviewAgent
 from runwatch.records.arm import Arm
 from runwatch.records.github import GithubConnection
+from runwatch.view.actions.fields import ADDRESS, AUTH_REF, NAME
 from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
 from runwatch.view.spec.action import (
     FieldOption,
@@ -58,31 +59,15 @@ REGISTER: Final = ResourceAction[None](
         ),
         confirm_label="Register it",
         cancel_label="Do not register it",
-        command_fields=(
-            FormField(
-                path="endpoint.auth_ref",
-                label="credential",
-                hint="a credential reference; never a key",
-                option=FieldOption(
-                    name="--auth-ref", metavar="REF", uses_start=True,
-                    help="the id of a credential reference, never a key",
-                ),
-            ),
-        ),
+        command_fields=(AUTH_REF,),
         fields=(
             FormField(
                 path="repository", label="repository", hint="a connected one, such as acme/widgets", is_required=True,
                 offer=Suggestions(kind=GithubConnection, value=lambda it: it.repository),
                 option=FieldOption(name="--repository", metavar="REPOSITORY", help="the repository, as OWNER/NAME"),
             ),
-            FormField(
-                path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
-                option=FieldOption(name="--name", metavar="NAME", help="its display name"),
-            ),
-            FormField(
-                path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
-                option=FieldOption(name="--url", metavar="URL", help="where it is reached"),
-            ),
+            NAME,
+            ADDRESS,
             FormField(
                 path="max_runtime_s",
                 label="max runtime s",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.verifier import Probe, Verifier
+from runwatch.view.actions.fields import ADDRESS, AUTH_REF, DATA_CLASSES, NAME
 from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
 from runwatch.view.spec.action import FieldOption, FormField, Mutation, ResourceAction
 
@@ -83,28 +84,12 @@ def _told(member: str) -> Any:
     return told
 
 
-_NAME: Final = FormField(
-    path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
-    option=FieldOption(name="--name", metavar="NAME", help="its display name"),
-)  # fmt: skip
 _VERSION: Final = FormField(
     path="version", label="version", hint="up to 100 characters", start=lambda _: "1", is_required=True,
     option=FieldOption(name="--version-name", metavar="VERSION", help="the version of the check"),
 )  # fmt: skip
-_URL: Final = FormField(
-    path="endpoint.url", label="address", hint="an absolute https URL", is_required=True,
-    option=FieldOption(name="--url", metavar="URL", help="where it is reached"),
-)  # fmt: skip
-_AUTH_REF: Final = FormField(
-    path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
-    option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
-                       help="the id of a credential reference, never a key"),
-)  # fmt: skip
-_DATA_CLASSES: Final = FormField(
-    path="input_data_classes", label="data classes", kind="list", is_required=True,
-    hint="what it may be given: public, sandbox, tenant_internal or others", start=lambda _: "public",
-    option=FieldOption(name="--data-class", metavar="CLASS", help="a data class it is granted; may be repeated"),
-)  # fmt: skip
+_URL: Final = replace(ADDRESS, hint="an absolute https URL")
+_DATA_CLASSES: Final = replace(DATA_CLASSES, path="input_data_classes", start=lambda _: "public")
 _DECLARE: Final = FieldOption(name="--deterministic", help="declare that it always judges the same output the same way")
 _DETERMINISTIC: Final = FormField(
     path="correctness_declaration", label="deterministic", kind="switch", choices=("no", "yes"),
@@ -123,7 +108,7 @@ REGISTER: Final = ResourceAction[None](
         confirm_label="Register it",
         cancel_label="Do not register it",
         members=lambda _: {"kind": "endpoint", "scoring": SCORING},
-        fields=(_NAME, _VERSION, _URL, _AUTH_REF, _DATA_CLASSES, _DETERMINISTIC),
+        fields=(NAME, _VERSION, _URL, AUTH_REF, _DATA_CLASSES, _DETERMINISTIC),
         transform=_declaration,
         request="verifier.VerifierRequest",
         invalidates=(Verifier,),
@@ -153,10 +138,10 @@ EDIT: Final = ResourceAction[Verifier](
         " unchanged are not sent.",
         command_fields=(_DATA_CLASSES,),
         fields=(
-            replace(_NAME, start=lambda it: it.display_name or ""),
+            replace(NAME, start=lambda it: it.display_name or ""),
             replace(_VERSION, start=lambda it: it.version or ""),
             replace(_URL, start=_url, hint="an absolute https URL; another one needs another key"),
-            replace(_AUTH_REF, start=_auth_ref),
+            replace(AUTH_REF, start=_auth_ref),
             replace(
                 _DETERMINISTIC, start=_declared,
                 option=replace(_DECLARE, negative=("--not-deterministic", "withdraw that declaration")),

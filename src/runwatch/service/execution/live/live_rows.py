@@ -33,8 +33,6 @@ RETENTION: Final = timedelta(days=7)
 is bounded.
 """
 
-"""Fields of an attempt in ``attempt_answers``."""
-
 _ELSEWHERE: Final = frozenset({"worst_usd", "http_status", *ANSWER_MEMBERS})
 """Fields of an attempt that have tables of their own."""
 

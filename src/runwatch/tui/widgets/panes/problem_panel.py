@@ -51,7 +51,6 @@ class ProblemPanel(Pane):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.entry: ProblemEntry | None = None
-        self._next_step: SafeText | None = None
 
     def compose(self) -> ComposeResult:
         yield _Fields()

@@ -1,0 +1,26 @@
+"""Form fields that several writes share."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runwatch.view.spec.action import FieldOption, FormField
+
+NAME: Final = FormField(
+    path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
+    option=FieldOption(name="--name", metavar="NAME", help="its display name"),
+)  # fmt: skip
+ADDRESS: Final = FormField(
+    path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
+    option=FieldOption(name="--url", metavar="URL", help="where it is reached"),
+)  # fmt: skip
+AUTH_REF: Final = FormField(
+    path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
+    option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
+                       help="the id of a credential reference, never a key"),
+)  # fmt: skip
+DATA_CLASSES: Final = FormField(
+    path="data_class_grants", label="data classes", kind="list", is_required=True,
+    hint="what it may be given: public, sandbox, tenant_internal or others",
+    option=FieldOption(name="--data-class", metavar="CLASS", help="a data class it is granted; may be repeated"),
+)  # fmt: skip
