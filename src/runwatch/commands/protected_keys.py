@@ -20,7 +20,7 @@ from runwatch.commands.shared.session import CommandSession, in_session, run_in_
 from runwatch.commands.shared.writes import require_write_access, run_write, send_write, writes
 from runwatch.records.verifier import KeyConnection
 from runwatch.view.actions.private_page import key_progress
-from runwatch.view.actions.protected_keys import STOP_DAYS, KeyedEndpoint
+from runwatch.view.actions.protected_keys import STOP_DAYS, KeyedEndpoint, promotion_outcome
 from runwatch.view.actions.reviews import CONNECTION as AGENT
 from runwatch.view.actions.verifiers import CONNECTION as VERIFIER
 from runwatch.view.resources.verifiers import KEY_CONNECTION
@@ -67,7 +67,6 @@ async def promote(session: CommandSession) -> int:
 
 
 async def _promote(session: CommandSession, endpoint: KeyedEndpoint, record_id: str, operation_key: object) -> int:
-    output = session.call.output
     pending = (await _read(session, endpoint, record_id)).pending_key
     if pending is None or pending.handle is None:
         raise RunwatchError(
@@ -81,12 +80,9 @@ async def _promote(session: CommandSession, endpoint: KeyedEndpoint, record_id: 
     await send_write(session, endpoint.promote, f"use key of {record_id}", record_id=record_id, body=body)
     after = await _read(session, endpoint, record_id)
     print_record(session, KEY_CONNECTION, after)
-    if after.status == "active" and after.handle == pending.handle:
-        output.note("the key passed its test and is in use")
-        return SUCCESS
-    reason = None if after.last_test is None else after.last_test.reason
-    output.warn(f"the key is not in use: {reason or 'its test did not pass'}; an earlier key stays as it was")
-    return REFUSED
+    is_in_use, words = promotion_outcome(after, pending.handle)
+    (session.call.output.note if is_in_use else session.call.output.warn)(words)
+    return SUCCESS if is_in_use else REFUSED
 
 
 def revoke(call: Invocation) -> int:

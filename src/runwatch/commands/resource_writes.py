@@ -10,14 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from runwatch.api.errors import ApiError
 from runwatch.api.operations import OPERATIONS, fill_path
 from runwatch.base.errors import UsageError
 from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
+from runwatch.commands.cli.error_report import report_error
+from runwatch.commands.cli.exit_codes import SUCCESS
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.resource_commands import find_command_actions, option_attribute
 from runwatch.commands.resources import parse_record_of_kind, print_record
-from runwatch.commands.shared.bulk_writes import run_for_each_id
+from runwatch.commands.shared.bulk_writes import Outcome, run_for_each_id
+from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import read_body_option, read_idempotency_key, send_write
 from runwatch.commands.shared.writes import run_write as writing
@@ -92,21 +96,23 @@ def _label(action: ResourceAction[Any], record_id: str | None) -> str:
 
 def _destroy_each(call: Invocation, spec: ResourceSpec[Any], action: ResourceAction[Any]) -> int:
     mutation = _mutation(action)
-
-    async def one(session: CommandSession, record_id: str) -> str | None:
-        value = await send_write(session, mutation.operation, _label(action, record_id), record_id=record_id)
-        return value.get("status") if isinstance(value, dict) else None
-
     assert spec.record.WIRE is not None
-    return run_for_each_id(
-        call,
-        mutation.operation,
-        one,
-        asks=action.label.partition(" ")[0],
-        singular=spec.singular,
-        member=spec.record.WIRE.id,
-        done=mutation.done,
-    )
+    member = spec.record.WIRE.id
+
+    async def one(session: CommandSession, record_id: str) -> tuple[Outcome, int]:
+        try:
+            value = await send_write(session, mutation.operation, _label(action, record_id), record_id=record_id)
+        except ApiError as error:
+            outcome = "refused" if error.outcome_known else "unknown"
+            return {member: record_id, "outcome": outcome, "status": None}, report_error(error, call.output)
+        status = value.get("status") if isinstance(value, dict) else None
+        return {member: record_id, "outcome": mutation.done, "status": status}, SUCCESS
+
+    def show(outcomes: Sequence[Outcome]) -> None:
+        print_rows(call.output, outcomes, (member, "outcome"))
+
+    asks = action.label.partition(" ")[0]
+    return run_for_each_id(call, mutation.operation, one, show, asks=asks, singular=spec.singular)
 
 
 def _action_and_body(

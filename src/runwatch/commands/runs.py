@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.error_report import report_error
-from runwatch.commands.cli.exit_codes import REFUSED
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.parser import refuse_keys
+from runwatch.commands.shared.bulk_writes import Outcome, run_for_each_id
 from runwatch.commands.shared.list_reader import (
     NOT_OFFERED,
     build_query,
@@ -22,7 +23,6 @@ from runwatch.commands.shared.list_reader import (
 )
 from runwatch.commands.shared.record_printer import RecordPrinter, print_events, print_outcomes
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
-from runwatch.commands.shared.writes import require_write_access
 from runwatch.records.run import Run
 from runwatch.store.repositories.notes import NotePurpose
 from runwatch.store.repositories.outbox import WriteRequest
@@ -135,31 +135,10 @@ async def events(session: CommandSession) -> int:
 
 def cancel(call: Invocation) -> int:
     """``runs cancel``: print one outcome per run, and return the highest exit code."""
-    ids: list[str] = list(dict.fromkeys(call.options.id))
-    choice = require_write_access(call, CANCEL)
-    named = f"run {ids[0]}" if len(ids) == 1 else f"{len(ids)} runs ({', '.join(ids)})"
-    # Ask before the event loop starts, because Ctrl+C could not end the prompt inside it.
-    if not call.confirm(f"Cancel {named} on {choice.target.profile} ({choice.target.host})?"):
-        call.output.note("nothing was cancelled")
-        return REFUSED
-
-    async def work(session: CommandSession) -> int:
-        outcomes: list[dict[str, Any]] = []
-        codes: list[int] = []
-        try:
-            for run_id in ids:
-                outcome, code = await _cancel(session, run_id)
-                outcomes.append(outcome)
-                codes.append(code)
-        finally:
-            # After an interruption the user has to see what was done.
-            print_outcomes(call, outcomes)
-        return max(codes)
-
-    return run_in_session(call, work, choice)
+    return run_for_each_id(call, CANCEL, _cancel, partial(print_outcomes, call), asks="Cancel", singular="run")
 
 
-async def _cancel(session: CommandSession, run_id: str) -> tuple[dict[str, Any], int]:
+async def _cancel(session: CommandSession, run_id: str) -> tuple[Outcome, int]:
     key = str(uuid.uuid4())
     row: dict[str, Any] = {"execution_id": run_id}
     try:

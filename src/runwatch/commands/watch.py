@@ -66,14 +66,18 @@ async def _live_runs(session: CommandSession) -> list[str]:
 
 
 class Watcher:
-    """Follows runs and prints their events."""
+    """Follows runs and prints their events.
+
+    Attributes:
+        statuses: The final status of each run that has ended.
+    """
 
     def __init__(self, session: CommandSession, ids: Sequence[str]) -> None:
         self._session = session
         self._call = session.call
         self._output = session.call.output
         self._ids = ids
-        self._statuses: dict[str, str | None] = {}
+        self.statuses: dict[str, str | None] = {}
         self._quiet_until = 0.0
         self._has_head = False
 
@@ -102,16 +106,11 @@ class Watcher:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    @property
-    def statuses(self) -> dict[str, str | None]:
-        """The final status of each run that has ended."""
-        return self._statuses
-
     def _exit_code(self, failures: Sequence[int]) -> int:
         failed = max(failures, default=0)
         if failed or not self._call.options.exit_status:
             return failed
-        return status_exit_code(list(self._statuses.values()))
+        return status_exit_code(list(self.statuses.values()))
 
     async def _follow_and_tell(self, run_id: str) -> int:
         try:
@@ -139,7 +138,7 @@ class Watcher:
                 status = event.state
         if not is_final(status):
             status = (await session.client.get_run(run_id)).status
-        self._statuses[run_id] = status
+        self.statuses[run_id] = status
 
     def _print(self, run_id: str, event: RunEvent) -> None:
         if self._output.is_json:

@@ -1,55 +1,45 @@
-"""Destructive commands on several records: one confirmation, then one request and one outcome for each."""
+"""Writes on several records: one confirmation, then one request and one outcome for each."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from runwatch.api.errors import ApiError
-from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import run_write
+
+Outcome = dict[str, Any]
+"""A printed row: the id, the outcome in a word, and the status that the record has now, if it is known."""
 
 
 def run_for_each_id(
     call: Invocation,
     operation: str,
-    one: Callable[[CommandSession, str], Awaitable[str | None]],
+    one: Callable[[CommandSession, str], Awaitable[tuple[Outcome, int]]],
+    show: Callable[[Sequence[Outcome]], None],
     *,
     asks: str,
     singular: str,
-    member: str,
-    done: str,
 ) -> int:
-    """Run an action on every id of the invocation, and return the highest exit code.
+    """Write on every id of the invocation, and return the highest exit code.
 
     Args:
-        one: Runs the action on one id and returns the resulting status, if any.
+        one: Writes on one id, and returns its outcome and exit code.
+        show: Prints the outcomes.
         asks: First word of the question: ``Disable``.
-        done: Outcome word for success.
     """
     ids: list[str] = list(dict.fromkeys(call.options.id))
     named = f"{singular} {ids[0]}" if len(ids) == 1 else f"{len(ids)} {singular}s ({', '.join(ids)})"
 
     async def work(session: CommandSession) -> int:
-        rows: list[dict[str, Any]] = []
-        codes: list[int] = []
+        done: list[tuple[Outcome, int]] = []
         try:
             for record_id in ids:
-                try:
-                    status = await one(session, record_id)
-                except ApiError as error:
-                    codes.append(report_error(error, call.output))
-                    outcome = "refused" if error.outcome_known else "unknown"
-                    rows.append({member: record_id, "outcome": outcome, "status": None})
-                    continue
-                codes.append(0)
-                rows.append({member: record_id, "outcome": done, "status": status})
+                done.append(await one(session, record_id))  # noqa: PERF401 - what is done is shown if the next fails
         finally:
             # After an interruption the user has to see what was done.
-            print_rows(call.output, rows, (member, "outcome"))
-        return max(codes)
+            show([outcome for outcome, _ in done])
+        return max(code for _, code in done)
 
     return run_write(call, operation, work, question=f"{asks} {named}")

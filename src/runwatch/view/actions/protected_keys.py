@@ -152,8 +152,12 @@ def _lacks(state: Mapping[str, Any]) -> str:
 
 
 def _is_in_use(subject: Any, state: Mapping[str, Any]) -> tuple[bool, str]:
-    connection = KeyConnection(dict(state))
-    if connection.status == "active" and connection.handle == _pending(subject).get("handle"):
+    return promotion_outcome(KeyConnection(dict(state)), _pending(subject).get("handle"))
+
+
+def promotion_outcome(connection: KeyConnection, handle: str | None) -> tuple[bool, str]:
+    """Return whether a key is in use after its test, and so in words."""
+    if connection.status == "active" and connection.handle == handle:
         return True, "the key passed its test and is in use"
     reason = None if connection.last_test is None else connection.last_test.reason
     return False, f"the key is not in use: {reason or 'its test did not pass'}; an earlier key stays as it was"
