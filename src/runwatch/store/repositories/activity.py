@@ -141,9 +141,6 @@ async def list_latest_problems(
     Args:
         profiles: The profiles; ``None`` for all in the journal.
         limit: Maximum of all together; ``None`` for none.
-
-    Raises:
-        DataError: The database cannot be read.
     """
     if profiles is None:
         return await journal.problems(limit=limit)
@@ -152,11 +149,7 @@ async def list_latest_problems(
 
 
 async def count_problem_codes(journal: Journal) -> list[CodeCount]:
-    """Return every code among the stored Problems, the most frequent first.
-
-    Raises:
-        DataError: The database cannot be read.
-    """
+    """Return every code among the stored Problems, the most frequent first."""
 
     def work(connection: sqlite3.Connection) -> list[CodeCount]:
         return [
@@ -173,9 +166,6 @@ async def find_activity(journal: Journal, stretches: Sequence[TimeRange], text: 
     Args:
         stretches: Time ranges in order, which do not touch.
         text: Words that must all occur in a line: in code, instance, path, key, id, state and the like.
-
-    Raises:
-        DataError: The database cannot be read.
     """
     words = text.casefold().split()[:MAX_WORDS]
 

@@ -48,9 +48,6 @@ async def prune_events(database: Database, keeping: RetentionPolicy, now: dateti
 
     Returns:
         How many runs were deleted.
-
-    Raises:
-        DataError: The database cannot be written.
     """
     count = await EventStore(database).prune(now - keeping.age)
     while keeping.most_bytes and await used_bytes(database) > keeping.most_bytes:
@@ -62,11 +59,7 @@ async def prune_events(database: Database, keeping: RetentionPolicy, now: dateti
 
 
 async def used_bytes(database: Database) -> int:
-    """Return how many bytes of the database are in use.
-
-    Raises:
-        DataError: The database cannot be read.
-    """
+    """Return how many bytes of the database are in use."""
 
     def work(connection: sqlite3.Connection) -> int:
         size, pages, free = (

@@ -44,26 +44,15 @@ class EventSequence(Protocol):
         Returns:
             The numbers of the new events that precede older ones, in order; an older event's number grows by one for
             each insertion up to it.
-
-        Raises:
-            DataError: The database cannot be read.
         """
         ...
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Return up to ``count`` events from number ``start`` on.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return up to ``count`` events from number ``start`` on."""
         ...
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
-        """Return the numbers in ``[start, stop)`` whose events a filter keeps, in order.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the numbers in ``[start, stop)`` whose events a filter keeps, in order."""
         ...
 
     async def holding(self, text: str, start: int, stop: int) -> list[int]:

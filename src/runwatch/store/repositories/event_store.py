@@ -58,11 +58,7 @@ class EventStore:
         self._recent: OrderedDict[tuple[Scope, str, int], RunEvent] = OrderedDict()
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run the caller's own queries on the stored events; see :mod:`runwatch.store.repositories.event_sequence`.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Run the caller's own queries on the stored events; see :mod:`runwatch.store.repositories.event_sequence`."""
         return await self._database.read(work)
 
     async def append(
@@ -80,9 +76,6 @@ class EventStore:
 
         Returns:
             The new events, in the service's order.
-
-        Raises:
-            DataError: The database cannot be written.
         """
         if not events:
             return []
@@ -105,11 +98,7 @@ class EventStore:
         return events
 
     async def cursor(self, scope: Scope, run_id: str) -> str | None:
-        """Return the id of the last event applied, where the next read continues; ``None`` for a run without any.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the id of the last event applied, where the next read continues; ``None`` for a run without any."""
 
         def work(connection: sqlite3.Connection) -> str | None:
             row = connection.execute("SELECT cursor FROM run WHERE id = ?", (find_run_row(connection, scope, run_id),))
@@ -118,19 +107,11 @@ class EventStore:
         return await self._database.read(work)
 
     async def count(self, scope: Scope, run_id: str) -> int:
-        """Return the number of stored events of a run.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the number of stored events of a run."""
         return await self._database.read(lambda connection: _count(connection, find_run_row(connection, scope, run_id)))
 
     async def window(self, scope: Scope, run_id: str, start: int, count: int) -> list[RunEvent]:
-        """Return up to ``count`` events from number ``start`` on; a negative ``start`` counts from the end.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return up to ``count`` events from number ``start`` on; a negative ``start`` counts from the end."""
 
         def work(connection: sqlite3.Connection) -> list[RunEvent]:
             run = find_run_row(connection, scope, run_id)
@@ -162,11 +143,7 @@ class EventStore:
         return await self._database.read(work) if patterns else []
 
     async def is_complete(self, scope: Scope, run_id: str) -> bool:
-        """Return whether the run has ended and all its events are stored.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return whether the run has ended and all its events are stored."""
 
         def work(connection: sqlite3.Connection) -> bool:
             row = connection.execute(
@@ -177,11 +154,7 @@ class EventStore:
         return await self._database.read(work)
 
     async def mark_complete(self, scope: Scope, run_id: str) -> None:
-        """Record that no event will follow, for a run that has ended without its final event.
-
-        Raises:
-            DataError: The database cannot be written.
-        """
+        """Record that no event will follow, for a run that has ended without its final event."""
         await self._database.write(
             lambda connection: (
                 connection.execute(
@@ -195,9 +168,6 @@ class EventStore:
 
         Returns:
             How many runs were deleted. They can be followed again; the service still has their events.
-
-        Raises:
-            DataError: The database cannot be written.
         """
 
         def work(connection: sqlite3.Connection) -> int:
@@ -211,11 +181,7 @@ class EventStore:
         return await self._database.write(work)
 
     async def note_gap(self, scope: Scope, run_id: str, began_at: datetime, ended_at: datetime) -> None:
-        """Record a gap after the events stored so far.
-
-        Raises:
-            DataError: The database cannot be written.
-        """
+        """Record a gap after the events stored so far."""
 
         def work(connection: sqlite3.Connection) -> None:
             run = _run_key(connection, scope, run_id)
@@ -227,11 +193,7 @@ class EventStore:
         await self._database.write(work)
 
     async def gaps(self, scope: Scope, run_id: str) -> list[EventGap]:
-        """Return the gaps, oldest first.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Return the gaps, oldest first."""
 
         def work(connection: sqlite3.Connection) -> list[EventGap]:
             rows = connection.execute(

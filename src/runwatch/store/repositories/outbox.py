@@ -123,11 +123,7 @@ class Outbox:
             return await self._send(client, kept, is_new=is_new)
 
     async def unconfirmed(self, scope: Scope) -> list[UnconfirmedWrite]:
-        """Return the unconfirmed writes of the same service and principal that are not in progress, oldest first.
-
-        Raises:
-            DataError: The database is not usable.
-        """
+        """Return the unconfirmed writes of the same service and principal that are not in progress, oldest first."""
 
         def work(connection: sqlite3.Connection) -> list[UnconfirmedWrite]:
             kept = self._select(connection, _OF_PRINCIPAL, encode_text(scope.service), encode_text(scope.principal))

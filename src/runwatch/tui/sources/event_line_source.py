@@ -108,9 +108,6 @@ class EventLineSource:
         """Read the pages in memory again from the first of these new events on, which precede older ones.
 
         The lines change with the next :meth:`update`.
-
-        Raises:
-            DataError: the database cannot be read.
         """
         self._insertions += 1
         for page in sorted(page for page in self._pages if page >= inserted[0] // PAGE_EVENTS):
@@ -122,11 +119,7 @@ class EventLineSource:
         return [self._line(index, context) for index in range(start, min(start + count, self.count()))]
 
     async def catch_up(self, count: int) -> None:
-        """Fetch the missing ones of the ``count`` newest events, so that they can be drawn at once.
-
-        Raises:
-            DataError: the database cannot be read.
-        """
+        """Fetch the missing ones of the ``count`` newest events, so that they can be drawn at once."""
         end = self._events.length
         page = max(0, end - count) // PAGE_EVENTS
         while page * PAGE_EVENTS < end:
@@ -138,11 +131,7 @@ class EventLineSource:
             page += 1
 
     async def load(self, page: int) -> tuple[int, int]:
-        """Load a page and return the start and number of lines that can be drawn now.
-
-        Raises:
-            DataError: the database cannot be read.
-        """
+        """Load a page and return the start and number of lines that can be drawn now."""
         try:
             insertions = -1
             while insertions != self._insertions:

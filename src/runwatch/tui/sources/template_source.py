@@ -48,11 +48,7 @@ class TemplateSource:
         return self._inner.end_is_proven()
 
     async def read(self) -> None:
-        """Read the local data.
-
-        Raises:
-            DataError: the database cannot be read.
-        """
+        """Read the local data."""
         await self._inner.read()
         session = self._session()
         if session is None:
@@ -62,11 +58,7 @@ class TemplateSource:
         self._made_of = None
 
     async def read_notes(self) -> None:
-        """Read decisions and applications made in this or another console on this machine.
-
-        Raises:
-            DataError: the database cannot be read.
-        """
+        """Read decisions and applications made in this or another console on this machine."""
         session = self._session()
         if session is None:
             return
