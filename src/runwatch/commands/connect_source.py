@@ -463,8 +463,8 @@ class _Connecting:
         """Test a connection that was never tested; an unreachable source counts as a failed test."""
         try:
             return await self._test(connection, is_new=True)
-        except ApiError as error:
-            if not _is_unreachable(error):
+        except ApiProblem as error:
+            if error.code != "upstream_unavailable":
                 raise
             await self._read_again(connection.id)
             self._tell_failure(is_kept=False)
@@ -677,10 +677,6 @@ def _amounts(price: object) -> dict[str, Decimal] | None:
         return {str(name): Decimal(str(usd)) for name, usd in price.items()}
     except InvalidOperation:
         return None
-
-
-def _is_unreachable(error: ApiError) -> bool:
-    return isinstance(error, ApiProblem) and error.code == "upstream_unavailable"
 
 
 def _named(names: Sequence[str], served: list[Deployment]) -> list[Deployment]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.export_file import check_not_existing, save_export
@@ -142,10 +142,9 @@ def explain(call: Invocation) -> int:
     found = explaining.all_explanations() if word is None else explaining.explain_code_or_reason(word)
     if word is not None and not any(item.is_known for item in found):
         known = [str(item.word) for item in explaining.all_explanations()]
-        guess = closest_word(word, known)
         raise UsageError(
             f"'{word}' is not an error code or reason that runwatch knows",
-            detail=f"did you mean {guess}?" if guess else None,
+            detail=did_you_mean(word, known),
             hint="'runwatch problems explain' lists all of them.",
         )
     if call.output.form == "table":

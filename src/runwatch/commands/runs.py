@@ -39,7 +39,7 @@ async def list_runs(session: CommandSession) -> int:
     printer = RecordPrinter(call, session.settings, RUNS)
     query = build_query(call, RUNS, session.settings.filters)
     # Data beyond the records is used for tables and filters, never in exact output.
-    facts_of = await _read_local_facts(session) if call.options.filter else _no_facts
+    facts_of = await _read_local_facts(session) if call.options.filter else lambda _: {}
     try:
         values = await read_list(
             session, "getExecutions", query, lambda values: printer.select(values, facts_of(values))
@@ -88,10 +88,6 @@ async def _read_local_facts(session: CommandSession) -> _FactsOf:
         return facts
 
     return facts_of
-
-
-def _no_facts(_: Sequence[Any]) -> Mapping[int, RunFacts]:
-    return {}
 
 
 async def _labels(session: CommandSession, purpose: NotePurpose = "label") -> Mapping[str, str]:

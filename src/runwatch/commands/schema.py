@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
 from runwatch.commands.cli.invocation import Invocation
@@ -53,12 +53,8 @@ def schema(call: Invocation) -> int:
         call.output.text("".join(f"{name}\n" for name in kinds))
         return 0
     if kind not in kinds:
-        guess = closest_word(kind, kinds)
-        raise UsageError(
-            f"'{kind}' is not a kind",
-            detail=f"did you mean {guess}?" if guess else None,
-            hint=f"One of {', '.join(kinds)}.",
-        )
+        hint = f"One of {', '.join(kinds)}."
+        raise UsageError(f"'{kind}' is not a kind", detail=did_you_mean(kind, kinds), hint=hint)
     call.output.text(dumps(_request_schema(kind) if kind in REQUESTS else _record_schema(kind), indent=2) + "\n")
     return 0
 

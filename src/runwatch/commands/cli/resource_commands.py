@@ -366,16 +366,12 @@ def _server_flags(spec: ResourceSpec[Any]) -> Iterator[OptionSpec]:
         what, metavar = (kind, "ID") if kind else (name.replace("_", " "), name.upper())
         choices = () if field is None else field.choices
         yield OptionSpec(
-            _option_name(name), f"only {_title(spec)} of this {what}", metavar, "text", choices, names=kind
+            f"--{name.replace('_', '-')}", f"only {_title(spec)} of this {what}", metavar, "text", choices, names=kind
         )
     if "status" in spec.record.MEMBERS:
         yield STATUS
     if "since" in filters:
         yield SINCE
-
-
-def _option_name(parameter: str) -> str:
-    return f"--{parameter.replace('_', '-')}"
 
 
 def _title(spec: ResourceSpec[Any]) -> str:

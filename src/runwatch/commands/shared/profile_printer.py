@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.profile_reader import ProfileResults, wrap_with_profile
+from runwatch.commands.shared.profile_reader import ProfileResults
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.records.record import Record
 from runwatch.settings.declarations import Settings
@@ -75,6 +75,6 @@ class ProfilePrinter(RecordPrinter):
             raws, profiles = [raw for _, raw in values], [profile for profile, _ in values]
             self._lines(text_output.csv_lines(self._spec.record, raws, self._members, profiles=profiles))
             return
-        found = [wrap_with_profile(profile, text_output.project(value, self._members)) for profile, value in values]
+        found = [{"profile": profile, "record": text_output.project(raw, self._members)} for profile, raw in values]
         as_lines = text_output.json_array_lines if self._output.form == "json" else text_output.ndjson_lines
         self._lines(as_lines(found))

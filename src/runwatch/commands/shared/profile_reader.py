@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.shell_words import runwatch_command
@@ -147,8 +147,3 @@ class _Named(CommandOutput):
 
     def warn(self, text: str) -> None:
         super().warn(f"{self._profile}: {text}")
-
-
-def wrap_with_profile(profile: str, value: Any) -> dict[str, Any]:
-    """Wrap a value with its profile for JSON. The value stays exactly as sent."""
-    return {"profile": profile, "record": value}

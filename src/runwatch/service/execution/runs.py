@@ -166,7 +166,7 @@ def run_json(run: RunState) -> dict[str, Any]:
         "policy": loads(run.policy),
         **_spend_json(run),
         "reason": run.reason,
-        "current": None if current is None else _current_json(current),
+        "current": current and {"slice_id": current.slice_id, "capability": current.capability, **_work_json(current)},
         **_selected_json(run),
         **decided,
     }
@@ -177,10 +177,6 @@ def _spend_json(run: RunState) -> dict[str, Any]:
     known = ExactNumber(run.spend_usd)
     spend = {"spend_usd": None, "known_spend_usd": known} if run.unknown_calls else {"spend_usd": known}
     return spend | spend_marks_json(run)
-
-
-def _current_json(part: SliceState) -> dict[str, Any]:
-    return {"slice_id": part.slice_id, "capability": part.capability, **_work_json(part)}
 
 
 def _selected_json(run: RunState) -> dict[str, Any]:

@@ -66,6 +66,17 @@ _TROUBLES: Final = {
 }
 
 
+def local_state(read_at: float | None, monotonic: float, *, is_empty: bool) -> PaneState:
+    """Return the state of data that only this machine changes, which is fresh once read.
+
+    Args:
+        read_at: Monotonic time of the last read; ``None`` before the first.
+    """
+    if read_at is None:
+        return PaneState(LoadState.LOADING)
+    return PaneState(LoadState.EMPTY if is_empty else LoadState.FRESH, age_s=monotonic - read_at)
+
+
 def pane_state(
     collection: Collection,
     *,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.clock import Clock
-from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.store.state.freshness import PaneState, local_state
 from runwatch.view.problems.journal_entries import attach_problems, problem_from_journal, request_from_journal
 from runwatch.view.spec.resource import ResourceSpec
 
@@ -70,11 +70,7 @@ class JournalSource:
         return self._items if self._found is None else self._found
 
     def state(self) -> PaneState:
-        """Return a fresh state once read, because only this machine changes the journal."""
-        if self._read_at is None:
-            return PaneState(LoadState.LOADING)
-        load = LoadState.FRESH if self._items else LoadState.EMPTY
-        return PaneState(load, age_s=self._clock.monotonic() - self._read_at)
+        return local_state(self._read_at, self._clock.monotonic(), is_empty=not self._items)
 
     def end_is_proven(self) -> bool:
         """Return whether all rows are listed."""

@@ -97,6 +97,14 @@ def as_known_now(session: ServiceSession, facts: RunFacts) -> RunFacts:
     )
 
 
+def find_live_runs(session: ServiceSession, *, newest_first: bool) -> list[str]:
+    """Return the ids of the live runs in the order in which they were created, or the other way round."""
+    records = session.store.collection(session.scope.profile, Run.KIND).records
+    live = [record for record in records if isinstance(record, Run) and not record.is_final]
+    live.sort(key=lambda run: str(run.raw.get("created_at") or ""), reverse=newest_first)
+    return [run.id for run in live]
+
+
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:
     """Read an unknown record; if that fails, show the reason until the user has seen it."""
     if kind not in {Run.KIND, Receipt.KIND} or session.store.get(session.scope.profile, kind, record_id) is not None:

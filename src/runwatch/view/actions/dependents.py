@@ -98,7 +98,7 @@ def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = ())
 def _of_deployments(deployments: list[Deployment], known: KnownRecords) -> dict[str, list[Any]]:
     ids = {one.id for one in deployments}
     arms = [one for one in _of(known, Arm) if one.model_deployment_id in ids and one.status != "disabled"]
-    templates = [one for one in _of(known, Template) if _deployment_of(one) in ids]
+    templates = [one for one in _of(known, Template) if _entry(one).id in ids]
     return {"deployment": deployments, **_of_arms(arms, known), "saved model": arms, "template": templates}
 
 
@@ -117,10 +117,6 @@ def _of(known: KnownRecords, kind: type[Any]) -> list[Any]:
 
 def _entry(template: Template) -> CatalogEntry:
     return template.catalog_row or CatalogEntry({})
-
-
-def _deployment_of(template: Template) -> str | None:
-    return _entry(template).id or None
 
 
 def _connection_of(template: Template) -> str | None:

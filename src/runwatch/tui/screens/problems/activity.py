@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.settings.view_state import ViewState
-from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.store.state.freshness import LoadState, PaneState, local_state
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.row_sources import RowSource
@@ -73,10 +73,8 @@ class ActivitySource:
         """Return the state; entries are fresh once read."""
         if self.asked is None:
             return PaneState(LoadState.ENDED, reading="no time given yet")
-        if self._read_at is None or self.screen is None:
-            return PaneState(LoadState.LOADING)
-        load = LoadState.FRESH if self._items else LoadState.EMPTY
-        return PaneState(load, age_s=self.screen.console.clock.monotonic() - self._read_at)
+        assert self.screen is not None
+        return local_state(self._read_at, self.screen.console.clock.monotonic(), is_empty=not self._items)
 
     def end_is_proven(self) -> bool:
         from runwatch.store.repositories.activity import MAX_ENTRIES

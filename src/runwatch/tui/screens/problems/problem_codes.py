@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runwatch.base.clock import Clock
 from runwatch.settings.view_state import ViewState
-from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.store.state.freshness import PaneState, local_state
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
@@ -36,11 +36,7 @@ class ProblemCodeSource:
         return self._items
 
     def state(self) -> PaneState:
-        """Return the state; counts are fresh once read, because only this machine changes the journal."""
-        if self._read_at is None:
-            return PaneState(LoadState.LOADING)
-        load = LoadState.FRESH if self._items else LoadState.EMPTY
-        return PaneState(load, age_s=self._clock.monotonic() - self._read_at)
+        return local_state(self._read_at, self._clock.monotonic(), is_empty=not self._items)
 
     def end_is_proven(self) -> bool:
         """Return true: everything is counted."""

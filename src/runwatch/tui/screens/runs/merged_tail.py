@@ -18,6 +18,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.event_tail import EventTail
+from runwatch.tui.sources.record_loader import find_live_runs
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.lists.event_log import EventLog
@@ -245,7 +246,7 @@ class MergedTailScreen(EventScreen):
             return
         from runwatch.store.repositories.event_sequence import MergedSequence
 
-        wanted = list(self._chosen or self._live())
+        wanted = list(self._chosen or find_live_runs(session, newest_first=False))
         have = () if self._events is None else self._events.run_ids
         new = [run_id for run_id in wanted if run_id not in have]
         room = max(0, MAX_FOLLOWED_RUNS - len(have))
@@ -267,14 +268,6 @@ class MergedTailScreen(EventScreen):
         if session is not None and self._events is not None:
             for run_id in self._events.run_ids:
                 session.live.tails.unfollow(run_id)
-
-    def _live(self) -> list[str]:
-        """Return the live runs in the order they were created."""
-        session = self.console.session
-        assert session is not None
-        records = session.store.collection(session.scope.profile, Run.KIND).records
-        live = [record for record in records if isinstance(record, Run) and not record.is_final]
-        return [run.id for run in sorted(live, key=lambda run: str(run.raw.get("created_at") or ""))]
 
     def _title(self) -> str:
         assert self._events is not None

@@ -17,7 +17,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_content
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen
-from runwatch.tui.sources.record_loader import as_known_now
+from runwatch.tui.sources.record_loader import as_known_now, find_live_runs
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.tui.widgets.panes.run_tile import RunTile
@@ -271,7 +271,8 @@ class RunWallScreen(ConsoleScreen):
             self._show_note()
             return
         known = set(self._run_ids)
-        self._run_ids += [run_id for run_id in self._chosen or self._live() if run_id not in known]
+        wanted = self._chosen or find_live_runs(session, newest_first=True)
+        self._run_ids += [run_id for run_id in wanted if run_id not in known]
         self._drop_ended()
         self._draw()
         self._follow()
@@ -279,14 +280,6 @@ class RunWallScreen(ConsoleScreen):
     def _is_known(self, run_id: str) -> bool:
         session = self.console.session
         return session is not None and run_id in session.store.collection(session.scope.profile, Run.KIND).by_id
-
-    def _live(self) -> list[str]:
-        """Return the live runs, newest first."""
-        session = self.console.session
-        assert session is not None
-        records = session.store.collection(session.scope.profile, Run.KIND).records
-        live = [record for record in records if isinstance(record, Run) and not record.is_final]
-        return [run.id for run in sorted(live, key=lambda run: str(run.raw.get("created_at") or ""), reverse=True)]
 
     def _drop_ended(self) -> None:
         """Take away the runs that ended some time ago, unless the user has chosen the runs."""
