@@ -177,6 +177,7 @@ def test_requests_come_as_curl_commands_without_the_key(runwatch: Here, service:
         f" --url '{service.base_url}/v1/executions?status=it%27s&limit=100'"
     )
     assert "-X POST" in cancel
+    assert runwatch("requests", "list", "--curl", "--filter", "method=POST").text.splitlines() == [cancel]
     assert "-H 'Idempotency-Key: " in cancel
     assert "solverapi_test_secret" not in runwatch("requests", "list", "--json").text
 
