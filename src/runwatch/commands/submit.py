@@ -6,7 +6,7 @@ import uuid
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.api.errors import ApiError, UnusableResponseError
+from runwatch.api.errors import ApiError
 from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.commands.cli.invocation import Invocation
@@ -77,7 +77,7 @@ async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: 
     order = WriteRequest(SUBMIT, {}, body, key, _label(body))
     answer = await session.outbox.deliver(session.client, await session.scope(), order)
     session.call.pending_key = None
-    return await _accepted(session, answer.value, key, may_be_old=not is_new or answer.attempts > 1)
+    return await _accepted(session, answer.value, may_be_old=not is_new or answer.attempts > 1)
 
 
 async def _resend(session: CommandSession, key: str) -> int:
@@ -89,7 +89,7 @@ async def _resend(session: CommandSession, key: str) -> int:
     session.call.pending_key = key
     answer = await session.outbox.retry(session.client, scope, wanted)
     session.call.pending_key = None
-    run = await _accepted(session, answer.value, key, may_be_old=True)
+    run = await _accepted(session, answer.value, may_be_old=True)
     return await _go_on(session, run, wanted.order.body or b"")
 
 
@@ -105,27 +105,14 @@ def _label(body: bytes) -> str:
     return str(line(objective or "", LABEL_CELLS))
 
 
-async def _accepted(session: CommandSession, value: object, key: str, *, may_be_old: bool) -> Run:
+async def _accepted(session: CommandSession, value: object, *, may_be_old: bool) -> Run:
     """Return the run in the response to a submit.
 
     The response for a reused key is the original one, however old, so the run is then read (manual: interface,
     "Idempotency").
-
-    Raises:
-        UnusableResponseError: The response names no run.
     """
-    run = Run(value) if isinstance(value, dict) else Run({})
-    if not run.id:
-        raise UnusableResponseError(
-            "The service accepted the submit but returned no run",
-            status=200,
-            operation=SUBMIT,
-            attempts=1,
-            outcome_known=False,
-            key=key,
-            detail="the response has no execution_id",
-            hint="'runwatch runs list' may show it. The same key and body never start a second run.",
-        )
+    assert isinstance(value, dict), "the outbox takes no other response to a submit"
+    run = Run(value)
     session.call.accepted_run = run.id
     if may_be_old:
         try:

@@ -104,8 +104,8 @@ class Outbox:
     async def deliver(self, client: Client, scope: Scope, order: WriteRequest) -> CallResult:
         """Store a write, send it, and delete it once its outcome is known.
 
-        An accepted submit is added to the watch list with its request. A write already stored, with the same key and
-        bytes, is retried as :meth:`retry` does.
+        An accepted submit names its run, which is added to the watch list with its request. A write already stored,
+        with the same key and bytes, is retried as :meth:`retry` does.
 
         Raises:
             ApiError: It failed. With ``outcome_known`` false it stays stored, and a retry with ``key`` settles it.

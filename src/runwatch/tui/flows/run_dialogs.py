@@ -146,10 +146,9 @@ def build_submit_dialog(
     )
 
     def accepted(_: str, answer: Any) -> None:
-        run = Run(answer) if isinstance(answer, dict) else None
-        if run is not None and run.id:
-            store_record(session, run)
-            done(run.id)
+        run = Run(answer)
+        store_record(session, run)
+        done(run.id)
         session.live.refresh(Run)
 
     writes = [DialogWrite("run", WriteRequest(SUBMIT, {}, body, key))]
@@ -160,9 +159,7 @@ def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
     """Return what follows the dialog of a submitted run: its detail."""
 
     async def open_it(answer: Any) -> None:
-        run = Run(answer) if isinstance(answer, dict) else Run({})
-        if run.id:
-            await screen.console.open_run(run.id)
+        await screen.console.open_run(Run(answer).id)
 
     return open_it
 
