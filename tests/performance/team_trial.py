@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -59,9 +59,8 @@ LOST_S: Final = 240.0
 
 TARGET_TAKEN_OVER_S: Final = 15.0
 
-AT_WORK: Final = (
-    "SELECT execution_id, fence FROM runs JOIN run_claims USING (execution_id) WHERE status IN ('running', 'progress')"
-)
+AT_WORK: Final = "status IN ('running', 'progress')"
+LOOK: Final = f"SELECT execution_id, fence, {AT_WORK} FROM runs JOIN run_claims USING (execution_id) WHERE {AT_WORK}"
 LIVE: Final = "SELECT count(*) FROM runs WHERE status IN ('accepted', 'queued', 'running', 'progress')"
 DOUBLED: Final = "SELECT count(*) FROM (SELECT event_id FROM events GROUP BY 1 HAVING count(*) > 1) AS doubled"
 END_SESSIONS: Final = (
@@ -120,7 +119,7 @@ class Trial:
         wrong: What is wrong with a run that has ended, by its id.
         doubled: How many events are stored twice.
         crowded: How many looks found more runs at work than the organization may have.
-        taken_over: Seconds from the kill or the stop of a worker until each run that was worked on has gone on.
+        taken_over: Seconds from the kill or the stop of a worker until each of its runs had another driver.
         delayed: The same where another worker was killed or stopped, or the database was restarted meanwhile.
     """
 
@@ -253,13 +252,17 @@ class Havoc:
     async def watch(self) -> None:
         """Look again and again which runs are worked on and who drives them."""
         while True:
-            at_work, now = dict(await self._team.ask(AT_WORK)), time.monotonic()
-            self._trial.crowded += len(at_work) > self._size.limit
-            for run_id, (fence, since) in list(self._waiting.items()):
-                if at_work.get(run_id, fence + 1) > fence:
-                    del self._waiting[run_id]
+            known = "".join(f", '{run_id}'" for run_id in self._waiting)
+            found, now = await self._team.ask(f"{LOOK} OR execution_id IN (''{known})"), time.monotonic()
+            self._trial.crowded += sum(is_at_work for _, _, is_at_work in found) > self._size.limit
+            for run_id, fence, is_at_work in found:
+                before, since = self._waiting.get(run_id, (fence, now))
+                if fence > before:
                     is_delayed = self._struck_at > since
                     (self._trial.delayed if is_delayed else self._trial.taken_over).append(now - since)
+                if fence > before or not is_at_work:
+                    # Whoever ends a run with the same claim was alive all the time.
+                    self._waiting.pop(run_id, None)
             await asyncio.sleep(LOOK_S)
 
     async def _kill(self) -> None:
@@ -291,7 +294,7 @@ class Havoc:
     async def _await_others(self) -> None:
         """Take the time until every run that is worked on now has ended or got another driver."""
         self._struck_at = now = time.monotonic()
-        for run_id, fence in await self._team.ask(AT_WORK):
+        for run_id, fence, _ in await self._team.ask(LOOK):
             if self._waiting.get(run_id, (-1, 0.0))[0] != fence:
                 self._waiting[run_id] = (fence, now)
 
@@ -327,7 +330,7 @@ async def run_trial(directory: Path, size: Size, *, seed: int = SEED) -> Trial:
             working = _all(callers.work(numbers) for _ in range(size.callers))
             tasks = [asyncio.ensure_future(work) for work in (havoc.watch(), havoc.wreak(), working)]
             try:
-                await _await_ends(team, tasks[1:])
+                await _await_ends(team, *tasks)
             finally:
                 for task in tasks:
                     task.cancel()
@@ -357,11 +360,11 @@ async def _all(work: Iterable[Awaitable[T]]) -> list[T]:
     return list(await asyncio.gather(*work))
 
 
-async def _await_ends(team: Team, tasks: Sequence[asyncio.Future[Any]]) -> None:
+async def _await_ends(team: Team, endless: asyncio.Future[Any], *tasks: asyncio.Future[Any]) -> None:
     """Wait until all is done and no run is live, or until no run has ended for a long time."""
     seen, since = (-1, -1), time.monotonic()
     while time.monotonic() - since < LOST_S:
-        for task in tasks:
+        for task in (endless, *tasks):
             if task.done():
                 task.result()
         ((ended, live),) = await team.ask(f"SELECT (SELECT count(*) FROM receipts), ({LIVE})")
@@ -428,8 +431,8 @@ def figures(size: Size | None = None) -> list[Figure]:
         Figure("… runs with an event lost, doubled or out of order", f"{wrong['events']}", "", "0",
                not wrong["events"]),
         Figure("… receipts that tell of another end", f"{wrong['receipt']}", "", "0", not wrong["receipt"]),
-        Figure(f"… {len(trial.taken_over):,} runs in work while a worker was killed or stopped, longest until they went"
-               " on", f"{longest:.1f} s", "", f"≤ {TARGET_TAKEN_OVER_S:g} s", longest <= TARGET_TAKEN_OVER_S),
+        Figure(f"… {len(trial.taken_over):,} runs whose worker was killed or stopped, longest until they went on",
+               f"{longest:.1f} s", "", f"≤ {TARGET_TAKEN_OVER_S:g} s", longest <= TARGET_TAKEN_OVER_S),
         Figure("… median", f"{statistics.median(trial.taken_over or [0.0]):.1f} s"),
         Figure(f"… {len(trial.delayed):,} more, while another worker was killed or stopped or the database restarted,"
                " longest",
