@@ -152,18 +152,26 @@ async def test_runs_of_a_service_without_jobs_go_on(jobs: Jobs, serving: Serving
         assert (await ended(work.service, run_id))["status"] == "completed"
 
 
-async def test_a_stopping_service_lets_calls_end_and_gives_its_runs_to_the_next(jobs: Jobs) -> None:
+@pytest.mark.parametrize("has_heir", [False, True])
+async def test_a_stopping_service_lets_calls_end_and_gives_its_runs_to_the_next_before_new_ones(
+    jobs: Jobs, *, has_heir: bool
+) -> None:
     answer = asyncio.Event()
     async with AsyncExitStack() as stack:
         work = await stack.enter_async_context(jobs.work())
         work.providers.script("ember", answer)
         run_id = await submit(work, "gate")
         await work.providers.begun.wait()
+        if has_heir:
+            # As when there is room for a run that is just being started.
+            await work.service.context.database.write(lambda transaction: transaction.enqueue(run_id))
         stopping = asyncio.ensure_future(stack.aclose())
         await until(lambda: engine_of(work)._is_stopping)
         answer.set()
         await stopping
-    assert jobs.waiting() == [("todo", run_id)]
+    assert jobs.sql("SELECT status, lock, priority FROM procrastinate_jobs WHERE queue_name = 'runs'") == [
+        ("todo", run_id, 1)
+    ]
     async with jobs.work() as work:
         assert (await ended(work.service, run_id))["status"] == "completed"
     assert len(work.providers.calls) == 1

@@ -72,17 +72,25 @@ _FINISH: Final = """
     )
     SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete)s) FROM owned
 """
-# The job keeps its number, which decides the order: a run that was begun goes on before those that were not.
-# Procrastinate itself tells workers of new jobs only.
-_RETRY: Final = """
+# Runs that were begun go on before those that were not. Procrastinate itself tells workers of new jobs only.
+_BEGUN: Final = 1
+_TELL: Final = """
+    pg_notify('procrastinate_queue_v1#' || queue_name, json_build_object('type', 'job_inserted', 'job_id', id)::text)
+"""
+_RETRY: Final = f"""
     WITH owned AS (
         SELECT id, queue_name FROM procrastinate_jobs WHERE id = %(job_id)s AND status = 'doing'
             AND worker_id IS NOT DISTINCT FROM %(worker_id)s AND attempts = %(attempts)s FOR UPDATE
     )
-    SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL), pg_notify(
-        'procrastinate_queue_v1#' || queue_name, json_build_object('type', 'job_inserted', 'job_id', id)::text
-    ) FROM owned
-"""
+    SELECT procrastinate_retry_job_v2(id, now(), {_BEGUN}, NULL, NULL), {_TELL} FROM owned
+"""  # noqa: S608 - made of constants
+_PREFER: Final = f"""
+    WITH heir AS (
+        UPDATE procrastinate_jobs SET priority = {_BEGUN} WHERE queueing_lock = %(lock)s AND status = 'todo'
+        RETURNING id, queue_name
+    )
+    SELECT {_TELL} FROM heir
+"""  # noqa: S608 - made of constants
 _TAKEN: Final = (
     "SELECT id, attempts FROM procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s"
     " AND id <> ALL(%(known)s)"
@@ -131,6 +139,7 @@ class _Manager(JobManager):
             return
         # Another job of the run waits already and does what this one would.
         await self.finish_job(job, Status.ABORTED, delete_job=True)
+        await self.connector.execute_query_async(_PREFER, lock=job.lock)
 
 
 def _owner(job: Job) -> dict[str, Any]:
