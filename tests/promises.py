@@ -351,7 +351,7 @@ PROMISES: Final = (
         "Processes of a team service that are killed or stopped lose no run, and no call is unknown.",
         "Interfaces and workers on one PostgreSQL database are killed, stopped and cut off while callers submit live "
         "runs; every run ends with its events in order, and no more calls are made than its receipt names. The long "
-        "form is `python -m tests.performance.team_trial`.",
+        "form is `python -m tests.performance team-trial`.",
         (
             "tests/faults/test_team_kills.py",
             "tests/service/test_processes.py",

@@ -1,4 +1,4 @@
-"""A team service under kill -9; ``python -m tests.performance.team_trial`` is the long form, this is the short one."""
+"""A team service under kill -9; ``python -m tests.performance team-trial`` is the long form, this is the short one."""
 
 from __future__ import annotations
 

@@ -21,7 +21,6 @@ from tests.performance.measure import Figure, print_table
 from tests.performance.suites import BESIDE, BY_NAME, SUITES, figures_of
 
 PAGE = Path(__file__).resolve().parents[2] / "src" / "runwatch" / "manual" / "measurements.md"
-BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
 
 
 def measure(names: Sequence[str]) -> list[Figure]:
@@ -63,9 +62,10 @@ def main() -> None:
         print_table(table)
     print(text.getvalue())
     if arguments.manual:
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{BEGIN}\n{text.getvalue()}{END}{after}", "utf-8")
+        mark = next((name for name in arguments.names if name in BY_NAME), "figures")
+        before, begin, rest = PAGE.read_text("utf-8").partition(f"<!-- {mark} -->\n")
+        _, end, after = rest.partition(f"<!-- /{mark} -->\n")
+        PAGE.write_text(f"{before}{begin}{text.getvalue()}{end}{after}", "utf-8")
 
 
 if __name__ == "__main__":

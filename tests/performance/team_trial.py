@@ -1,8 +1,9 @@
 """A team service while its processes die under the hands of its callers: are acknowledged runs and calls all there?
 
-``python -m tests.performance.team_trial [RUNS]`` is the long form, for a quarter of an hour; with fewer runs there are
-fewer kills. Interfaces and workers are killed and started again, workers are stopped for a while, the database is
-restarted, all at moments that chance gives. Callers submit live runs and follow them; the models are slow, and fail.
+``python -m tests.performance team-trial`` is the long form, for a quarter of an hour; the module by itself takes a
+number of runs, and kills less for fewer. Interfaces and workers are killed and started again, workers are stopped for a
+while, the database is restarted, all at moments that chance gives. Callers submit live runs and follow them; the models
+are slow, and fail.
 """
 
 from __future__ import annotations
