@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from runwatch.api import error_builder
 from runwatch.api.decoding.item_stream import UnreadableBodyError
@@ -42,6 +42,10 @@ class CallResult:
     value: object = field(repr=False)
     attempts: int
     elapsed_s: float
+
+
+UNSENT_ERRORS: Final = ("refused", "dns")
+"""Kinds of failure of a request that certainly did not reach the service."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from runwatch.api.calls import RequestAttempt
+from runwatch.api.calls import UNSENT_ERRORS, RequestAttempt
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.api.operations import is_listable, list_operation
@@ -46,9 +46,6 @@ _NO_FILTER: Final[Mapping[str, str]] = {}
 
 AUTOMATIC_ROWS: Final = 1_000
 """A list is read on without being asked up to about this many records."""
-
-_UNSENT: Final = frozenset({"refused", "dns"})
-"""Kinds of failure of a request that certainly did not reach the service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,7 @@ class Poller:
         Args:
             is_opening: Whether it opened the session, before which nothing is shown as live.
         """
-        self.budget.note_attempt(was_sent=attempt.error not in _UNSENT)
+        self.budget.note_attempt(was_sent=attempt.error not in UNSENT_ERRORS)
         self._heard_at = self._clock.monotonic()
         if not is_opening:
             self.connection.note(attempt)

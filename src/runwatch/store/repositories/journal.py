@@ -15,6 +15,7 @@ from datetime import datetime
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from runwatch.api.calls import UNSENT_ERRORS
 from runwatch.api.operations import OPERATIONS
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError
@@ -221,12 +222,13 @@ class Journal:
         return JournalPage(requests, problems, end)
 
     async def count_between(self, origin: str, since: datetime, until: datetime) -> int:
-        """Return how many requests all processes of this machine have recorded for a service in a period."""
+        """Return how many requests of all processes of this machine may have reached a service in a period."""
 
         def work(connection: sqlite3.Connection) -> int:
             row = connection.execute(
-                "SELECT count(*) FROM request WHERE at BETWEEN ? AND ? AND origin = ?",
-                (format_iso(since), format_iso(until), origin),
+                "SELECT count(*) FROM request WHERE at BETWEEN ? AND ? AND origin = ?"
+                " AND coalesce(error, '') NOT IN (?, ?)",
+                (format_iso(since), format_iso(until), origin, *UNSENT_ERRORS),
             )
             return int(row.fetchone()[0])
 
