@@ -196,6 +196,7 @@ def test_path_writes_nothing_that_a_terminal_acts_on(
     ("key", "value", "told"),
     [
         ("theme", "runwatch-drak", "did you mean 'runwatch-dark'?"),
+        ("theme", "drak", "did you mean 'runwatch-dark'?"),
         ("home_screen", "rnus", "did you mean 'runs'?"),
         ("default_profile", "work", "config set profiles.work.base_url https://HOST"),
         ("keys.screen.refersh", "r", "did you mean screen.refresh?"),

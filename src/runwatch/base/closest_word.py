@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 CUTOFF: Final = 0.5
@@ -20,6 +20,12 @@ def closest_words(word: str, known: Iterable[str], most: int, cutoff: float = CU
 def closest_word(word: str, known: Iterable[str], cutoff: float = CUTOFF) -> str | None:
     """Return the known word most similar to this one, or ``None``."""
     return next(iter(closest_words(word, known, 1, cutoff)), None)
+
+
+def closest_name(word: str, known: Sequence[str]) -> str | None:
+    """Return the known name that is most similar to this word, whole or in a part between hyphens, or ``None``."""
+    parts = {part: name for name in reversed(known) for part in (*name.split("-"), name)}
+    return parts.get(closest_word(word, parts) or "")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from textual.fuzzy import Matcher
 
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import closest_name, closest_word
 from runwatch.view.text.safe_text import SafeText, line
 
 MAX_GUESS_CHARACTERS: Final = 32
@@ -89,8 +89,7 @@ def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSugge
     if command.needs_argument and not argument:
         raise CommandError(f"{command.name} needs {command.argument_name}")
     if argument and command.known and argument not in command.known:
-        parts = {part: value for value in reversed(command.known) for part in (*value.split("-"), value)}
-        near = parts.get(closest_word(argument, parts) or "")
+        near = closest_name(argument, command.known)
         meant = f"did you mean {near}?" if near else f"known: {', '.join(command.known)}"
         raise CommandError(f"no {command.name} {argument}; {meant}")
     return CommandSuggestion(text, command, argument)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from runwatch.base.closest_word import closest_word
+from runwatch.base.closest_word import closest_name, closest_word
 from runwatch.base.shell_words import quote_exactly
 from runwatch.settings.declarations import COMMAND_SETTINGS, COMMANDS, OwnCommand, Settings
 from runwatch.settings.resolver import ResolvedSetting, SettingSource, SettingsResolver
@@ -63,7 +63,7 @@ def find_value_problems(settings: Settings, themes: Iterable[str]) -> Iterator[V
         (Settings.home_screen.key, settings.home_screen, screen_names(), "screen"),
     ):
         if value not in known:
-            yield ValueProblem(key, f"names no {what}", closest_word(value, known) or "")
+            yield ValueProblem(key, f"names no {what}", closest_name(value, known) or "")
     for name, text in settings.filters.items():
         problem = find_lists_accepting(name, text, settings.filters)[1]
         if problem:
