@@ -16,7 +16,9 @@ def move_profile_column_first(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
     own = spec.column(PROFILE)
     assert own is not None
     rest = tuple(column for column in spec.columns if column is not own)
-    return replace(spec, columns=(replace(own, hide_order=0, is_extra=False, min_cells=7, max_cells=16), *rest))
+    return replace(
+        spec, columns=(replace(own, hide_order=0, is_extra=False, min_cells=7, max_cells=16, whole_first=True), *rest)
+    )
 
 
 class RecordProfiles:
@@ -44,7 +46,13 @@ class RecordProfiles:
     def column(self) -> Column[Any]:
         """Return the profile column."""
         return Column(
-            id=PROFILE, title=PROFILE, value=lambda it: self.of(it) or None, min_cells=6, max_cells=16, is_pure=False
+            id=PROFILE,
+            title=PROFILE,
+            value=lambda it: self.of(it) or None,
+            min_cells=6,
+            max_cells=16,
+            is_pure=False,
+            whole_first=True,
         )
 
     def add_column(self, spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
