@@ -226,9 +226,9 @@ def test_a_limit_of_null_is_none() -> None:
     sections = {
         str(section.title): by_label(section) for section in account_sections(builders.account(quota=quota), CONTEXT)
     }
-    assert sections["Left"]["runs"].text == "41 used, unlimited"
-    assert sections["Left"]["live now"].text == "0, unlimited"
-    assert sections["Left"]["requests/min"].text == "unlimited"
+    assert sections["Limits"]["runs"].text == "41 used, unlimited"
+    assert sections["Limits"]["live now"].text == "0, unlimited"
+    assert sections["Limits"]["requests/min"].text == "unlimited"
     assert sections["Quota"]["executions.limit"].text == "unlimited"
     assert sections["Quota"]["concurrency.limit"].text == "unlimited"
 
@@ -236,7 +236,7 @@ def test_a_limit_of_null_is_none() -> None:
 def test_a_limit_that_is_not_reported_is_not_called_unlimited() -> None:
     account = builders.account(quota={"executions": {"used": 41}})
     sections = {str(section.title): by_label(section) for section in account_sections(account, CONTEXT)}
-    assert sections["Left"]["runs"].text == "41"
+    assert sections["Limits"]["runs"].text == "41"
     assert sections["Quota"]["executions.limit"].text == "–"
 
 

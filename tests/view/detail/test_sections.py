@@ -178,7 +178,7 @@ def test_a_foreign_error_says_that_it_has_no_instance() -> None:
 
 
 def test_the_account_shows_what_is_left_against_its_limits() -> None:
-    shown = detail("account", builders.account())["Left"]
+    shown = detail("account", builders.account())["Limits"]
     assert shown["runs"].text == "37 of 500  ▕█░░░░░░░░░▏ 7 %"
     assert shown["live now"].text == "1 of 4  ▕██░░░░░░░░▏ 25 %"
     assert shown["balance"].text == "18.4 USD"

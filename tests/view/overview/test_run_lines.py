@@ -105,6 +105,8 @@ def test_the_newest_runs_have_a_line_each_that_opens_them_live_ones_first_and_no
     assert [way.record for _, way in ways(lines)] == ["ex_live", "ex_failed", "ex_first"]
     assert "dispatch_network_error" in text(lines)
     assert {count_cells(parts) for parts in newest_run_lines(newest, CONTEXT, 60)} <= set(range(61))
+    long = count_runs([ended("ex_01M8B58QW1Y56CX18PY5QT7BQT")]).newest
+    assert [text(newest_run_lines(long, CONTEXT, cells)).count("…") for cells in (96, 118)] == [1, 0]
 
 
 def test_the_oldest_leads_to_itself() -> None:
@@ -286,7 +288,7 @@ def test_each_trouble_leads_to_its_record() -> None:
     )  # fmt: skip
     found = find_issues([], inventory, CONTEXT)
     assert [trouble.text for trouble in found] == [
-        "connection openrouter: last test failed 6m ago · authentication",
+        "connection openrouter: test failed 6m ago · authentication",
         "check Release-notes check vrf_7c1e: its response is not valid · response_incompatible",
         "check Old key: its key is expired 2h ago",
         "check Soon: its key stops in 1 day",

@@ -49,17 +49,17 @@ from tests.view.strategies import CONTEXT
         (
             recorded_check("baseline"),
             "baseline", "output seen",
-            "only the presence of output was checked: there is output; correctness was not checked", Role.PLAIN,
+            "output seen, correctness not checked", Role.PLAIN,
         ),
         (
             recorded_check("baseline", output_present=False),
             "baseline", "no output",
-            "only the presence of output was checked: there is no output; correctness was not checked", Role.WARN,
+            "no output, correctness not checked", Role.WARN,
         ),
         (recorded_check("platform_test"), "test", "test run", "test run · no verdict", Role.TEST),
         (
             recorded_check("pending_evaluation"),
-            "pending", "● pending", "the check was pending at that moment", Role.LIVE,
+            "pending", "● pending", "check still pending", Role.LIVE,
         ),
         (
             recorded_check("terminal_no_evaluation"),

@@ -36,6 +36,17 @@ def test_tiles_are_as_large_as_the_window_allows(size: tuple[int, int], runs: in
     assert fit_wall(*size, runs) == grid
 
 
+@pytest.mark.parametrize(
+    ("grid", "runs", "cells"),
+    [
+        (WallGrid(2, 3, 5, 2, 1), 4, 2), (WallGrid(2, 3, 5, 2, 1), 5, 1), (WallGrid(3, 4, 9, 2, 2), 7, 3),
+        (WallGrid(3, 4, 9, 2, 2), 2, 1), (WallGrid(1, 3, 2, 1, 2), 2, 1), (WallGrid(1, 1, 1), 1, 1),
+    ],
+)  # fmt: skip
+def test_the_last_tile_leaves_no_hole_beside_it(grid: WallGrid, runs: int, cells: int) -> None:
+    assert grid.columns_of_last(runs) == cells
+
+
 def test_no_window_follows_more_runs_than_can_be_read() -> None:
     assert fit_wall(1000, 300, 500).tiles <= MAX_TILES
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import RunwatchError
+from runwatch.base.text import cell_width
 from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import CANCEL, SUBMIT, WriteRequest
 from runwatch.store.session import ServiceSession
@@ -25,7 +26,7 @@ from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import elapsed_clock, seconds_since, short_id, spent_amount, state_label
 from runwatch.view.text.glyphs import Role, state_glyph
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import SafeText, fit, line
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
@@ -81,7 +82,7 @@ def _build_cancel_dialog(
                 f"Cancels {noun}{'' if many else f' ({_run_words(screen, known[0])})'}. A provider call already under"
                 f" way is not reversed; a run that has ended in the meantime stays as it is.{_left_out(ended)}"
             ),
-            rows=tuple(DialogRow(run.id, _run_line(screen, run)) for run in known) if many else (),
+            rows=_run_rows(screen, known) if many else (),
             age=list_age(session, Run),
         )
 
@@ -164,12 +165,17 @@ def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
     return open_it
 
 
-def _run_line(screen: ConsoleScreen, run: RunFacts) -> StyledSpans:
+def _run_rows(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> tuple[DialogRow, ...]:
+    ids = max(cell_width(short_id(run.id, screen.console.glyphs)) for run in runs)
+    return tuple(DialogRow(run.id, _run_line(screen, run, ids)) for run in runs)
+
+
+def _run_line(screen: ConsoleScreen, run: RunFacts, ids: int) -> StyledSpans:
     glyphs = screen.console.glyphs
     return (
-        label_span(f"{short_id(run.id, glyphs)}  ", Role.PLAIN),
-        (state_label(run.status, glyphs), str(state_glyph(run.status, glyphs)[1])),
-        label_span(f"  {_elapsed(screen, run)}  {line(run.model.value or glyphs.nothing)}"),
+        label_span(f"{fit(short_id(run.id, glyphs), ids)}  ", Role.PLAIN),
+        (fit(state_label(run.status, glyphs), 11), str(state_glyph(run.status, glyphs)[1])),
+        label_span(f"  {_elapsed(screen, run):>5}  {line(run.model.value or glyphs.nothing)}"),
     )
 
 

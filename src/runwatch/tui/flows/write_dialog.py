@@ -336,7 +336,7 @@ def make_typed_confirmation(session: ServiceSession, record_id: str) -> TypedCon
 def profile_label(session: ServiceSession) -> StyledSpans:
     """Return profile and mode for the frame of a dialog."""
     mode = label_span("READ-ONLY", Role.WARN) if session.client.read_only else label_span("can change", Role.PLAIN)
-    return (label_span(f"{line(session.target.profile)} ", Role.PLAIN), mode)
+    return (label_span(f"{line(session.target.profile)}, ", Role.PLAIN), mode)
 
 
 def list_age(session: ServiceSession, kind: type[Record] | None) -> SafeText | None:

@@ -226,6 +226,8 @@ class EventTail:
     def known_words(self, *, is_read: bool = True, is_failing: bool = False) -> SafeText:
         """Return the number of events, and of matches, so that a filtered list is recognizable.
 
+        An empty log says the same.
+
         Args:
             is_read: Whether the service has said what events there are.
             is_failing: Whether it cannot be asked now.
@@ -234,12 +236,13 @@ class EventTail:
         loading = "not read" if is_failing else f"loading{self._screen.console.glyphs.ellipsis}"
         nothing = "no event yet" if is_read else loading
         known = f"{grouped_number(events)} event{'s' * (events != 1)}" if events else nothing
-        if self._filter is None or not events:
-            return line(known)
-        so_far = f" so far{self._screen.console.glyphs.ellipsis}" if self._is_looking else ""
-        return line(
-            f"{grouped_number(len(self._found))} of {known} match {line(self._filter.text, FILTER_CELLS)}{so_far}"
-        )
+        words = line(known)
+        if self._filter is not None and events:
+            so_far = f" so far{self._screen.console.glyphs.ellipsis}" if self._is_looking else ""
+            sought = line(self._filter.text, FILTER_CELLS)
+            words = line(f"{grouped_number(len(self._found))} of {known} match {sought}{so_far}")
+        self._log.note = (words,)
+        return words
 
     # Internals.
 

@@ -146,10 +146,10 @@ def _of_connections(inventory: Inventory, context: RenderContext) -> list[Issue]
         when = f" {ago(at, context.now)}" if at is not None else ""
         why = f" {context.glyphs.dot} {line(connection.test_error)}" if connection.test_error else ""
         name = inventory.display_name(connection.id, context)
-        return _opens(f"connection {name}: last test failed{when}{why}", Role.BAD, "sources", connection, "connection")
+        return _opens(f"connection {name}: test failed{when}{why}", Role.BAD, "sources", connection, "connection")
 
     way = ViewLink("sources", "is:problem !is:off")
-    return _each(failing, told, "connections: last test failed", Role.BAD, way)
+    return _each(failing, told, "connections: test failed", Role.BAD, way)
 
 
 _CHECK_WORDS: Final = {

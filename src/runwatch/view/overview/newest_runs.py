@@ -11,6 +11,7 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.table.rows import RecordRow, RowRenderer
 from runwatch.view.text.format import RenderContext, short_id
+from runwatch.view.text.safe_text import line
 
 _COLUMNS: Final = tuple(
     column for column in RUNS.columns if column.id in {"status", "reason", "model", "cost", "started", "took"}
@@ -21,15 +22,22 @@ _GAP: Final = 2
 _LEAST: Final = {"reason": 10, "model": 8}
 """Cells that a text keeps in a narrow window."""
 
+_USUAL: Final = {"reason": 24, "model": 16}
+"""Cells that texts of other runs may need: ids are whole only beside those, so that they do not change all the time."""
+
 
 def newest_run_lines(runs: Sequence[RunFacts], context: RenderContext, cells: int) -> list[LinkedLine]:
-    """Return a line for each run: its id links to it, and the texts are cut where the width is too small."""
+    """Return a line for each run: its id links to it, whole where all fit; texts are cut if the width is too small."""
     renderer = RowRenderer(RUNS, context)
     rows = [[RecordRow(renderer, run, run.id).cell(column) for column in _COLUMNS] for run in runs]
-    names = [short_id(run.id, context.glyphs) for run in runs]
     widths = [max((cell_width(row[place].text) for row in rows), default=0) for place in range(len(_COLUMNS))]
+    room = cells - sum(widths) - _GAP * len(widths)
+    names = [line(run.id, None) for run in runs]
+    usual = sum(max(0, _USUAL.get(column.id, 0) - width) for column, width in zip(_COLUMNS, widths, strict=True))
+    if any(cell_width(name) > room - usual for name in names):
+        names = [short_id(run.id, context.glyphs) for run in runs]
     name_cells = max(map(cell_width, names), default=0)
-    over = name_cells + sum(widths) + _GAP * len(widths) - cells
+    over = name_cells - room
     for place in sorted(range(len(_COLUMNS)), key=lambda place: -widths[place]):
         spare = max(0, widths[place] - _LEAST.get(_COLUMNS[place].id, widths[place]))
         widths[place] -= min(spare, max(0, over))

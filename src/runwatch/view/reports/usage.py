@@ -146,21 +146,22 @@ def _totals(usage: Usage, context: RenderContext) -> DetailSection:
             DetailLine(line("runs"), grouped_number(totals.executions), target=receipts),
             DetailLine(line("spend"), spend, role, target=receipts),
             _tokens(totals, context),
-            DetailLine(
-                line("provider calls"),
-                line(f"{grouped_number(totals.calls)} for {grouped_number(totals.slices)} slices"),
-            ),
+            DetailLine(line("provider calls"), _calls(totals)),
         ),
     )
 
 
+def _calls(totals: UsageTotals) -> SafeText:
+    slices = "" if totals.slices is None else f" for {grouped_number(totals.slices)} slices"
+    return line(f"{grouped_number(totals.calls)}{slices}")
+
+
 def _tokens(totals: UsageTotals, context: RenderContext) -> DetailLine:
     lacking = totals.unknown_token_calls or 0
+    known = tokens(totals.input_tokens, totals.output_tokens, context.glyphs, is_partial=bool(lacking))
+    told = line(str(known).removeprefix("tokens ") or context.glyphs.nothing)
     if not lacking:
-        read, written = grouped_number(totals.input_tokens), grouped_number(totals.output_tokens)
-        return DetailLine(line("tokens"), line(f"{read} in {context.glyphs.dot} {written} out"))
-    known = tokens(totals.input_tokens, totals.output_tokens, context.glyphs, is_partial=True)
-    told = str(known).removeprefix("tokens ")
+        return DetailLine(line("tokens"), told)
     calls = f"{grouped_number(lacking)} call{'s' * (lacking != 1)} did not report any"
     return DetailLine(line("tokens"), line(f"{told}: {calls}"), Role.WARN)
 

@@ -162,7 +162,7 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
     ),
     sections=(
         SectionSpec(
-            "Left",
+            "Limits",
             (
                 ComputedLine("runs", _told_quota), ComputedLine("resets", _told_reset),
                 ComputedLine("live now", _told_running), ComputedLine("requests/min", _told_rate),
@@ -223,7 +223,7 @@ LEADS: Final[Mapping[str, ViewState]] = {
 }
 """Link targets of account lines by label."""
 
-_LEADING: Final = frozenset({"Left", "Account"})
+_LEADING: Final = frozenset({"Limits", "Account"})
 """Sections whose lines are links."""
 
 

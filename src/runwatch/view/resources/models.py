@@ -143,8 +143,8 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
         column("model|id|model_key=id", min_cells=28, max_cells=44),
         column("publisher|publisher_id", hide_order=4, min_cells=8),
         column("family", hide_order=3, min_cells=6),
-        column("release", hide_order=2),
-        status_column("lifecycle", hide_order=5, min_cells=8),
+        column("release", hide_order=2, never_cut=True),
+        status_column("lifecycle", hide_order=5, min_cells=8, never_cut=True),
         column("can|capabilities", format=joined_cell, hide_order=1, min_cells=10),
     ),
     sections=(

@@ -33,7 +33,9 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
         status_column("status", min_cells=10),
         column("name|display_name", min_cells=20),
         column("repository", hide_order=4, min_cells=20),
-        column("reason|status_reason", lambda it: it.status_reason or None, hide_order=3, min_cells=10),
+        column(
+            "reason|status_reason", lambda it: it.status_reason or None, hide_order=3, min_cells=10, whole_first=True,
+        ),
         column("url|endpoint_url", title="endpoint", hide_order=2, min_cells=16, max_cells=48),
         id_column("agent|id|arm_id=id", hide_order=1, whole_first=False),
     ),

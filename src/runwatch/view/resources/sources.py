@@ -80,7 +80,10 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
         column("name|display_name", min_cells=18),
         column("source|source_id", hide_order=5, min_cells=12),
         column("auth|auth_scheme", hide_order=2, min_cells=7),
-        column("error|test_error", lambda it: it.test_error or it.test_failure, hide_order=4, min_cells=11),
+        column(
+            "error|test_error", lambda it: it.test_error or it.test_failure, hide_order=4, min_cells=11,
+            whole_first=True,
+        ),
         time_column("tested|last_tested_at", hide_order=3, min_cells=6),
         id_column("connection|id|connection_id=id", hide_order=1, whole_first=False),
     ),

@@ -78,7 +78,7 @@ def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE) -> C
         case "platform_test":
             return _test(glyphs)
         case "pending_evaluation":
-            words = "the check was pending at that moment"
+            words = "check still pending"
             return CheckFinding("pending", line(f"{glyphs.live} pending"), line(words), Role.LIVE)
         case "terminal_no_evaluation":
             reason = f" ({check.reason})" if check.reason else ""
@@ -155,9 +155,9 @@ def _unavailable(failure_class: str | None, http_status: int | None, glyphs: Gly
 
 
 def _baseline(present: bool | None, glyphs: Glyphs) -> CheckFinding:
-    found = {True: "there is output", False: "there is no output", None: "whether there is output is not said"}[present]
-    words = f"only the presence of output was checked: {found}; correctness was not checked"
     short = {True: "output seen", False: "no output", None: f"{glyphs.unknown} baseline"}[present]
+    found = "unknown whether there is output" if present is None else short
+    words = f"{found}, correctness not checked"
     return CheckFinding("baseline", line(short), line(words), Role.WARN if present is False else Role.PLAIN)
 
 

@@ -51,6 +51,13 @@ class WallGrid(NamedTuple):
     columns_of_first: int = 1
     rows_of_first: int = 1
 
+    def columns_of_last(self, runs: int) -> int:
+        """Return how many columns the last of so many tiles takes: all that is left of its row."""
+        beside_first = (self.columns - self.columns_of_first) * self.rows_of_first
+        if runs < 2 or runs - 1 < beside_first:
+            return 1
+        return 1 + (beside_first - runs + 1) % self.columns
+
 
 class Trouble(NamedTuple):
     """What is wrong with a run.

@@ -125,7 +125,7 @@ async def test_a_service_that_offers_little_is_not_taken_for_one_without_trouble
 @pytest.mark.exhaustive
 async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, open_at="overview") as driven:
-        await opened(driven, until="last test failed")
+        await opened(driven, until="test failed")
         await driven.press("down", "y")
         await driven.shows("copied conn_01HX5")
         await driven.press("enter")

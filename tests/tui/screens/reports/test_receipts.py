@@ -258,7 +258,7 @@ async def test_a_service_without_usage_reports_is_no_failure_of_the_screen(tmp_p
     [
         (noon.TEST, "test run · no verdict"),
         (noon.DONE, "your check accepted the output  0.86"),
-        (noon.CANCELLED, "only the presence of output was"),
+        (noon.CANCELLED, "output seen, correctness not"),
         (noon.EXPIRED, "ended before any check"),
     ],
 )
@@ -267,7 +267,7 @@ async def test_a_verdict_a_technical_failure_and_no_check_are_never_confused(
 ) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at=f"receipts/{key}") as driven:
         await driven.shows(words)
-        others = {"test run · no verdict", "your check accepted", "only the presence of", "ended before any check"}
+        others = {"test run · no verdict", "your check accepted", "output seen, correctness", "ended before any check"}
         assert [word for word in others if word in driven.text] == [word for word in others if words.startswith(word)]
 
 

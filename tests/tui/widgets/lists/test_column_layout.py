@@ -107,6 +107,18 @@ def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() 
     assert kept[-1].start + kept[-1].width <= 38
 
 
+def test_a_column_is_wider_than_its_cells_only_where_the_others_are_whole() -> None:
+    columns = (Column("name", "name"), Column("why", "why"))
+    needs = [ColumnNeed(8, 8, 8, 20), ColumnNeed(4, 4, 15, 10)]
+
+    def widths(room: int) -> list[int]:
+        return [placed.width for placed in lay_out_columns(columns, needs, room)]
+
+    assert widths(22) == [8, 12]
+    assert widths(30) == [13, 15]
+    assert widths(50) == [20, 15]
+
+
 def test_a_narrow_pane_shows_few_columns_rather_than_ellipses() -> None:
     columns = tuple(Column(name, name) for name in ("status", "run", "why", "model"))
     needs = [ColumnNeed(10, 10, 10)] * 4

@@ -44,7 +44,7 @@ async def test_sections_fields_notes_and_links_are_drawn() -> None:
         assert rows[10] == "Totals"
         assert rows[13].startswith("note        a value that is much longer")
         assert "a value that is much longer" in rows[14]
-        assert "run   3fd2…9911   ›" in rows
+        assert "run         3fd2…9911   ›" in rows
 
 
 async def test_values_are_below_their_label_where_there_is_no_room_beside_it() -> None:
@@ -54,6 +54,16 @@ async def test_values_are_below_their_label_where_there_is_no_room_beside_it() -
         await pilot.pause()
         rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:5]]
         assert rows == ["a_label_that_is_long", "  a value of some length,", "  which is wrapped", ""]
+
+
+async def test_only_the_value_of_a_long_label_stands_below_it() -> None:
+    app, view = stage(28)
+    async with app.run_test(size=(80, 30)) as pilot:
+        lines = DetailLine(line("short"), block("one")), DetailLine(line("a.path.that_is_long"), block("two"))
+        view.show([DetailSection(line(""), lines)], [DetailLink(line("run"), line("x"), "x")])
+        await pilot.pause()
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:6]]
+        assert rows == ["short   one", "a.path.that_is_long", "        two", "", "run     x   ›"]
 
 
 async def test_the_sign_of_a_link_is_never_alone_on_a_line() -> None:
@@ -203,7 +213,7 @@ async def test_all_sections_fold_at_once_and_unfold_again() -> None:
             "Slice sl_1",
             "Totals",
         ]
-        assert "run   3fd2…9911   ›" in {row.strip() for row in rows_of(app)}, "ways to other records stay"
+        assert "run         3fd2…9911   ›" in {row.strip() for row in rows_of(app)}, "ways to other records stay"
         await pilot.press("Z")
         assert view.line_count() == before
 

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.text.format import RenderContext
 
-_LEFT: Final = "Left"
-"""The section of an account that shows what is left."""
+_LIMITS: Final = "Limits"
+"""The section of an account that shows what may be used."""
 
 
 class ProfileUsageSource:
@@ -216,10 +216,10 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     # Content.
 
     def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
-        """Return what the profile has used and what is left."""
+        """Return what the profile has used and what it may use."""
         subject: ProfileUsage = row.subject
         left = [] if subject.account is None else account_sections(subject.account, context)
-        known = [part for part in left if part.title == _LEFT]
+        known = [part for part in left if part.title == _LIMITS]
         if subject.usage is None:
             return known
         room_of = self.query_one("#fields", DetailView).value_cells

@@ -380,6 +380,8 @@ class RunWallScreen(ConsoleScreen):
             tiles += new
         for number, tile in enumerate(tiles):
             spans = (grid.columns_of_first, grid.rows_of_first) if number == 0 else (1, 1)
+            if number and number == wanted - 1:
+                spans = grid.columns_of_last(wanted), 1
             if (tile.styles.column_span, tile.styles.row_span) != spans:
                 tile.styles.column_span, tile.styles.row_span = spans
         if tiles and wanted and self.focused is None:

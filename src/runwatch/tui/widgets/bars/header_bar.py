@@ -18,7 +18,8 @@ from runwatch.view.text.safe_text import SafeText, line, truncate
 
 PROFILE_CELLS: Final = 24
 HOST_CELLS: Final = 40
-KEY_CELLS: Final = 32
+KEY_CELLS: Final = (48, 32)
+"""Of a key's source and id: as much as is useful, and as much as must fit."""
 
 NOTHING: Final = line("")
 
@@ -92,7 +93,7 @@ class HeaderBar(Bar):
             "production": BarPart((production,)),
             "mode": BarPart((mode,)),
             "host": BarPart(((truncate(place.host, HOST_CELLS), Role.QUIET),)),
-            "key": BarPart(((truncate(place.key, KEY_CELLS), Role.QUIET),)),
+            "key": _key(place, KEY_CELLS[0]),
         }
         if place.hold is None:
             right = {
@@ -106,9 +107,12 @@ class HeaderBar(Bar):
         for side in (left, right):
             for name in [name for name, part in side.items() if not part.width]:
                 del side[name]
-        for name in ("key", "host", "time", "requests"):
+        for name in ("key", "key", "host", "time", "requests"):
             if measure_parts([*left.values()]) + MIN_GAP + measure_parts([*right.values()]) <= width:
                 break
+            if name == "key" and "key" in left and left["key"] != (short := _key(place, KEY_CELLS[1])):
+                left["key"] = short
+                continue
             left.pop(name, None)
             right.pop(name, None)
         return [*left.values()], [*right.values()]
@@ -134,3 +138,7 @@ class HeaderBar(Bar):
         now = get_app(self).clock.now()
         seconds = 1.0 if self.place.hold is not None else 60.0 - now.second - now.microsecond / 1e6
         self._timer = self.set_timer(max(0.05, seconds), self.tick)
+
+
+def _key(place: HeaderInfo, cells: int) -> BarPart:
+    return BarPart(((truncate(place.key, cells), Role.QUIET),))

@@ -53,11 +53,13 @@ class ColumnNeed(NamedTuple):
         least: Minimum useful width.
         head: Width that shows the whole head; not below ``least``.
         whole: Width that shows every cell and the sort mark; not below ``head``.
+        usual: Width it has where there is room, so that a longer cell moves nothing; at least ``least``.
     """
 
     least: int
     head: int
     whole: int
+    usual: int = 0
 
 
 class PlacedColumn(NamedTuple):
@@ -87,11 +89,11 @@ def lay_out_columns(
     """Lay out columns in ``room`` cells.
 
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
-    their hide order until the rest fits at minimum width. Remaining room first completes heads, then the cells of
-    columns that are to be whole first, in order and up to a bound, then other cells, smallest need first. Where a text
-    that is to be whole first is cut all the same, the columns are one cell apart. In a window that is too narrow for
-    the others, the widest texts become narrower than their minimum, and at last all but the first two columns are
-    hidden from the right.
+    their hide order until the rest fits at its usual width, or is whole. Remaining room first completes heads, then the
+    cells of columns that are to be whole first, in order and up to a bound, then other cells, smallest need first, then
+    usual widths. Where a text that is to be whole first is cut all the same, the columns are one cell apart. In a window
+    that is too narrow for the others, the widest texts become narrower than their minimum, and at last all but the
+    first two columns are hidden from the right.
 
     Args:
         needs: The widths each column needs.
@@ -103,7 +105,7 @@ def lay_out_columns(
     for index in skippable_columns(columns)[:skipped]:
         kept.remove(index)
     if wide:
-        widths = {index: needs[index].whole for index in kept}
+        widths = {index: max(needs[index].whole, needs[index].usual) for index in kept}
     else:
         if keep is None:
             kept = _hide_columns(columns, needs, room, kept)
@@ -113,12 +115,8 @@ def lay_out_columns(
         least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], room)
         wanted = {index: needs[index]._replace(least=least[index]) for index in kept}
         widths = _share(columns, wanted, room)
-
-        def is_cut(index: int) -> bool:
-            is_text = columns[index].whole_first and not columns[index].elides_middle
-            return is_text and widths[index] < min(needs[index].whole, _ENOUGH_CELLS)
-
-        if any(is_cut(index) for index in kept):
+        texts = [index for index in kept if _is_long_text(columns[index])]
+        if any(widths[index] < min(needs[index].whole, _ENOUGH_CELLS) for index in texts):
             gap = 1
             widths = _share(columns, wanted, room + (COLUMN_GAP - gap) * (len(kept) - 1))
     placed: list[PlacedColumn] = []
@@ -151,19 +149,25 @@ def _hide_columns(
 ) -> list[int]:
     """Return the columns that fit."""
     left = list(kept)
+    hidden: list[int] = []
 
     def hide_first(may_leave: Sequence[int]) -> None:
-        left.remove(min(may_leave, key=lambda index: (columns[index].hide_order, -index)))
+        hidden.append(min(may_leave, key=lambda index: (columns[index].hide_order, -index)))
+        left.remove(hidden[-1])
 
     while extras := [index for index in left if columns[index].is_extra]:
-        if _total([needs[index].head if index in extras else needs[index].whole for index in left]) <= room:
+        enough = [needs[index].head if index in extras else _enough(columns[index], needs[index]) for index in left]
+        if _total(enough) <= room:
             break
         hide_first(extras)
-    while _total([needs[index].least for index in left]) > room:
+    hidden.clear()
+    while _total([max(needs[index].least, needs[index].usual) for index in left]) > room:
         leaving = [index for index in left if columns[index].hide_order > 0]
         if not leaving:
             break
         hide_first(leaving)
+    while hidden and _total([needs[index].whole for index in (*left, hidden[-1])]) <= room:
+        left = sorted([*left, hidden.pop()])
     while len(left) > _FIXED_COLUMNS:
         squeezed = [
             needs[index].least if is_whole(columns[index]) else min(needs[index].least, _LEAST_CELLS) for index in left
@@ -172,6 +176,16 @@ def _hide_columns(
             break
         left.pop()
     return left
+
+
+def _enough(column: TableColumn, need: ColumnNeed) -> int:
+    """Return the width in which a column counts as whole; a few rows may have a longer text."""
+    return max(need.head, min(need.whole, _ENOUGH_CELLS)) if _is_long_text(column) else need.whole
+
+
+def _is_long_text(column: TableColumn) -> bool:
+    # Both ends of an id say no more if they are a little longer.
+    return column.whole_first and not column.elides_middle
 
 
 def _squeeze(least: Mapping[int, int], texts: Sequence[int], room: int) -> dict[int, int]:
@@ -202,9 +216,9 @@ def _share(columns: Sequence[TableColumn], needs: Mapping[int, ColumnNeed], room
         # Widening a head that would still be cut gains nothing.
         widen(index, needs[index].head, is_partly=False)
     for index in [index for index in needs if columns[index].whole_first]:
-        # Both ends of an id say no more if they are a little longer.
-        is_id, whole = columns[index].elides_middle, needs[index].whole
-        widen(index, whole if is_id else min(whole, _ENOUGH_CELLS), is_partly=not is_id)
+        widen(index, _enough(columns[index], needs[index]), is_partly=_is_long_text(columns[index]))
     for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
         widen(index, needs[index].whole, is_partly=True)
+    for index, need in needs.items():
+        widen(index, need.usual, is_partly=True)
     return widths

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailLine, DetailSection
 
 LABEL_CELLS: Final = 26
-"""Maximum width of a label in a narrow pane; longer ones are cut."""
+"""Maximum width of labels in a narrow pane; the value of a longer one is below it."""
 
 MAX_LABEL_CELLS: Final = 36
-"""Maximum width of a label in a wide pane."""
+"""Maximum width of labels in a wide pane."""
 
 MIN_VALUE_CELLS: Final = 20
 """Minimum cells for a value beside its label; in a narrower window it starts below."""
@@ -109,16 +109,25 @@ class DetailLayout:
     ) -> list[DetailRow]:
         """Return the rows of a record."""
         rows: list[DetailRow] = [DetailRow(tuple(head)), _EMPTY] if head else []
+        beside = 0
         for group in _groups(sections):
-            rows += self._group(group)
-        labels = label_cells([link.label for link in links], self.room)
+            beside = self._labels_of(group)
+            rows += self._group(group, beside)
+        # The names of links stand under those of the last fields, their values too.
+        labels = max(beside, label_cells([link.label for link in links], self.room))
         for link in links:
             rows += self._field(_Field(link.label, link.text, ACCENT, self.crumb, link.target, labels))
         while rows and rows[-1] is _EMPTY:
             rows.pop()
         return rows
 
-    def _group(self, group: Sequence[DetailSection]) -> Iterator[DetailRow]:
+    def _labels_of(self, group: Sequence[DetailSection]) -> int:
+        """Return the width of a group's labels in cells; 0 if values are below them."""
+        plain = [entry for section in group if not section.is_tree for entry in section.lines]
+        widest = max((cell_width(text) for entry in plain for text in entry.text.splitlines()), default=0)
+        return label_cells([entry.label for entry in plain], self.room, widest)
+
+    def _group(self, group: Sequence[DetailSection], labels: int) -> Iterator[DetailRow]:
         """Yield a heading and, unless it is folded, the rows below it."""
         title = group[0].title
         part: FoldKey = (title,) if title else ()
@@ -129,9 +138,6 @@ class DetailLayout:
             if head.is_folded:
                 yield _EMPTY
                 return
-        plain = [entry for section in group if not section.is_tree for entry in section.lines]
-        widest = max((cell_width(text) for entry in plain for text in entry.text.splitlines()), default=0)
-        labels = label_cells([entry.label for entry in plain], self.room, widest)
         for section in group:
             if section.is_tree:
                 for place in visible_lines(title, section.lines, self.is_folded):
@@ -176,7 +182,7 @@ class DetailLayout:
         return _Field(entry.label, entry.text, entry.role, note, entry.target, labels)
 
     def _field(self, it: _Field, part: FoldKey = (), guides: _Guides | None = None) -> list[DetailRow]:
-        """Return a label and its value: side by side, or the value below in a narrow window."""
+        """Return a label and its value: side by side, or the value below a long label or in a narrow window."""
         rows: list[DetailRow] = []
         label, mark = it.label, self.glyphs.ellipsis
         room = self.room if guides is None else max(1, self.room - guides.cells)
@@ -185,23 +191,18 @@ class DetailLayout:
             before = () if guides is None else ((guides.below if rows else guides.first, Role.QUIET),)
             rows.append(DetailRow((*before, *pieces), it.text, it.target, part))
 
-        if it.labels:
+        indent = it.labels + 3 if it.labels else 2 if label else 0
+        if cell_width(label) > it.labels:
             # Paths differ at their ends.
-            label = fit(elide_middle(label, it.labels, mark), it.labels)
-            indent = it.labels + 3
-        elif label:
-            add((truncate(label, room, mark), Role.QUIET))
-            indent = 2
-        else:
-            indent = 0
+            add((elide_middle(label, room, mark), Role.QUIET))
+            label = line("")
         width = max(1, room - indent)
         values = wrap_text(it.text, width)
         if it.note == self.crumb and width > 2 * _CRUMB_CELLS and cell_width(values[-1]) > width - _CRUMB_CELLS:
             # Keep the sign of a link beside the last word, not on a line of its own.
             values = wrap_text(it.text, width - _CRUMB_CELLS)
         for number, value in enumerate(values):
-            first = line(f"{label}   ") if it.labels and not number else line(" " * indent)
-            add((first, Role.QUIET), (value, it.role))
+            add((fit(line("") if number else label, indent), Role.QUIET), (value, it.role))
         if it.note and rows:
             beside = (line(f"   {it.note}"), Role.QUIET)
             if sum(cell_width(piece) for piece, _ in (*rows[-1].pieces, beside)) <= self.room:
@@ -257,14 +258,15 @@ def find_cursor_row(held: object, rows: Sequence[DetailRow], cursor: int) -> int
 
 
 def label_cells(labels: Sequence[SafeText], room: int, value: int = MIN_VALUE_CELLS) -> int:
-    """Return the width of a group's labels in cells; 0 if values go below their labels in a narrow window.
+    """Return the width of a group's labels in cells; 0 if all values go below their labels in a narrow window.
+
+    The values of labels that are longer go below theirs.
 
     Args:
         value: Width of the widest value; narrow ones need less room.
     """
-    most = min(max(LABEL_CELLS, room * 2 // 5), MAX_LABEL_CELLS)
-    cells = min(max(map(cell_width, labels), default=0), most)
-    return cells if room - cells - 3 >= min(MIN_VALUE_CELLS, value) else 0
+    most = min(max(LABEL_CELLS, room * 2 // 5), MAX_LABEL_CELLS, room - 3 - min(MIN_VALUE_CELLS, value))
+    return max((width for width in map(cell_width, labels) if width <= most), default=0)
 
 
 def _groups(sections: Sequence[DetailSection]) -> Iterator[list[DetailSection]]:

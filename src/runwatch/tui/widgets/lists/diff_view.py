@@ -30,10 +30,14 @@ MARGIN: Final = 2
 WIDE: Final = 100
 """Width from which the path is shown beside the values; in a narrower window it is above them."""
 
-MAX_PATH_CELLS: Final = 40
-"""Maximum width of a path beside values; a longer one is shown above them."""
+MAX_PATH_CELLS: Final = 36
+"""Maximum width of a path beside values; a longer one is shown above them. It leaves room for two ids of 36 cells."""
 
 GAP: Final = 2
+"""Cells between two parts of a row; the values in a narrow window have one, so that two ids fit 80 columns."""
+
+_SIGN_CELLS: Final = 2
+"""Cells of the sign before a path, with a space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class DiffView(LineList, inherit_bindings=False):
         self._heads: Final = (left, right)
         self._values: tuple[ComparedValue, ...] = ()
         self._rows: list[_Row] = []
-        self._path_cells = 0
+        self._path_cells = _SIGN_CELLS
 
     @property
     def value(self) -> ComparedValue | None:
@@ -79,7 +83,7 @@ class DiffView(LineList, inherit_bindings=False):
         room = self._value_cells(width - MARGIN)
         left, right = (fit(head, room, mark=get_app(self).glyphs.ellipsis) for head in self._heads)
         before = line(" " * (MARGIN + self._path_cells), None)
-        return [to_segment(before, style), self.piece(line(f"{left}{' ' * GAP}{right}"), ACCENT, style)]
+        return [to_segment(before, style), self.piece(line(f"{left}{' ' * self._gap}{right}"), ACCENT, style)]
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         app = get_app(self)
@@ -100,8 +104,7 @@ class DiffView(LineList, inherit_bindings=False):
             return
         room = max(1, self.cells - MARGIN)
         widest = max((cell_width(value.path) for value in self._values), default=0)
-        # Two cells for the sign and two before the values.
-        self._path_cells = min(widest, MAX_PATH_CELLS) + 2 + GAP if room >= WIDE else 2
+        self._path_cells = min(widest, MAX_PATH_CELLS) + _SIGN_CELLS + GAP if room >= WIDE else _SIGN_CELLS
         self._rows = [row for value in self._values for row in self._rows_of(value, room)]
         position = next((at for at, row in enumerate(self._rows) if row.value is stay), 0)
         self._cursor = position
@@ -110,14 +113,18 @@ class DiffView(LineList, inherit_bindings=False):
         self.refresh()
 
     def _value_cells(self, room: int) -> int:
-        return max(1, (room - self._path_cells - GAP) // 2)
+        return max(1, (room - self._path_cells - self._gap) // 2)
+
+    @property
+    def _gap(self) -> int:
+        return GAP if self._path_cells > _SIGN_CELLS else 1
 
     def _rows_of(self, value: ComparedValue, room: int) -> Iterator[_Row]:
         app = get_app(self)
         differs = "!" if app.is_ascii else "≠"
         sign = (line(f"{differs if value.differs else ' '} "), str(Role.WARN))
         path_role = Role.WARN if value.differs else Role.QUIET
-        path_room = self._path_cells - 2 - GAP
+        path_room = self._path_cells - _SIGN_CELLS - GAP
         is_beside = path_room > 0 and cell_width(value.path) <= path_room
         first: tuple[StyledSpan, ...]
         if is_beside:
@@ -130,7 +137,7 @@ class DiffView(LineList, inherit_bindings=False):
         roles = [Role.QUIET if side is None or not value.differs else Role.PLAIN for side in (value.left, value.right)]
         for number, (left, right) in enumerate(zip_longest(*sides, fillvalue=_NOTHING)):
             before = first if not number else ((line(" " * self._path_cells), Role.QUIET),)
-            gap = (line(" " * GAP), Role.QUIET)
+            gap = (line(" " * self._gap), Role.QUIET)
             yield _Row((*before, (fit(left, cells), roles[0]), gap, (right, roles[1])), value)
 
 

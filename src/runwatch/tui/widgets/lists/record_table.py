@@ -539,9 +539,13 @@ class RecordTable(LineList, inherit_bindings=False):
         return column.id in self._used if self._used else not column.hide_if_empty
 
     def _need(self, column: TableColumn, natural: int) -> ColumnNeed:
-        least = max(natural, column.min_cells) if is_whole(column) else column.min_cells
-        head = max(least, min(cell_width(column.title), column.max_cells))
-        return ColumnNeed(least, head, max(natural, head, min(cell_width(self._title(column)), column.max_cells)))
+        title = min(cell_width(column.title), column.max_cells)
+        # What is not known yet may need as much as the column has room for; what is known needs no more than it has.
+        usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
+        least = min(usual, max(natural, title)) if natural else usual
+        head = max(least, title)
+        whole = max(natural, head, min(cell_width(self._title(column)), column.max_cells))
+        return ColumnNeed(least, head, whole, usual)
 
     def _refresh_if_changed(self) -> None:
         """Redraw only what changed: rows are updated every second, and a screen may stay open for days."""
