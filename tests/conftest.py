@@ -19,6 +19,7 @@ import pytest
 # It would import trio, which no test uses.
 os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.support.clock import FakeClock
 from tests.support.environment import is_foreign, places
@@ -51,9 +52,14 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw fewer examples in the short run; ``.ci/run`` repeats every property with all of them."""
+    """Draw fewer examples in the short run; ``.ci/run`` repeats every property with all of them.
+
+    The short run also takes no constants from the source, which every process would have to parse for that.
+    """
     short = "short" if is_short(config) else "gate"
     settings.load_profile("explore" if os.environ.get("RUNWATCH_EXPLORE") else short)
+    if is_short(config):
+        vars(providers)["is_local_module_file"] = lambda _: False
 
 
 def is_short(config: pytest.Config) -> bool:
