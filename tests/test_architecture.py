@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
@@ -50,6 +51,7 @@ def imported_modules(tree: ast.AST, modules: Mapping[str, object]) -> Iterator[s
                     yield node.module
 
 
+@cache
 def import_graph(root: Path) -> dict[str, set[str]]:
     """What each module below a directory imports of the others."""
     files = module_files(root)
