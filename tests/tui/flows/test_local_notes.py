@@ -45,10 +45,15 @@ async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None
     await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
 
 
-async def test_a_label_and_a_note_are_written_shown_and_sent_to_nobody(tmp_path: Path) -> None:
+async def test_a_label_and_a_note_are_written_with_enter_shown_and_sent_to_nobody(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
+        await edit(driven, noon.LIVE)
+        await driven.type("nightly")
+        await driven.press("escape")
+        await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
+        assert await kept(driven) == set()
         assert "nightly" not in driven.text
         await write(driven, noon.LIVE, "nightly", "ask Kim")
         await driven.shows("nightly")
@@ -126,17 +131,6 @@ async def test_undoing_leaves_what_another_console_wrote(tmp_path: Path) -> None
         assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
 
 
-async def test_leaving_the_editor_changes_nothing(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
-        await driven.press("i")
-        await driven.until(lambda: bool(driven.app.screen.query(NoteEditor)), "the editor to open")
-        await driven.type("never")
-        await driven.press("escape")
-        await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
-        assert await kept(driven) == set()
-
-
 async def elsewhere(driven: Driven, run_id: str, label: str) -> None:
     """Another console on this machine writes a label."""
     await driven.session.notes.write(driven.session.scope, Run.KIND, run_id, "label", label)
@@ -187,22 +181,9 @@ async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path)
         assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "ask Kim")}
 
 
-async def test_what_another_console_wrote_meanwhile_is_written_over_only_when_the_user_says_so(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
-        await edit(driven, noon.LIVE)
-        await elsewhere(driven, noon.LIVE, "theirs")
-        await driven.type("mine")
-        await driven.press("enter")
-        await driven.shows("another console wrote label 'theirs'; enter overwrites it")
-        assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
-        assert "mine" in driven.text, "what was typed is not lost"
-        await driven.press("enter")
-        await driven.shows("kept on this machine")
-        assert await kept(driven) == {(noon.LIVE, "label", "mine")}
-
-
-async def test_each_text_is_told_by_itself_and_what_was_written_well_counts_as_seen(tmp_path: Path) -> None:
+async def test_what_another_console_wrote_meanwhile_is_overwritten_text_by_text_after_a_question(
+    tmp_path: Path,
+) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
         await edit(driven, noon.LIVE)
@@ -213,6 +194,7 @@ async def test_each_text_is_told_by_itself_and_what_was_written_well_counts_as_s
         await driven.press("enter")
         await driven.shows("another console wrote label 'theirs'; enter overwrites it")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "n1")}
+        assert "mine" in driven.text, "what was typed is not lost"
         await driven.type("x")
         await driven.press("enter")
         await driven.shows("kept on this machine")

@@ -61,12 +61,30 @@ async def choose(driven: Driven, *keys: str) -> None:
     await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
 
 
-async def test_an_unknown_outcome_stays_said_after_the_sheet_is_gone(service: ScriptedService, tmp_path: Path) -> None:
+async def test_an_unknown_outcome_stays_until_a_response_proves_what_happened(
+    service: ScriptedService, tmp_path: Path
+) -> None:
     async with console(service, tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
         await driven.shows(
             re.compile(TOLD + r" at \d\d:\d\d:\d\d, outcome unknown; O or :outbox retries or discards it")
         )
+        service.say("POST", CANCEL, Said(401, problem("unauthenticated")))
+        await open_list(driven)
+        await choose(driven)
+        await driven.press("tab", "enter")
+        await driven.shows("outcome unknown:")
+        await driven.press("escape")
+        await driven.shows(TOLD)
+        assert len(await kept(driven)) == 1
+        service.say("POST", CANCEL, Said(409, problem("invalid_state")))
+        await open_list(driven)
+        await choose(driven)
+        await driven.press("tab", "enter")
+        await driven.shows("the run has already ended")
+        assert await kept(driven) == []
+        await driven.press("enter")
+        await driven.hides(TOLD)
 
 
 @pytest.mark.exhaustive
@@ -130,21 +148,6 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
         await driven.until(lambda: driven.table.cursor_key == "ex_first", "the cursor to stand on the run")
 
 
-async def test_a_cancel_that_is_refused_because_the_run_has_ended_is_settled(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, size=SIZE) as driven:
-        await lose_a_cancel(driven)
-        service.say("POST", CANCEL, Said(409, problem("invalid_state")))
-        await open_list(driven)
-        await choose(driven)
-        await driven.press("tab", "enter")
-        await driven.shows("the run has already ended")
-        assert await kept(driven) == []
-        await driven.press("enter")
-        await driven.hides(TOLD)
-
-
 @pytest.mark.exhaustive
 async def test_a_cancel_settles_itself_once_the_run_is_read_as_ended(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, size=SIZE) as driven:
@@ -157,19 +160,6 @@ async def test_a_cancel_settles_itself_once_the_run_is_read_as_ended(service: Sc
         assert await kept(driven) == []
         await driven.hides(TOLD)
         assert len(service.requests("POST")) == 3
-
-
-async def test_an_answer_that_proves_nothing_keeps_it(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, size=SIZE) as driven:
-        await lose_a_cancel(driven)
-        service.say("POST", CANCEL, Said(401, problem("unauthenticated")))
-        await open_list(driven)
-        await choose(driven)
-        await driven.press("tab", "enter")
-        await driven.shows("outcome unknown:")
-        await driven.press("escape")
-        await driven.shows(TOLD)
-        assert len(await kept(driven)) == 1
 
 
 @pytest.mark.exhaustive
@@ -195,7 +185,7 @@ async def test_a_kept_write_is_given_up_through_a_sheet_that_sends_nothing(
         await driven.hides(TOLD)
 
 
-async def test_one_that_another_process_sends_right_now_is_not_given_up(
+async def test_one_that_is_being_sent_is_not_discarded_and_an_old_one_is_not_retried(
     service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with console(service, tmp_path, size=SIZE) as driven:
@@ -207,13 +197,7 @@ async def test_one_that_another_process_sends_right_now_is_not_given_up(
         await driven.shows("This write is being sent right now")
         monkeypatch.undo()
         assert len(await kept(driven)) == 1
-
-
-async def test_one_that_is_too_old_can_only_be_given_up(
-    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with console(service, tmp_path, size=SIZE) as driven:
-        await lose_a_cancel(driven)
+        await driven.press("escape")
         monkeypatch.setattr(outbox, "RETRY_WINDOW", timedelta(0))
         await open_list(driven)
         assert "off: too old: the service may have forgotten the key" in driven.text
