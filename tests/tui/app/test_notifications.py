@@ -128,21 +128,17 @@ async def test_a_notice_tells_of_every_end_that_the_user_waits_for(
         assert rung(driven) == 0, "the bell has a setting of its own"
 
 
-async def test_notice_and_bell_together_ring_once(tmp_path: Path, said: list[str]) -> None:
+async def test_notice_and_bell_together_ring_once_and_not_for_the_runs_of_others(
+    tmp_path: Path, said: list[str]
+) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, settings=f"notice = true\n{ON}", app_class=Ringing) as driven:
         await follow(driven, noon.LIVE)
+        await end(driven, service, noon.HOVERING, "failed")
+        assert said == []
         await end(driven, service, noon.LIVE, "failed")
         assert len(said) == 1
         assert rung(driven) == 1
-
-
-async def test_nobody_is_told_of_the_runs_of_others(tmp_path: Path, said: list[str]) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, settings="notice = true\n", app_class=Ringing) as driven:
-        await follow(driven, noon.LIVE)
-        await end(driven, service, noon.HOVERING, "failed")
-        assert said == []
 
 
 async def test_the_desktop_is_told_while_the_window_has_no_focus(tmp_path: Path) -> None:

@@ -20,23 +20,6 @@ def service() -> ScriptedService:
     return ScriptedService(runs=runs, account=account())
 
 
-async def test_cancel_is_offered_for_a_live_run_alone_and_the_rest_of_the_keys_in_a_menu(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, open_at="runs") as driven:
-        await driven.select("ex_live")
-        await driven.shows("X cancel")
-        await driven.select("ex_done")
-        await driven.hides("X cancel")
-        await driven.press("slash")
-        await driven.shows("enter apply  tab complete  esc clear")
-        await driven.press("escape")
-        rest = re.search(r"\+\d+", driven.lines[-1])
-        assert rest is not None
-        await driven.click_text(rest[0])
-        await driven.shows("More keys")
-        await driven.press("end", "enter")
-        await driven.shows("q again quits")
-
-
 async def test_the_keys_that_have_no_room_are_in_the_menu_of_actions_too(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(80, 40), open_at="runs") as driven:
         await driven.select("ex_done")
@@ -61,11 +44,32 @@ async def test_typing_a_filter_keeps_the_cursor_on_its_row_though_half_a_word_hi
         assert driven.table.cursor_key == "ex_1"
 
 
-async def test_a_value_that_nothing_has_is_answered_with_the_nearest_one(tmp_path: Path) -> None:
+async def test_keys_of_the_list_follow_what_is_in_focus(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="runs") as driven:
         await driven.press("slash")
         await driven.type("status=runing")
         await driven.shows("did you mean status=running?")
+        await driven.press("escape")
+        await driven.select("ex_done")
+        screen = driven.app.screen
+        assert isinstance(screen, RunsScreen)
+        screen.run_detail.choose("policy")
+        screen.run_detail.focus_inside()
+        await driven.until(lambda: driven.focused is not None and driven.focused.id == "policy", "the view")
+        await driven.press("escape")
+        await driven.select("ex_live")
+        await driven.shows("X cancel")
+        await driven.select("ex_done")
+        await driven.hides("X cancel")
+        await driven.press("slash")
+        await driven.shows("enter apply  tab complete  esc clear")
+        await driven.press("escape")
+        rest = re.search(r"\+\d+", driven.lines[-1])
+        assert rest is not None
+        await driven.click_text(rest[0])
+        await driven.shows("More keys")
+        await driven.press("end", "enter")
+        await driven.shows("q again quits")
 
 
 @pytest.mark.parametrize(
@@ -108,16 +112,6 @@ async def test_a_hidden_detail_is_shown_before_a_key_turns_it(tmp_path: Path, ke
         await driven.shows(shown)
         await driven.press("escape")
         await driven.shows("▸ ✓ completed")
-
-
-async def test_a_view_that_was_chosen_just_now_takes_the_focus(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, open_at="runs") as driven:
-        await driven.select("ex_done")
-        screen = driven.app.screen
-        assert isinstance(screen, RunsScreen)
-        screen.run_detail.choose("policy")
-        screen.run_detail.focus_inside()
-        await driven.until(lambda: driven.focused is not None and driven.focused.id == "policy", "the view")
 
 
 def detail_size(driven: Driven) -> tuple[int, int]:

@@ -51,15 +51,31 @@ async def test_live_runs_are_side_by_side(size: tuple[int, int], tmp_path: Path)
         check_golden(f"{size[0]}x{size[1]}/wall", driven.text)
 
 
-async def test_at_least_eight_tails_fit_a_window_of_usual_size(tmp_path: Path) -> None:
-    async with console(busy(), tmp_path, size=(120, 36)) as driven:
+async def test_eight_tails_fit_a_usual_window_and_the_run_in_trouble_gets_the_largest_tile(tmp_path: Path) -> None:
+    service = busy()
+    async with console(service, tmp_path, size=(120, 36)) as driven:
         await driven.shows("ex_001")
+        assert [one.name for one in list_commands(driven.app) if one.name.endswith("wall")] == ["wall"]
+        await driven.press("colon", *"wall", "enter")
+        await driven.until(lambda: isinstance(driven.app.screen, RunWallScreen), "the wall")
+        await driven.press("escape")
+        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list")
         await on_wall(driven)
         for _ in range(20):
             await driven.pass_time(1)
         assert len(tiles(driven)) == 9
         assert driven.text.count("progress") == 27
         assert "fit" not in driven.text
+        await driven.press("right", "down")
+        focused = driven.app.screen._focused_run  # type: ignore[attr-defined]
+        service.runs[5]["status"] = "failed"
+        service.runs[5]["reason"] = "fallback_exhausted"
+        await driven.comes("✗ fallback_exhausted", within_s=30)
+        first = tiles(driven)[0]
+        assert first.run_id == "ex_005"
+        assert first.size.width > 1.5 * tiles(driven)[1].size.width
+        # The focus stays on its run, wherever that goes.
+        assert driven.app.screen._focused_run == focused  # type: ignore[attr-defined]
 
 
 async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_path: Path) -> None:
@@ -75,23 +91,6 @@ async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_pat
         await driven.comes("ex_008")
         assert follows("ex_008")
         assert not follows("ex_000")
-
-
-async def test_the_run_in_trouble_gets_the_largest_tile(tmp_path: Path) -> None:
-    service = busy()
-    async with console(service, tmp_path, size=(120, 36)) as driven:
-        await driven.shows("ex_001")
-        await on_wall(driven)
-        await driven.press("right", "down")
-        focused = driven.app.screen._focused_run  # type: ignore[attr-defined]
-        service.runs[5]["status"] = "failed"
-        service.runs[5]["reason"] = "fallback_exhausted"
-        await driven.comes("✗ fallback_exhausted", within_s=30)
-        first = tiles(driven)[0]
-        assert first.run_id == "ex_005"
-        assert first.size.width > 1.5 * tiles(driven)[1].size.width
-        # The focus stays on its run, wherever that goes.
-        assert driven.app.screen._focused_run == focused  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("behind_s", [0, 300, -300])
@@ -159,18 +158,6 @@ async def test_without_a_live_run_the_wall_says_what_to_do(tmp_path: Path) -> No
         await driven.shows("3fd2")
         await on_wall(driven)
         await driven.shows("No run is live.")
-
-
-async def test_esc_goes_back_from_a_wall_that_the_user_named(tmp_path: Path) -> None:
-    async with console(busy(), tmp_path) as driven:
-        await driven.shows("ex_001")
-        assert [one.name for one in list_commands(driven.app) if one.name.endswith("wall")] == ["wall"]
-        await driven.press("colon")
-        await driven.type("wall")
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, RunWallScreen), "the wall")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list")
 
 
 async def test_esc_on_the_first_view_goes_to_runs(tmp_path: Path) -> None:
