@@ -1,6 +1,6 @@
 """Makes the pictures of the running console: ``python -m tests.make_screenshots [NAME…]``.
 
-Those of :data:`NOON` show the same noon (:mod:`tests.tui.noon`) on a clock that stands still, so that two runs of this
+Those of :data:`NOON` show the same noon (:mod:`tests.tui.noon`) on a stopped clock, so that two runs of this
 script differ in nothing but the console. Those of :data:`SAMPLE` show every other screen on the sample organization of
 a real local service, whose ids and times differ from run to run. ``web.png`` is made by
 :mod:`tests.end_to_end.test_console_in_browser`.

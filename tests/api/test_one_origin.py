@@ -1,4 +1,4 @@
-"""The key is sent to exactly one origin: whatever a redirect says, whatever proxies the environment names."""
+"""The key is sent to exactly one origin, despite redirects and the environment's proxies."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def some(*numbers: int) -> list[RunEvent]:
 
 
 def idle(tail: RunTail, times: int = 1) -> list[float]:
-    """Answer nothing so often, a status read with "running", and give the pauses named in between."""
+    """Answer this many times with no event, a status read with "running", and return the pauses in between."""
     pauses = []
     reads = 0
     while reads < times:
@@ -400,7 +400,7 @@ def test_the_same_holds_from_any_event_on_while_the_service_knows_it(count: int,
 
 
 class Restarting:
-    """A tail behind a store, both of which die now and then: what the store has is kept, the tail is made anew."""
+    """A tail and its store, which both die now and then: the store keeps its events, the tail is made again."""
 
     def __init__(self, service: Service, chance: random.Random) -> None:
         self.service = service

@@ -2,7 +2,7 @@
 
 Each job writes a file that is there already. A child does the job and ends, as by a kill, at the first line of Python
 within the modules that write; the next child STEP lines later; and so on until a child comes to its end. After each cut
-the file is read by whoever reads it in earnest. Prints one JSON object: cuts by job, and what was found wrong. Nothing
+the file is read by the code that uses it. Prints one JSON object: cuts by job, and what was found wrong. Nothing
 is flushed to the disk here: a kill takes nothing from the system's memory, and flushing thousands of times takes long.
 """
 

@@ -16,7 +16,7 @@ from tests.base.cutter import JOBS
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP = 1 if os.environ.get("RUNWATCH_LONG") or sys.version_info >= (3, 12) else 5
-"""Every so manieth line is a cut; there are about 3,000 lines, and fewer where the library has less of it in Python."""
+"""One line of this many is a cut; there are about 3,000 lines, fewer where more of the library is in C."""
 
 
 @pytest.mark.exhaustive

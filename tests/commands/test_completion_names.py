@@ -45,7 +45,7 @@ HOSTILE = (
 
 
 def offered(*words: str) -> list[str]:
-    """What is offered behind these words in the test's own environment."""
+    """What completion offers after these words in the test's own environment."""
     return find_names(words, os.environ, find_paths())
 
 

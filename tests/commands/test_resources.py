@@ -1,4 +1,4 @@
-"""``list`` and ``show`` of every resource: exact in JSON, whole for people, filtered, honest about what is missing."""
+"""``list`` and ``show`` of every resource: exact in JSON, complete for users, filtered, with gaps shown."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_list_is_cut_by_fields_and_filter(runwatch: Here, service: ScriptedSer
 
 
 def spoiled(value: Any) -> Any:
-    """A value whose every text, member names included, is the whole hostile corpus at once behind what it was."""
+    """A value with the whole hostile corpus after each of its texts, member names included."""
     match value:
         case str():
             return f"{value}{ALL_AT_ONCE.text}"

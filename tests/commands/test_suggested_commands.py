@@ -1,4 +1,4 @@
-"""A command that is suggested holds every id and name as one quoted word, in whatever sentence it is."""
+"""A suggested command holds every id and name as one quoted word, in any sentence."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_command_in_the_words_of_a_service_calls_that_service(runwatch: Here, 
 
 
 def commands_after(label: str, text: str) -> list[str]:
-    """The commands that lines of a message give behind a label."""
+    """The commands after a label in the lines of a message."""
     return [line.partition(label)[2] for line in text.splitlines() if label in line]
 
 

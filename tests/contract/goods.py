@@ -12,7 +12,7 @@ Way = Callable[[Organization], Callable[[], Awaitable[Json]]]
 
 
 def of(way: Way, parameter: str, body: Any = None, *, member: str = "", query: Mapping[str, str] | None = None) -> Make:
-    """A request about something made anew: its id goes into the path."""
+    """A request about something newly made: its id goes into the path."""
 
     async def make(organization: Organization) -> Good:
         made = await way(organization)()
@@ -62,7 +62,7 @@ async def period(_: Organization) -> Good:
 
 
 async def report(organization: Organization) -> Good:
-    """A report over all that a live run, a test run and a decision have left."""
+    """A report over everything that a live run, a test run and a decision have left."""
     await organization.once(organization.live_run)
     await organization.once(organization.echo_run)
     await organization.once(organization.proposal)

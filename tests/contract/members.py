@@ -1,6 +1,6 @@
 """The members of every record and of every request body (manual: interface, "Resources").
 
-What stands here is what the references name, so that it holds for every service of this interface. Where they name
+Only what the references name is here, so it holds for every service of this interface. Where they name
 nothing, the comment says that the shape is ours.
 """
 

@@ -14,7 +14,7 @@ from tests.contract.shapes import Shape, places
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """A request that has to be done.
+    """A request that must succeed.
 
     Attributes:
         ids: Parameters of the path.
@@ -50,10 +50,10 @@ class Operation:
         make: Makes a request that must succeed, with everything it needs.
         status: The status of a success.
         takes: The members of the JSON body; ``None`` where no body is expected.
-        takes_nothing: Whether an empty body has to be there at least, although no member is required.
+        takes_nothing: Whether at least an empty body is required, although no member is.
         closed: Objects in the body that take no other member, by their place; the empty text is the body itself.
         names: Members of the body that name something of the organization.
-        needs_key: Whether an ``Idempotency-Key`` has to be there.
+        needs_key: Whether an ``Idempotency-Key`` is required.
         changes: Whether it changes something, so that a reader's key is refused.
         is_owners: Whether a reader's key is refused although it changes nothing.
         items: The member of the answer that holds the items of a list.

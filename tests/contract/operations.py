@@ -1,6 +1,6 @@
 """Every operation that the service serves, in one table (manual: interface, "Endpoints", "Resources").
 
-Whatever the suites ask of an operation stands here, so that an operation that is added is tested by adding its row.
+Everything the suites ask of an operation is here: a new operation is tested by adding its row.
 """
 
 from __future__ import annotations

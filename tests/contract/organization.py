@@ -1,6 +1,6 @@
 """An organization that has one of everything, made over HTTP alone, so that any service of the interface can have it.
 
-What changes when it is used is made anew for whoever asks; what is only read is made once.
+What changes when it is used is made for each test; what is only read is made once.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Organization:
         return made
 
     async def until(self, path: str, is_so: Callable[[Json], bool]) -> Json:
-        """Read a record again and again until it is as it has to become."""
+        """Read a record again and again until it is as expected."""
         record: Json = {}
         try:
             async with asyncio.timeout(WAIT_S):
@@ -231,7 +231,7 @@ class Organization:
     # Runs
 
     async def live_body(self, **more: Any) -> Json:
-        """What submits a live run with all that can be asked for."""
+        """The body that submits a live run with every option."""
         return {
             "mode": "live",
             "task": {"objective": "Say hello.", "inputs_ref": {"kind": "inline_json", "json": {"name": "Ada"}}},

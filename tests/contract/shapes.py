@@ -72,7 +72,7 @@ Place = tuple[str | int, ...]
 
 
 def places(shape: Shape, at: Place = ()) -> Iterator[tuple[Place, Shape, bool]]:
-    """Every member that a shape names: its place, its shape, and whether it has to be there.
+    """Every member that a shape names: its place, its shape, and whether it is required.
 
     Of a list the first item is named, and of a choice of shapes the members of the last.
     """

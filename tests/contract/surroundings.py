@@ -31,7 +31,7 @@ class Strict(Dock):
 
 @contextlib.asynccontextmanager
 async def organization_of(base_url: str, key: str) -> AsyncIterator[Organization]:
-    """The organization of an owner's key, with all that it calls, while the block runs."""
+    """The organization of an owner's key, with every server that it calls, while the block runs."""
     dock = Dock("", content=b'{"is_correct": true, "quality_score": 0.9}', keys={ENDPOINT_KEY})
     silent = ModelServer(models=("silent-1",), key=PROVIDER_KEY)
     silent.say("POST", ".*", HANG)

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a request, whichever operation it is for: a closed Problem, kept before it is sent."""
+"""Each kind of bad request to each operation gets a closed Problem, which is stored before it is sent."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every operation through the official Python client, whose judgement of an answer is not ours.
 
-It raises a protocol error for whatever is neither JSON in the 2XX class nor a Problem; none may come out here.
+It raises a protocol error for a response that is neither JSON with a 2XX nor a Problem; there must be none.
 """
 
 from __future__ import annotations

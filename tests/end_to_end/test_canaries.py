@@ -38,7 +38,7 @@ PARTS: Final = (KEY.encode(), KEY[-12:].encode(), TOKEN.encode())
 
 
 def careless_service() -> ScriptedService:
-    """A service that repeats the key wherever it can, and tells of a private page."""
+    """A service that repeats the key in every place, and names a private page."""
     repeated = f"could not use Bearer {KEY}"
     service = ScriptedService(
         runs=[open_run(RUN_ID, "completed", reason="internal")],

@@ -1,6 +1,6 @@
 """No text of a service reaches the terminal as more than text, on any screen of the console.
 
-The whole corpus stands in every place where a service can put a text: in ids, states and reasons, in member names, in
+The whole corpus is in every place where a service can put a text: in ids, states and reasons, in member names, in
 payloads of events and in every member of a Problem. Each text ends in its own number, so that a list counts as
 seen only when every one of its texts has been painted.
 """
@@ -107,7 +107,7 @@ def scripted() -> ScriptedService:
 
 
 def problem_of(number: int) -> Raw:
-    """A Problem with one text in every string and another in its title; their numbers stand where no column ends."""
+    """A Problem with one text in every string and another in its title; their numbers are where no column ends."""
     other = number + PROBLEMS
     return raw_of("problem", TEXTS[number], status=400, instance=f"{mark(number)} {TEXTS[number]}") | {
         "title": f"{mark(other)} {TEXTS[other]}"
@@ -157,7 +157,7 @@ class Driven:
         return start
 
     def read_through(self, start: int, key: str = "pagedown", texts: int = len(TEXTS)) -> None:
-        """Page until every text has been painted, and click on whatever looks like an action or a link.
+        """Page until every text has been painted, and click on everything that looks like an action or a link.
 
         Args:
             start: Where in the output the first page begins, which has been painted.

@@ -1,7 +1,7 @@
 """Pages, menus, dialogs, forms and files of hostile content: the bytes on a terminal are our renderer's alone.
 
-The lists stand in :mod:`tests.end_to_end.test_console_hostile_screens`. Here is all that draws records in another way,
-and whatever else may come from a stranger: the settings file, what is pasted, a file to open and its name.
+The lists are in :mod:`tests.end_to_end.test_console_hostile_screens`. Here is all that draws records in another way,
+and everything else that may come from a stranger: the settings file, what is pasted, a file to open and its name.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def service() -> Iterator[ScriptedService]:
 
 
 def settings(base_url: str) -> str:
-    """A settings file with two profiles, and hostile names and values wherever it can have any."""
+    """A settings file with two profiles, and hostile names and values in every place."""
     key = f"key_command = {json.dumps(f'printf %s {KEY}')}\n"
     lines = [
         'default_profile = "work"',

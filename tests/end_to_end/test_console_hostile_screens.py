@@ -1,7 +1,7 @@
 """Every list of the registry, full of hostile records: the bytes on a terminal are our renderer's alone.
 
 Each list is opened by name in one console, read to its end, looked at as detail, raw and menus, and exported. Each
-gets its share of the corpus, so that every text stands on several screens; ``RUNWATCH_LONG=1`` puts all on each.
+gets its share of the corpus, so that every text is on several screens; ``RUNWATCH_LONG=1`` puts all on each.
 """
 
 from __future__ import annotations

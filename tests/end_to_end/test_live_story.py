@@ -49,7 +49,7 @@ class Stage:
     verifier_id: str
 
     def submit(self, *words: str) -> Any:
-        """Submit a live run that the check judges, and give the run."""
+        """Submit a live run that the check judges, and return the run."""
         done = self.cli(
             *("runs", "submit", "--mode", "live", "--objective", "Write a draft.", "--data-class", "public"),
             *("--max-runtime-s", "600", "--verifier-id", self.verifier_id, "--json", *words),

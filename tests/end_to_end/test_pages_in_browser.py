@@ -94,7 +94,7 @@ PAGES: Final[dict[str, tuple[Begin, str, str, bool]]] = {
 
 
 async def look(page: Browser, name: str, tmp_path: Path) -> None:
-    """Check what every page has to be: accessible in light and dark, whole on a narrow screen, and quiet."""
+    """Check what every page must be: accessible in light and dark, whole on a narrow screen, and quiet."""
     for width, is_dark in ((1024, False), (1024, True), (320, False)):
         await page.resize(width, is_dark=is_dark)
         assert await page.violations() == []

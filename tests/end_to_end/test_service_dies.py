@@ -126,7 +126,7 @@ async def _nothing_is_lost_or_doubled(client: Client, fleet: Fleet, harbour: Har
         receipt = await _ends_with_its_receipt(client, run)
         if receipt.mode == "live":
             outcomes.update(_tells_every_call(run, receipt, calls))
-    # One key is one run: there are as many runs as keys, those submitted again included.
+    # One key is one run, even if it was submitted again.
     listed = [run.id async for page in client.pages("getExecutions") for run in page.records]
     assert sorted(listed) == sorted(run.run_id for run in fleet.runs)
     assert not calls, "every call belongs to an attempt of a receipt"

@@ -160,7 +160,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 @contextlib.contextmanager
 def spoiled(place: Place, home: Home) -> Iterator[None]:
-    """The place while the block runs; the block changes no file, and afterwards all that was kept is there."""
+    """Yield the place; the block must change no file, and afterwards every stored record must be there."""
     whole = home.database.read_bytes()
     place.spoil(home.database)
     before = home.files()

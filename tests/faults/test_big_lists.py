@@ -1,4 +1,4 @@
-"""Lists too long to be made at once: nothing of them is lost or doubled, whatever happens meanwhile."""
+"""Lists too long to be made at once: no row is lost or doubled, even when interrupted."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ async def test_no_event_is_lost_or_doubled_over_disconnects_and_restarts_on_eith
         followers = Followers(peer.base_url, path, log)
         followers.start()
         for still, trouble in zip(range(TROUBLES, 0, -1), _shuffled_troubles(seed), strict=True):
-            # More events may come meanwhile than were waited for: what is left is shared out anew each time.
+            # More events than expected may come meanwhile: the rest is shared out again each time.
             await followers.after(chance.randint(1, max(1, 3 * (RUNS * EVENTS - followers.seen) // (2 * still))))
             met[trouble] += 1
             if trouble == "disconnect":

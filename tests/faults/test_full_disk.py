@@ -37,7 +37,7 @@ class Growing:
         self.ids += [f"ev_{number}" for number in range(len(self.ids), len(self.ids) + count)]
 
     def events(self, run_id: str, after: str | None) -> Sequence[Mapping[str, Any]] | None:
-        """Those behind the named one."""
+        """The events after the named one."""
         first = self.ids.index(after) + 1 if after in self.ids else 0
         return [
             dict(event(number, "progress", event_id=name, execution_id=run_id, type=f"step {number}.").raw)
@@ -47,7 +47,7 @@ class Growing:
 
 
 def notes_of(database: Path) -> list[str]:
-    """What people wrote, as it is on the disk."""
+    """What the user wrote, as it is on the disk."""
     with contextlib.closing(sqlite3.connect(database)) as connection:
         return [text for (text,) in connection.execute("SELECT text FROM note")]
 

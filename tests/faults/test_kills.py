@@ -44,7 +44,7 @@ class Nursery:
         )  # fmt: skip
 
     def live_and_die(self, first: int, changes: int, turns: int) -> list[int]:
-        """Start a process at a number, kill it after this many changes, and give all that it had said were kept.
+        """Start a process at a number, kill it after this many changes, and return all changes it reported as stored.
 
         Args:
             first: The number of its first change.

@@ -1,6 +1,6 @@
 """Every operation × with and without a key × every outcome × every attempt, sent by the real client over real sockets.
 
-The rules stand here once more, as plainly as the specification says them (Errors: retry rules): reads, and writes with
+The rules are repeated here, as plainly as the specification has them (Errors: retry rules): reads, and writes with
 a key, are sent again after a network failure or a 5XX, at most twice more; everything else is sent once. Without
 ``RUNWATCH_LONG=1`` one operation stands for all that have its method and its kind of answer.
 """
@@ -84,7 +84,7 @@ class Table:
 
     async def call(self, operation: Operation, step: Step, *, key: str | None, before: int) -> Told:
         """One call: this many attempts fail before one ends in this step."""
-        # Whatever an earlier call was told to wait is over.
+        # The waits of earlier calls are over.
         self.clock.advance(LONGEST_WAIT_S)
         self.clock.sleeps.clear()
         self.peer.requests.clear()

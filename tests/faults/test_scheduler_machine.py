@@ -1,6 +1,6 @@
 """The scheduler, its budget and the gate of a 429 together, with everything happening in any order.
 
-Whatever comes, nothing is sent while a 429 holds, never more than a few reads are under way, background reads stay
+In any order of events, nothing is sent while a 429 holds, only a few reads are in progress, background reads stay
 within the published limit in every minute, and no read is forgotten.
 """
 
@@ -33,7 +33,7 @@ NAMES = st.sampled_from([f"job-{number}" for number in range(12)])
 
 
 class SchedulerMachine(RuleBasedStateMachine):
-    """A service that answers late and now and then 429, and a console whose reads and people come and go."""
+    """A service that answers late and sometimes with 429, and a console whose reads and users come and go."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -31,7 +31,7 @@ from tests.support.warm_service import WarmService
 BODIES: Final = [encode_body(request_body(task={"objective": f"Say {word}."})) for word in ("one", "two")]
 KEYS: Final = st.integers(0, 7)
 RUNS: Final = st.integers(min_value=0)
-"""Which of the runs made so far, whatever their number."""
+"""Which of the runs made so far, of any number."""
 
 BETWEEN_DEATHS: Final = 3
 """The fewest rules between two deaths."""

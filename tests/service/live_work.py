@@ -34,7 +34,7 @@ def said(
 
 
 def failure(kind: str, *, was_sent: bool = True, **more: Any) -> ProviderError:
-    """A call that gets no usable answer."""
+    """A call without a usable answer."""
     return ProviderError(kind, was_sent=was_sent, **more)
 
 

@@ -47,7 +47,7 @@ async def names(database: ServiceDatabase) -> set[str]:
 
 
 class Gate:
-    """A write that holds the writer thread until it is let go, so that those behind it share one commit."""
+    """A write that holds the writer thread until released, so later writes share one commit."""
 
     def __init__(self, database: ServiceDatabase) -> None:
         self._reached = threading.Event()

@@ -115,12 +115,12 @@ def unusable(name: str, said: Said, usd: str | None = None) -> Row:
 
 
 def lost(name: str, met: Fault | Raw | Said) -> Row:
-    """A row for a call that gets no answer."""
+    """A row for a call without an answer."""
     return Row(name, met, "dispatch_network_error", "network")
 
 
 def incomplete(name: str, met: Fault | Raw) -> Row:
-    """A row for a call that gets a part of an answer."""
+    """A row for a call with only part of an answer."""
     return Row(name, met, "response_incomplete", "response_incomplete")
 
 
@@ -130,7 +130,7 @@ def huge(name: str, content: bytes) -> Row:
 
 
 def part_of(value: Any, *, until: bytes, is_open: bool = False) -> Raw:
-    """An answer that stops behind some bytes of its body."""
+    """An answer that stops after some bytes of its body."""
     content = json.dumps(value).encode()
     whole = answer_bytes(200, content)
     return Raw(whole[: whole.index(until) + len(until)], is_open)

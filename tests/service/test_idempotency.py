@@ -1,4 +1,4 @@
-"""The same key and the same body are one effect and one answer, whatever happens in between."""
+"""The same key and the same body have one effect and one answer, despite any failure in between."""
 
 from __future__ import annotations
 

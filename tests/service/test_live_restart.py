@@ -1,4 +1,4 @@
-"""Live runs over restarts: a service that is opened again goes on where the last one stopped, whatever stopped it."""
+"""Live runs over restarts: a service that is opened again goes on where the last one stopped, for any reason."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ async def calling(outbound: OutboundClient) -> AsyncIterator[OutboundClient]:
 
 
 async def refused(outbound: OutboundClient, url: str, reach: AddressPolicy, **more: float) -> OutboundError:
-    """How a call that gets no answer fails."""
+    """The error of a call without an answer."""
     given = {"timeout_s": PATIENCE_S, **more}
     with pytest.raises(OutboundError) as caught:
         await outbound.send("GET", url, reach=reach, timeout_s=given["timeout_s"], limit_bytes=1000)
@@ -186,7 +186,7 @@ async def test_the_time_limit_covers_the_last_byte() -> None:
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _: bytes) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n")
         try:
-            # One byte now and then would keep any limit alive that starts anew with every part.
+            # One byte now and then would defeat a limit that starts again with every part.
             while not reader.at_eof():
                 writer.write(b"x")
                 await writer.drain()

@@ -1,4 +1,4 @@
-"""What a provider says on a call that it refuses: shown with the run for a limited time, and kept nowhere else."""
+"""A provider's message for a refused call: shown with the run for a limited time, and stored nowhere else."""
 
 from __future__ import annotations
 

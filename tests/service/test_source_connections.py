@@ -464,7 +464,7 @@ async def test_a_server_that_never_answers_is_given_up(serving: Serving) -> None
 
 
 def shortened(service: Local) -> None:
-    """Have calls to other servers end after a moment, whatever their callers grant them."""
+    """Have calls to other servers end after a moment, whatever timeout their callers set."""
     send = service.context.outbound.send
 
     async def soon(*arguments: Any, **options: Any) -> Any:

@@ -344,6 +344,6 @@ class TestKeyring:
 
 @pytest.fixture(autouse=True)
 def _seen_by_nobody(capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
-    """Whatever a test here does, nothing is printed."""
+    """No test here may print anything."""
     yield
     assert capfd.readouterr() == ("", "")

@@ -1,4 +1,4 @@
-"""Reading the settings file: whatever it holds, there are settings, and everything wrong is named."""
+"""Reading the settings file: any content gives settings, and everything wrong is named."""
 
 from __future__ import annotations
 

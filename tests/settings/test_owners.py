@@ -27,7 +27,7 @@ production = true
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A private settings file with all that redirects a key."""
+    """A private settings file with every setting that redirects a key."""
     path = tmp_path / "settings.toml"
     path.write_text(CONTENT)
     path.chmod(0o600)

@@ -1,4 +1,4 @@
-"""Keys are found on their lines, whatever form the user gave them."""
+"""Keys are found on their lines, in every form that a user may write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session on a service with a limit, in simulated minutes: what the tests of live data stand on."""
+"""A session on a service with a limit, in simulated minutes, for the tests of live data."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class EventMachine(RuleBasedStateMachine):
         self.tail.note_page(page)
 
     def _page(self, step: ReadStep, back: int, size: int) -> list[RunEvent]:
-        """What the service answers: it may begin up to ``back`` ids too early, and stops at some place behind."""
+        """What the service answers: it may begin up to ``back`` ids too early, and stops at some later place."""
         names = [item.id for item in self.log]
         asked = names.index(step.after) + 1 if step.after in names else 0
         starts = [place + 1 for place, name in enumerate(names) if name and place + 1 <= asked]

@@ -48,7 +48,7 @@ class Worker:
         return self.process.wait(60)
 
     def kill(self) -> list[str]:
-        """Kill it with signal 9, and give what it had said until then."""
+        """Kill it with signal 9, and return its output so far."""
         self.process.kill()
         said = self.stdout.read().splitlines()
         self.process.wait(60)

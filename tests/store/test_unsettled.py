@@ -31,7 +31,7 @@ def service(clock: FakeClock) -> LimitedService:
 
 
 async def done(watch: Watching, work: Coroutine[Any, Any, Any]) -> Any:
-    """What work gives, after as much time as its retries take."""
+    """Return the result of some work, after the time of its retries."""
     task = asyncio.ensure_future(work)
     for _ in range(60):
         if task.done():

@@ -1,1 +1,1 @@
-"""What the tests stand on: clocks, peers, terminals, hostile text, records, services, commands."""
+"""Helpers of the tests: clocks, peers, terminals, hostile text, records, services, commands."""

@@ -90,7 +90,7 @@ class FakeClock:
                 sleeper[1].set_result(None)
 
     def advance_to_next(self) -> float:
-        """Move the time to the earliest deadline, wake who waits for it, and return the seconds that went by.
+        """Move the time to the earliest deadline, wake its sleepers, and return the seconds that went by.
 
         Raises:
             LookupError: no task sleeps.

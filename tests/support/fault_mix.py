@@ -73,7 +73,7 @@ HEAVY_ANSWERS: Final[Sequence[Draw]] = (
     lambda chance: Huge(50_000_000, declared=chance.random() < 0.5),
     lambda chance: Endless(),
 )
-"""Answers of which each costs the client much: too deep, 50 MB, and without end."""
+"""Answers that cost the client much: too deep, 50 MB, and endless."""
 
 
 def draw(chance: random.Random, *hands: Sequence[Draw]) -> Step:

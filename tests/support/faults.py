@@ -158,7 +158,7 @@ class FaultPeer:
         self.base_url = f"http://{host}:{port}"
 
     async def refuse(self) -> None:
-        """Stop listening and reset every connection: who calls now is refused."""
+        """Stop listening and reset every connection: new ones are refused."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -219,7 +219,7 @@ class FaultPeer:
                 await step.apply(passage)
                 open_ = not passage.is_over
         except (OSError, Malformed):
-            # Somebody left in the middle, which is what a faulty network looks like from here too.
+            # A client left in the middle; a faulty network looks the same from here.
             _reset(writer)
         except Exception as error:
             self._errors.append(error)

@@ -106,7 +106,7 @@ class Attacker:
             await reader.read()
 
     async def reset(self) -> None:
-        """A head and the beginning of a body, then a reset; as many new connections as the service accepts."""
+        """A head and the beginning of a body, then a reset, on as many new connections as the service accepts."""
         async with self._connected() as (_, writer):
             writer.write(self._head("/v1/tenants", "Content-Length: 60000") + b" " * 5_000)
 

@@ -63,7 +63,7 @@ class Head:
         return int(self.start[1])
 
     def replace(self, **headers: str | None) -> bytes:
-        """The head's bytes with these headers (``_`` for ``-``) set anew, or left out where the value is ``None``."""
+        """The head's bytes with these headers (``_`` for ``-``) replaced, or left out where the value is ``None``."""
         changed = {name.replace("_", "-").lower(): value for name, value in headers.items()}
         lines = self.raw.rstrip(b"\r\n").split(b"\r\n")
         kept = [line for line in lines[1:] if line.partition(b":")[0].strip().lower().decode("latin-1") not in changed]

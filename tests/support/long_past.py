@@ -1,4 +1,4 @@
-"""A service with a long past: its database is given as many runs and receipts as a test of long lists needs."""
+"""A service with a long past: its database gets as many runs and receipts as a test of long lists needs."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@
         ...                                                # call server.base_url, which ends in /v1
         assert server.prompts == ["Say hello."]
 
-``chat/completions``, ``responses``, ``messages`` and ``models`` stand below the prefix; everything else is a 404. Keys
+``chat/completions``, ``responses``, ``messages`` and ``models`` are below the prefix; everything else is a 404. Keys
 come as ``Authorization: Bearer`` or ``x-api-key``. Tests without an event loop use :func:`running_model_server`.
 """
 

@@ -1,4 +1,4 @@
-"""Records that carry one hostile text wherever a text can be."""
+"""Records with one hostile text in every place for a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user who reads every screen of hostile records to its end, and what has to hold when the console has ended."""
+"""A user who reads every screen of hostile records to its end, and what must hold after the console has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a file that people open safe: no cell of CSV is a formula, nothing in Markdown is more than text."""
+"""Checks that a file for users is safe to open: no CSV cell is a formula, nothing in Markdown is more than text."""
 
 from __future__ import annotations
 

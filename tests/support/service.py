@@ -36,7 +36,7 @@ class ServiceProcess:
         data_dir: Its data directory; made if it is not there.
         arguments: Further arguments of ``serve``.
         env: Further variables of its environment.
-        program: What the interpreter runs, with the arguments of ``serve`` behind it.
+        program: What the interpreter runs, followed by the arguments of ``serve``.
 
     Attributes:
         port: Its port, at every start.

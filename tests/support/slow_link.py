@@ -57,7 +57,7 @@ class Line:
         return self._free_at - now < BUFFER * self._per_byte_s
 
     def send(self, data: bytes, now: float) -> None:
-        """Send behind everything that was sent before."""
+        """Send after everything that was sent before."""
         for start in range(0, len(data), PIECE):
             piece = data[start : start + PIECE]
             self._free_at = max(self._free_at, now) + len(piece) * self._per_byte_s

@@ -41,7 +41,7 @@ class Stranger:
         return [entry["body"] for entry in listed if entry["path"] == _CHAT]
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Ask it the same as a call that it got; it answers the same, because it is deterministic."""
+        """Repeat a call that it got; it is deterministic, so the answer is the same."""
         return self._ask(_CHAT, body)
 
     def _ask(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

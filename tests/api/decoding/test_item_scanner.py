@@ -1,4 +1,4 @@
-"""Items keep their own text, whether they are scanned together or one by one, and whatever their texts look like."""
+"""Items keep their own text, scanned together or one by one, in any spelling."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runwatch.api.decoding.item_stream import ItemStream, UnreadableBodyError
 from runwatch.base.json import ExactNumber
 
 WRITTEN = {"compact": (",", ":"), "spaced": (", ", ": "), "odd": (" ,", " :")}
-"""What programs put between items and behind names."""
+"""What programs put between items and after names."""
 
 
 def written(items: list[Any], separators: tuple[str, str]) -> tuple[str, list[str]]:

@@ -27,7 +27,7 @@ OLD = "export PATH=~/bin\n"
     ids=" ".join,
 )
 def export(request: pytest.FixtureRequest, runwatch: Here, service: ScriptedService) -> Callable[..., int]:
-    """Writes the export of one command into a file, and gives the exit code."""
+    """Writes the export of one command into a file, and returns the exit code."""
     service.say("GET", EXPORT, Said(200, resources.compliance_export()))
     service.say("GET", "/v1/tenant-templates", Said(200, {"templates": [dict(resources.template().raw)]}))
     words = list(request.param)

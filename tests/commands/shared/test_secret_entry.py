@@ -30,7 +30,7 @@ def page(service: ScriptedService, kind: str) -> str:
 
 
 def offer_source(service: ScriptedService, *, begun: str = "pending", after: str = "completed") -> None:
-    """Offer everything that connecting a source needs, all of which goes well."""
+    """Offer everything that connecting a source needs, all of it successful."""
     handoffs = "/v1/source-credential-handoffs"
     state = {"continue_url": page(service, "source")} if begun == "pending" else {}
     service.say("POST", handoffs, Said(201, resources.handoff(begun, **state)))

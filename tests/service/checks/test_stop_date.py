@@ -1,4 +1,4 @@
-"""When a key stops: at the beginning of a day, in somebody's time zone."""
+"""When a key stops: at the beginning of a day, in the user's time zone."""
 
 from __future__ import annotations
 

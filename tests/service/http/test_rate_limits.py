@@ -17,7 +17,7 @@ from tests.support.clock import FakeClock
 
 @pytest.fixture(params=["process", "database"])
 def limited(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[int, FakeClock], RateLimiter]]:
-    """Makes a limit of one process, or of all that use a database."""
+    """Makes a limit of one process, or of all processes that use a database."""
     if request.param == "process":
         yield RateLimiter
         return

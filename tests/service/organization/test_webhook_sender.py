@@ -1,4 +1,4 @@
-"""A delivery is sent once, whatever happens while what waits is being read."""
+"""A delivery is sent once, even if it changes while waiting deliveries are read."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from runwatch.store.live.scheduler import JobPriority, Scheduler
 from tests.support.clock import FakeClock
 
 SWEEP_AT_LEAST_S = 15.0
-"""The status of every run is read at least this often, whatever the screen shows."""
+"""The status of every run is read at least this often, on every screen."""
 
 
 class Service:

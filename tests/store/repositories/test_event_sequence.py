@@ -51,7 +51,7 @@ async def test_what_comes_later_goes_where_its_time_belongs(store: EventStore, s
     await store.append(scope, "a", [told("a", 1, 0), told("a", 2, 9)])
     merged = MergedSequence(store, scope, ["a", "b"])
     assert await names(merged) == [name("a", 1), name("a", 2)]
-    # The last one is at the time of one that stands there already.
+    # The last one has the time of an earlier one.
     await store.append(scope, "b", [told("b", 1, 1), told("b", 2, 9)])
     await store.append(scope, "a", [told("a", 3, 12)])
     await store.append(scope, "b", [told("b", 3, 11)])

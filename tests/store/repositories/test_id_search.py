@@ -1,4 +1,4 @@
-"""Finding quoted ids in whatever the user pastes."""
+"""Finding quoted ids in any pasted text."""
 
 from __future__ import annotations
 

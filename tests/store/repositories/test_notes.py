@@ -1,4 +1,4 @@
-"""Labels and notes of people: kept here, one of each purpose a record, and moved out of the watch list."""
+"""Labels and notes of the user: stored here, one of each kind per record, and moved out of the watch list."""
 
 from __future__ import annotations
 

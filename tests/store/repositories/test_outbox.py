@@ -188,7 +188,7 @@ async def test_a_first_sending_with_a_known_outcome_forgets_the_write(
 async def test_asking_again_for_a_cancel_of_a_run_that_has_ended_settles_it(
     outbox: Outbox, database: Database, client: StubClient, scope: Scope
 ) -> None:
-    """A final run never changes, so that nothing is left to do, whoever ended it."""
+    """A final run never changes, so nothing is left to do."""
     kept = await keep(outbox, client, scope, CANCEL)
     client.answers.append(refused("invalid_state", operation=CANCEL.operation))
     with pytest.raises(ApiProblem) as caught:
