@@ -34,13 +34,13 @@ FLEET = [
     run("ex_echo", "completed", 5, mode="echo", spend_usd=0),
     run("ex_fail", "failed", 20, mode="live", spend_usd=0.6, reason="no_eligible_arms"),
     run("ex_Fail2", "failed", 90, mode="live", reason='fallback_exhausted "twice"'),
-    run("ex_odd", "hovering", 3000, remark="two words", policy={"data_classes": ["public", "sandbox"]}),
+    run("ex_odd", "hovering", 3000, x={"remark": "two words"}, policy={"data_classes": ["public", "sandbox"]}),
 ]
 
 
 def found(text: str, named: Mapping[str, str] | None = None) -> str:
     """The short names of the runs that a filter keeps."""
-    query = parse_filter(text, RUNS, named=named, extra=["remark"])
+    query = parse_filter(text, RUNS, named=named)
     kept = query.keep(rows.build_rows(RUNS, FLEET, CONTEXT))
     return " ".join(row.id.removeprefix("ex_") for row in kept)
 
@@ -95,9 +95,9 @@ def found(text: str, named: Mapping[str, str] | None = None) -> str:
         ("is:live !mode:echo", "live odd"),
         ("class=sandbox", "odd"),
         ("class:SAND", "odd"),
-        ("remark:two", "odd"),
-        ('remark="two words"', "odd"),
-        ("remark=two", ""),
+        ("x.remark:two", "odd"),
+        ('x.remark="two words"', "odd"),
+        ("x.remark=two", ""),
         ("policy.budget.max_cost_usd>0.1", "live"),
         ("slices[0].status=failed", "fail Fail2"),
         ("slices.0.slice_id=sl_1", "live echo fail Fail2 odd"),

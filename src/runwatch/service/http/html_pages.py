@@ -187,11 +187,9 @@ class FormRefusalError(RefusalError):
         self.page = page
 
 
-def render_page(
-    title: str, sentences: Sequence[str], *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
-) -> ServiceResponse:
+def render_page(title: str, sentences: Sequence[str], *, headers: tuple[tuple[str, str], ...] = ()) -> ServiceResponse:
     """Build a page of text only."""
-    return _document(title, _heading(title) + _paragraphs(sentences), status, headers)
+    return _document(title, _heading(title) + _paragraphs(sentences), 200, headers)
 
 
 def see_other(address: str, *, headers: tuple[tuple[str, str], ...] = ()) -> ServiceResponse:

@@ -20,7 +20,7 @@ Field names are those of the columns, their aliases, and dotted paths of the rec
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.base.closest_word import closest_word, closest_words
@@ -59,21 +59,18 @@ _PLAIN: Final = re.compile(r"[\w./:@\-]+")
 HINT: Final = "To search for text as it is, put it in double quotes."
 
 
-def parse_filter(
-    text: str, spec: ResourceSpec[Any], *, named: Mapping[str, str] | None = None, extra: Collection[str] = ()
-) -> Query:
+def parse_filter(text: str, spec: ResourceSpec[Any], *, named: Mapping[str, str] | None = None) -> Query:
     """Parse a filter.
 
     Args:
         text: The text as typed; empty matches everything.
         named: Named filters, without the colon.
-        extra: Additional member names, such as those seen in the data.
 
     Raises:
         QueryError: The filter has a syntax error, names an unknown field, flag or filter, or contains a refused
             pattern.
     """
-    term = _Parser(text, spec, named or {}, extra, ()).read()
+    term = _Parser(text, spec, named or {}, ()).read()
     servers = {field.id: field.server_parameter for field in spec.all_fields() if field.server_parameter}
     return Query(text, term, servers)
 
@@ -96,7 +93,6 @@ class _Parser:
         text: str,
         spec: ResourceSpec[Any],
         named: Mapping[str, str],
-        extra: Collection[str],
         inside: tuple[str, ...],
     ) -> None:
         if len(text) > MAX_FILTER_CHARACTERS:
@@ -104,7 +100,6 @@ class _Parser:
         self.text = text
         self.spec = spec
         self.named = named
-        self.extra = extra
         # The named filters that contain this text, to detect a filter that contains itself.
         self.inside = inside
         self.position = 0
@@ -219,7 +214,7 @@ class _Parser:
             raise QueryError(f"there is no filter named {name!r}", start, nearest=f":{near}" if near else "")
         if name in self.inside:
             raise QueryError(f"the filter {name!r} contains itself", start)
-        inner = _Parser(self.named[name], self.spec, self.named, self.extra, (*self.inside, name))
+        inner = _Parser(self.named[name], self.spec, self.named, (*self.inside, name))
         try:
             return inner.read()
         except QueryError as error:
@@ -245,8 +240,8 @@ class _Parser:
         if field is not None:
             return field.id
         path = json_paths.parse_path(name)
-        if len(path) > 1 or path[0] in self.spec.record.MEMBERS or path[0] in self.extra:
+        if len(path) > 1 or path[0] in self.spec.record.MEMBERS:
             return name
         known = [known for field in self.spec.all_fields() for known in (field.id, *field.aliases)]
-        near = closest_word(name, [*known, *self.spec.record.MEMBERS, *self.extra])
+        near = closest_word(name, [*known, *self.spec.record.MEMBERS])
         raise QueryError(f"there is no field {name!r}", position, HINT, nearest=near or "")
