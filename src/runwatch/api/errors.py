@@ -86,11 +86,7 @@ class InvalidRequestError(ApiError):
 
 
 class RateLimitedError(ApiError):
-    """An earlier 429 holds this call back; nothing was sent.
-
-    Attributes:
-        seconds: How long the hold still lasts.
-    """
+    """An earlier 429 holds this call back; nothing was sent."""
 
     def __init__(
         self,
@@ -128,11 +124,7 @@ class NoResponseError(ApiError):
 
 
 class UnusableResponseError(ApiError):
-    """A successful response cannot be read as the expected record.
-
-    Attributes:
-        status: The HTTP status, in the 2XX class.
-    """
+    """A successful response cannot be read as the expected record."""
 
     def __init__(self, title: str, *, status: int, **facts: Unpack[CallFacts]) -> None:
         super().__init__(title, **facts)

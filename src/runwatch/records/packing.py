@@ -142,7 +142,6 @@ class _Place:
         is_open: Whether objects and arrays at this place are taken apart.
         is_own: Whether values are kept with their object.
         codes: The codes of values by their keys, unless they are kept with their object.
-        values: The values by their codes.
         places: The places of members and items, unless it is no object or array.
     """
 

@@ -370,7 +370,6 @@ class Page(Generic[R]):
         next_cursor: The opaque token of the next page, exactly as received; ``None`` without one.
         end_is_proven: Whether the response said that nothing follows: an explicit ``null`` on a paged list, or a list
             without pages. Otherwise a count is "at least".
-        extra: The response's other members.
     """
 
     __slots__ = ("end_is_proven", "extra", "next_cursor", "records", "values")

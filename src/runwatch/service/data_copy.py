@@ -43,7 +43,6 @@ class CopiedTable:
     """One table, equal on both sides.
 
     Attributes:
-        rows: Number of its rows.
         digest: Sum of the SHA-256 of every row, modulo 2**256, in hexadecimal; it does not depend on their order.
     """
 
@@ -58,7 +57,6 @@ class DataCopy:
 
     Attributes:
         tables: Every table, parents first.
-        secrets: Number of sealed secrets.
         unfinished: Number of runs that are not final; whichever service starts first goes on with them.
     """
 

@@ -78,12 +78,7 @@ class LocalService:
 
 @dataclass(frozen=True, slots=True)
 class WaitTiming:
-    """Clock and limit of the waits here, for tests to replace.
-
-    Attributes:
-        patience_s: How long to wait for a service.
-        sleep: Waits for some seconds.
-    """
+    """Clock and limit of the waits here, for tests to replace."""
 
     patience_s: float = START_TIMEOUT_S
     monotonic: Callable[[], float] = time.monotonic

@@ -52,7 +52,6 @@ class SessionListeners:
 
     Attributes:
         tail: As ``on_news`` of :class:`~runwatch.store.live.run_tails.RunTails`.
-        attempt: Called with every request attempt.
     """
 
     tail: Callable[[TailUpdate], None]

@@ -42,12 +42,7 @@ class CommandOptions(argparse.Namespace):
 
 
 class ParsedCommand(NamedTuple):
-    """The parsed command line.
-
-    Attributes:
-        verb: The command, or ``None`` for the console.
-        help: Help text to print instead, or ``None``.
-    """
+    """The parsed command line."""
 
     verb: CommandSpec | None
     options: CommandOptions

@@ -23,11 +23,7 @@ _PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "
 
 
 class SqliteFile(Backend):
-    """A file, created with mode 0600 if it does not exist; the caller holds the data directory's lock.
-
-    Attributes:
-        path: The file.
-    """
+    """A file, created with mode 0600 if it does not exist; the caller holds the data directory's lock."""
 
     def __init__(self, path: Path) -> None:
         self.path: Final = path

@@ -19,7 +19,6 @@ class Verdict:
     """A verdict.
 
     Attributes:
-        is_correct: The hard gate.
         quality_score: From 0 to 1; never affects the verdict.
     """
 

@@ -13,11 +13,7 @@ from runwatch.service.execution.state_machine import RunState
 
 
 class Engine(ABC):
-    """Driver of unfinished runs.
-
-    Attributes:
-        live_runs: Takes the steps of live runs.
-    """
+    """Driver of unfinished runs."""
 
     live_runs: LiveRuns
 

@@ -38,13 +38,7 @@ _log: Final = logging.getLogger("runwatch.service.execution.live")
 
 @dataclass(slots=True)
 class LiveRuns:
-    """Taker of live runs' steps.
-
-    Attributes:
-        vault: Holds the keys of connections.
-        providers: Calls models.
-        judge: Calls customers' checks.
-    """
+    """Taker of live runs' steps."""
 
     database: TransactionRunner
     clock: Clock

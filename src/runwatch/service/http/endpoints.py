@@ -90,11 +90,7 @@ class AuthenticatedRequest:
 
 
 class AnsweredElsewhere(Exception):
-    """Another process has answered the same request meanwhile.
-
-    Attributes:
-        answer: Its answer.
-    """
+    """Another process has answered the same request meanwhile."""
 
     def __init__(self, answer: ServiceResponse) -> None:
         super().__init__("another process has answered this request")

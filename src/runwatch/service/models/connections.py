@@ -185,8 +185,6 @@ class ConnectionChange(NamedTuple):
     """A change of a working connection by a handoff, to be tested before it is made.
 
     Attributes:
-        before: The connection.
-        after: The connection as it would be.
         to_test: The models to call; without any, the list of models is the test.
     """
 

@@ -11,12 +11,7 @@ from typing import NamedTuple
 
 
 class Region(NamedTuple):
-    """An editable region.
-
-    Attributes:
-        start: Start of its text in the skill's content.
-        end: End of its text.
-    """
+    """An editable region."""
 
     name: str
     start: int

@@ -22,12 +22,7 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ServicePeriod:
-    """Whole days in UTC; ``None`` is open.
-
-    Attributes:
-        first: The first day included.
-        last: The last day included.
-    """
+    """Whole days in UTC, the last one included; ``None`` is open."""
 
     first: date | None
     last: date | None

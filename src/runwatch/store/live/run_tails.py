@@ -38,7 +38,6 @@ class TailUpdate:
     """New state of a followed run's events.
 
     Attributes:
-        count: Number of events stored.
         pause_s: Seconds until the next read; ``None`` after the last one.
         answered_at: Monotonic time of the last good response; ``None`` before the first.
         failed_at: When the last read failed; ``None`` if it did not.

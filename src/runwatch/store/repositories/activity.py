@@ -121,8 +121,6 @@ class CodeCount:
 
     Attributes:
         code: The code, empty where the response had none.
-        first: Time of the oldest stored Problem with this code.
-        last: Time of the newest.
     """
 
     code: str

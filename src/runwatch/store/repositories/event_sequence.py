@@ -104,16 +104,13 @@ class RunSequence:
 
     @property
     def length(self) -> int:
-        """Number of events at the last :meth:`grow`."""
         return self._length
 
     @property
     def gaps(self) -> Sequence[EventGap]:
-        """The gaps, oldest first."""
         return self._gaps
 
     async def grow(self) -> Sequence[int]:
-        """Read the number of events and the gaps again."""
         length = await self._events.count(self._scope, self._run_id)
         self._gaps = await self._events.gaps(self._scope, self._run_id)
         self._length = length
@@ -125,7 +122,6 @@ class RunSequence:
         return await self._events.window(self._scope, self._run_id, start, count) if recent is None else recent
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
-        """Return the numbers in ``[start, stop)`` whose events a filter keeps, in order."""
 
         def work(connection: sqlite3.Connection) -> list[int]:
             run = find_run_row(connection, self._scope, self._run_id)
@@ -170,7 +166,6 @@ class MergedSequence:
 
     @property
     def length(self) -> int:
-        """Number of events at the last :meth:`grow`."""
         return len(self._order)
 
     @property
@@ -253,7 +248,6 @@ class MergedSequence:
         )
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
-        """Return the numbers in ``[start, stop)`` whose events a filter keeps, in order."""
         codes = self._order[start:stop]
 
         def work(connection: sqlite3.Connection) -> list[int]:

@@ -28,7 +28,6 @@ class WatchedRun:
     """A run on the watch list.
 
     Attributes:
-        run_id: The run's ``execution_id``.
         source: Whether it was submitted here or added by hand.
         added_at: When it was added to the list.
         request: The submit sent from here, decoded; ``None`` if the run was not submitted here.

@@ -69,7 +69,6 @@ class StoreChange:
     """Common part of all changes.
 
     Attributes:
-        profile: The profile whose records change.
         kind: The kind of record, by :attr:`~runwatch.records.record.Record.KIND`.
         at: When it happened, in UTC.
         monotonic: The same instant on the monotonic clock, for ages.
@@ -83,11 +82,7 @@ class StoreChange:
 
 @dataclass(frozen=True, slots=True)
 class ReadStarted(StoreChange):
-    """A read of the collection is in progress.
-
-    Attributes:
-        what: Method and path, for the screen.
-    """
+    """A read of the collection is in progress."""
 
     what: str = ""
 
@@ -129,7 +124,6 @@ class CacheRead(StoreChange):
     """Records of an earlier session were read from disk; records already in the store are newer and stay.
 
     Attributes:
-        records: The cached records.
         seen_at: When the service last confirmed them.
     """
 

@@ -34,7 +34,6 @@ class PaletteCommand:
         known: The values of the argument, which are suggested; empty if it takes others.
         is_found_by_value: Whether a part of a known value suggests it, without the command's name.
         complete: Suggests values for the argument typed so far; it takes others too.
-        aliases: Other names.
     """
 
     name: str
@@ -51,13 +50,7 @@ class PaletteCommand:
 
 @dataclass(frozen=True, slots=True)
 class CommandSuggestion:
-    """A suggested line.
-
-    Attributes:
-        text: The line.
-        command: The command in it.
-        argument: The text after the command's name.
-    """
+    """A suggested line."""
 
     text: str
     command: PaletteCommand

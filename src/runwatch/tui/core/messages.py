@@ -16,7 +16,6 @@ class CopyRequested(Message):
 
     Attributes:
         what: Its name in the notice: ``instance``, ``support block``, ``event``.
-        text: The exact text to copy.
         several_lines: Whether it may have more than one line; an id may not.
         is_secret: Whether the notice leaves out the text.
     """

@@ -49,11 +49,9 @@ class Palette(NamedTuple):
 
     Attributes:
         name: The file name without its extension.
-        title: One line for the list of themes.
         dark: Whether the background is dark.
         ground: Background colours.
         text: Text colours by role, and the accent.
-        line: Colours of lines.
     """
 
     name: str

@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSide:
-    """One side of a comparison.
-
-    Attributes:
-        title: The column heading.
-        raw: Its decoded JSON.
-    """
+    """One side of a comparison."""
 
     title: SafeText
     raw: Mapping[str, Any]

@@ -537,11 +537,7 @@ class CoveringScreen(ConsoleScreen):
 
 
 class RowScreen(ConsoleScreen):
-    """Abstract screen that lists records, for flows started from it.
-
-    Attributes:
-        compared: The row chosen as the left side of a comparison.
-    """
+    """Abstract screen that lists records, for flows started from it."""
 
     HAS_SEVERAL_PROFILES: ClassVar[bool] = False
     """Whether its rows are of several profiles, so that nothing may be done with one before its profile is open."""

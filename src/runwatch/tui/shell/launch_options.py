@@ -20,8 +20,6 @@ class LaunchOptions(NamedTuple):
     """Launch options of the console.
 
     Attributes:
-        paths: Paths of settings and data.
-        options: Settings given as command line options.
         open_at: The first screen and, after a slash, an id; empty for the one of the settings.
         start_local: Starts the local service of a data directory, or finds it running.
         demo: Whether test runs are submitted continuously, to have something to watch.

@@ -72,7 +72,6 @@ class EventLineSource:
         self._found = found
 
     def count(self) -> int:
-        """Return the number of lines."""
         return self._count + len(self._gaps) if self._found is None else len(self._found)
 
     def mark(self) -> int:

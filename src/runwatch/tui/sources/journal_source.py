@@ -77,7 +77,6 @@ class JournalSource:
         return self._found is not None or len(self._items) < self._limit
 
     async def read(self) -> None:
-        """Read the journal again."""
         if self._session is None:
             return
         journal = self._session.journal

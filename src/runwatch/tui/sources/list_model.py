@@ -83,7 +83,6 @@ class ListModel:
         on_ready: Called when a worker has updated the rows.
 
     Attributes:
-        drawing: Renders the cells of all rows.
         every: Unfiltered rows. The list object is reused until a row changes.
         shown: Filtered and sorted rows; during a search those found so far. The list object is reused until a row
             changes.

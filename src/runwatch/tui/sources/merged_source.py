@@ -56,7 +56,6 @@ class MergedSource:
         return max(known, key=lambda state: state.age_s or 0.0, default=PaneState(LoadState.LOADING))
 
     def end_is_proven(self) -> bool:
-        """Return whether all parts are complete."""
         return all(part.end_is_proven() for part in self._parts().values())
 
     async def read_notes(self) -> None:
@@ -66,6 +65,5 @@ class MergedSource:
                 await part.read_notes()
 
     async def read(self) -> None:
-        """Read each part."""
         for part in list(self._parts().values()):
             await part.read()

@@ -100,7 +100,6 @@ class ServerFilterSource:
         return self._collection.end_is_proven if self.is_answered else self._whole.end_is_proven()
 
     async def read(self) -> None:
-        """Read what the full list needs."""
         await self._whole.read()
 
     @property

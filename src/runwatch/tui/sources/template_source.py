@@ -32,7 +32,6 @@ class TemplateSource:
         self._items: Sequence[Any] = ()
 
     def items(self) -> Sequence[Any]:
-        """Return the templates with their local data."""
         inner = self._inner.items()
         if inner is not self._made_of:
             self._made_of = inner
@@ -40,15 +39,12 @@ class TemplateSource:
         return self._items
 
     def state(self) -> PaneState:
-        """Return the state of the list."""
         return self._inner.state()
 
     def end_is_proven(self) -> bool:
-        """Return whether the list is complete."""
         return self._inner.end_is_proven()
 
     async def read(self) -> None:
-        """Read the local data."""
         await self._inner.read()
         session = self._session()
         if session is None:

@@ -61,8 +61,6 @@ class DesktopNotices:
     """Sends notices to the desktop.
 
     Attributes:
-        environment: The environment of the console.
-        send: Sends a control sequence to the terminal.
         read: Runs a tool and returns its output, or ``None``.
     """
 

@@ -85,12 +85,10 @@ class RunFacts(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The run's id."""
         return self.run.id
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The run's JSON."""
         return self.run.raw
 
     @property

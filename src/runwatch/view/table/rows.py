@@ -130,7 +130,6 @@ class RecordRow(Generic[S]):
 
     @property
     def now(self) -> datetime:
-        """The time that ages are relative to."""
         return self._drawing.context.now
 
     def cell(self, column: Column[S]) -> StyledText:
@@ -219,7 +218,6 @@ class RecordRow(Generic[S]):
         )
 
     def flag(self, name: str) -> bool:
-        """Whether a flag of the resource applies."""
         return self._drawing.spec.flags[name](self.subject)
 
     def _drawn(self) -> _Made[S]:

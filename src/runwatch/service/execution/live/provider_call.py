@@ -55,9 +55,7 @@ class PreparedCall:
     """A call to make.
 
     Attributes:
-        number: Number of the attempt.
         upstream_ref: Name of the model at the provider.
-        prices: Prices of the connection's models.
         is_price_listed: Whether the provider itself lists the model's price.
         objective: The prompt.
         inputs: The task's ``inputs_ref``.

@@ -43,7 +43,6 @@ class ProblemCodeSource:
         return True
 
     async def read(self) -> None:
-        """Count again."""
         assert self.screen is not None
         console = self.screen.console
         if console.session is not None:

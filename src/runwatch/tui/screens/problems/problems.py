@@ -262,11 +262,7 @@ class MultilinePasteInput(LineInput):
 
     @dataclass
     class TextPasted(Message):
-        """Several lines were pasted.
-
-        Attributes:
-            text: All of them.
-        """
+        """Several lines were pasted."""
 
         text: str
 

@@ -50,7 +50,6 @@ class AddedRun:
     Attributes:
         words: The outcome as text.
         role: The role of ``words``.
-        status: The run's status, if found.
         is_found: Whether the service has the run.
     """
 

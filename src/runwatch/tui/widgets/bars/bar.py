@@ -31,7 +31,6 @@ class BarPart(NamedTuple):
     """A part of a bar.
 
     Attributes:
-        pieces: Its text.
         target: What a click opens or selects; ``None`` if it is not clickable.
         gap: Cells between it and the part before.
         colour: Background, ``#rrggbb``, if it differs from the bar's.

@@ -25,11 +25,7 @@ NOTHING: Final = line("")
 
 
 class RateLimitHold(NamedTuple):
-    """A 429 that pauses all reads.
-
-    Attributes:
-        until: When reads resume.
-    """
+    """A 429 that pauses all reads."""
 
     code: SafeText
     until: datetime

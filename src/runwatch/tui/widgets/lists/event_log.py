@@ -83,14 +83,12 @@ class EmptyLineSource:
         return 0
 
     def mark(self) -> int:
-        """Return the start."""
         return 0
 
     def since(self, mark: int) -> int:
         return 0
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
-        """Return no lines."""
         return ()
 
 
