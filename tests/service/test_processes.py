@@ -24,7 +24,7 @@ from runwatch.service.backends.job_queue import JobQueue
 from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.backends.team_status import read_status
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.execution import job_engine, submission
+from runwatch.service.execution import submission
 from runwatch.service.migrations import upgrade
 from runwatch.service.organization.wallet import set_limits
 from runwatch.service.tables import SCHEMA_VERSION
@@ -33,7 +33,7 @@ from runwatch.settings.master_key import find_master_keys
 from tests.service.conftest import Local, echo_body, serve_in_process
 from tests.service.http.test_problem_responder import check
 from tests.service.live_work import LiveWork, add_model, live_body, scripted
-from tests.service.test_job_engine import Scripted, ended
+from tests.service.test_job_engine import Scripted, ended, patient
 from tests.service.test_keys import bearing, keyed
 from tests.service.test_webhooks import add as add_webhook
 from tests.service.test_webhooks import settled as settled_deliveries
@@ -41,7 +41,7 @@ from tests.support import postgres
 from tests.support.clock import FakeClock
 from tests.support.receiver import Receiver
 
-__all__ = ["scripted"]
+__all__ = ["patient", "scripted"]
 
 Start = Callable[..., AbstractAsyncContextManager[Local]]
 
@@ -92,26 +92,6 @@ async def test_a_worker_drives_what_an_interface_has_accepted_with_secrets_of_th
         async with httpx.AsyncClient(base_url=process.running.file.base_url) as stranger:
             answers = [(await stranger.get(path)).json()["status"] for path in ("/healthz", "/readyz")]
         assert answers == ["ok", "ready"]
-
-
-async def test_a_run_that_a_stopping_worker_gives_back_goes_on_at_once_where_there_is_room(
-    team: Team, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Nobody looks for jobs by himself.
-    monkeypatch.setattr(job_engine, "POLL_S", 3600.0)
-    providers, judge = scripted
-    api, first = await team.start(), await team.start(places=1, has_interface=False)
-    await LiveWork(api, providers, judge).having(add_model, "ember")
-    answer = asyncio.Event()
-    providers.script("ember", answer)
-    run_id = (await api.submit(live_body(["gate"])))["execution_id"]
-    await providers.begun.wait()
-    await team.start(places=1, has_interface=False)
-    stopping = asyncio.ensure_future(first.context.engine.stop())
-    answer.set()
-    await stopping
-    assert (await ended(api, run_id))["status"] == "completed"
-    assert len(providers.calls) == 1
 
 
 async def test_a_process_whose_database_is_away_lives_and_is_not_ready(

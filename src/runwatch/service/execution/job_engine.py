@@ -6,8 +6,8 @@ organization's limit of concurrent runs gives its job up, and gets a new one whe
 to the database. Jobs of a worker whose heartbeats stop are given to others, by a job that runs every few seconds.
 
 Procrastinate's lock is no fence: a worker that was stopped and continued runs on beside its successor. Its writes of
-the run are refused (:mod:`runwatch.service.execution.fencing`), and so are its writes of the job, which carry worker
-and number of the try.
+the run are refused (:mod:`runwatch.service.execution.fencing`), and so are its writes of the job
+(:mod:`runwatch.service.backends.job_connector`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 import psycopg
-from procrastinate import App, BaseRetryStrategy, JobContext, PsycopgConnector, RetryDecision, exceptions
+from procrastinate import App, BaseRetryStrategy, JobContext, RetryDecision, exceptions
 from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 from procrastinate.utils import utcnow
@@ -28,6 +28,7 @@ from procrastinate.utils import utcnow
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
 from runwatch.records.states import LIVE_STATES
+from runwatch.service.backends.job_connector import AGAIN_S, JobConnector, JobWriter
 from runwatch.service.backends.job_queue import DRIVE, RUNS, STALLED_S
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution import runs
@@ -61,40 +62,8 @@ _EXPIRE: Final = "* * * * * */5"
 _FIND_LEFT: Final = "* * * * * */15"
 _CLEAN: Final = "7 * * * * 0"
 
-_AGAIN_S: Final = 0.5
 _UPKEEP_AT_ONCE: Final = 2
 
-# A write of a job counts only while the job is still this worker's, in this try.
-_FINISH: Final = """
-    WITH owned AS (
-        SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s AND status = 'doing'
-            AND worker_id IS NOT DISTINCT FROM %(worker_id)s AND attempts = %(attempts)s FOR UPDATE
-    )
-    SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete)s) FROM owned
-"""
-# Runs that were begun go on before those that were not. Procrastinate itself tells workers of new jobs only.
-_BEGUN: Final = 1
-_TELL: Final = """
-    pg_notify('procrastinate_queue_v1#' || queue_name, json_build_object('type', 'job_inserted', 'job_id', id)::text)
-"""
-_RETRY: Final = f"""
-    WITH owned AS (
-        SELECT id, queue_name FROM procrastinate_jobs WHERE id = %(job_id)s AND status = 'doing'
-            AND worker_id IS NOT DISTINCT FROM %(worker_id)s AND attempts = %(attempts)s FOR UPDATE
-    )
-    SELECT procrastinate_retry_job_v2(id, now(), {_BEGUN}, NULL, NULL), {_TELL} FROM owned
-"""  # noqa: S608 - made of constants
-_PREFER: Final = f"""
-    WITH heir AS (
-        UPDATE procrastinate_jobs SET priority = {_BEGUN} WHERE queueing_lock = %(lock)s AND status = 'todo'
-        RETURNING id, queue_name
-    )
-    SELECT {_TELL} FROM heir
-"""  # noqa: S608 - made of constants
-_TAKEN: Final = (
-    "SELECT id, attempts FROM procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s"
-    " AND id <> ALL(%(known)s)"
-)
 _OVERDUE: Final = (
     f"SELECT execution_id FROM runs WHERE status IN {LIVE_STATES}"  # noqa: S608 - made of constants
     " AND created_at::timestamptz + make_interval(secs => max_runtime_s + %(grace)s) < %(now)s LIMIT 500"
@@ -126,76 +95,6 @@ class _HandedBackError(Exception):
     """The engine stops; another worker goes on with the run."""
 
 
-class _Manager(JobManager):
-    """Writer of jobs that writes none that has become another worker's."""
-
-    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
-        await self.connector.execute_query_async(_FINISH, status=status.value, delete=delete_job, **_owner(job))
-
-    async def retry_job(self, job: Job, *_: Any, **__: Any) -> None:
-        """Have a job done again at once."""
-        with contextlib.suppress(exceptions.UniqueViolation):
-            await self.connector.execute_query_async(_RETRY, **_owner(job))
-            return
-        # Another job of the run waits already and does what this one would.
-        await self.finish_job(job, Status.ABORTED, delete_job=True)
-        await self.connector.execute_query_async(_PREFER, lock=job.lock)
-
-
-def _owner(job: Job) -> dict[str, Any]:
-    return {"job_id": job.id, "worker_id": job.worker_id, "attempts": job.attempts}
-
-
-class _Connector(PsycopgConnector):
-    """Connector that waits for a database that is away, so that a worker's runs go on meanwhile.
-
-    Attributes:
-        jobs: Ids of the jobs in progress.
-        is_closing: Whether not to wait any more.
-    """
-
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        super().__init__(kwargs=dict(parameters), min_size=1, max_size=4, timeout=5.0)
-        self.jobs: Final[set[int]] = set()
-        self.is_closing = False
-
-    async def execute_query_async(self, query: Any, **arguments: Any) -> None:
-        await self._keep_trying(partial(super().execute_query_async, query, **arguments))
-
-    async def execute_query_all_async(self, query: Any, **arguments: Any) -> list[dict[str, Any]]:
-        return await self._keep_trying(partial(super().execute_query_all_async, query, **arguments))
-
-    async def execute_query_one_async(self, query: Any, **arguments: Any) -> dict[str, Any]:
-        fetch: Callable[[], Awaitable[dict[str, Any]]] = partial(super().execute_query_one_async, query, **arguments)
-        if "procrastinate_fetch_job" not in query:
-            return await self._keep_trying(fetch)
-        try:
-            return await fetch()
-        except exceptions.ConnectorException as error:
-            if not self._is_passing(error):
-                raise
-        # The job may have been taken although the answer was lost. Nobody else would ever drive it.
-        known, worker_id = sorted(self.jobs), arguments["worker_id"]
-        for row in await self.execute_query_all_async(_TAKEN, worker_id=worker_id, known=known):
-            await self.execute_query_async(_RETRY, job_id=row["id"], worker_id=worker_id, attempts=row["attempts"])
-        return await self.execute_query_one_async(query, **arguments)
-
-    async def listen_notify(self, *arguments: Any, **more: Any) -> None:
-        await self._keep_trying(partial(super().listen_notify, *arguments, **more))
-
-    async def _keep_trying(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        while True:
-            try:
-                return await attempt()
-            except (exceptions.ConnectorException, psycopg.OperationalError) as error:
-                if self.is_closing or not self._is_passing(error):
-                    raise
-                await asyncio.sleep(_AGAIN_S)
-
-    def _is_passing(self, error: Exception) -> bool:
-        return isinstance(error.__cause__ or error, psycopg.OperationalError | psycopg.InterfaceError)
-
-
 class JobEngine(Engine):
     """Driver of as many runs of the database at once as this process has places for.
 
@@ -225,7 +124,7 @@ class JobEngine(Engine):
         self._is_idle.set()
         self._is_stopping = False
         self._tasks: list[asyncio.Task[None]] = []
-        self._runs, self._upkeep = _Connector(parameters), _Connector(parameters)
+        self._runs, self._upkeep = JobConnector(parameters), JobConnector(parameters)
 
     @property
     def unfinished(self) -> int:
@@ -296,7 +195,7 @@ class JobEngine(Engine):
                 )
             except Exception:
                 _log.exception("the worker of %s ended, and another one takes its place", queue)
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(AGAIN_S)
 
     async def _beat(self) -> None:
         while True:
@@ -363,7 +262,7 @@ class JobEngine(Engine):
         if await self._list(_JUST_STARTED, grace=STALLED_S):
             # No worker could send heartbeats while the database was away.
             return
-        manager = _Manager(self._upkeep)
+        manager = JobWriter(self._upkeep)
         for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_S):
             if job.queue == RUNS:
                 _log.warning("the worker of %s is gone, and another one takes its place", job.lock)
@@ -419,7 +318,7 @@ class _HandBack(BaseRetryStrategy):
         return RetryDecision(retry_at=utcnow()) if self._is_kept(exception) else None
 
 
-def _app(connector: _Connector) -> App:
+def _app(connector: JobConnector) -> App:
     app = App(connector=connector)
-    app.job_manager = _Manager(connector)
+    app.job_manager = JobWriter(connector)
     return app

@@ -1,0 +1,125 @@
+"""Jobs of Procrastinate as workers read and write them. Only ``--database`` imports this.
+
+A worker that was taken for dead may go on beside its successor, so its writes of the job carry worker and number of the
+try, and the database decides. While the database is away, a worker waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import psycopg
+from procrastinate import PsycopgConnector, exceptions
+from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager
+
+AGAIN_S: Final = 0.5
+"""Seconds between two tries of what a database that is away has not done."""
+
+# A write of a job counts only while the job is still this worker's, in this try.
+_FINISH: Final = """
+    WITH owned AS (
+        SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s AND status = 'doing'
+            AND worker_id IS NOT DISTINCT FROM %(worker_id)s AND attempts = %(attempts)s FOR UPDATE
+    )
+    SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete)s) FROM owned
+"""
+# Runs that were begun go on before those that were not. Procrastinate itself tells workers of new jobs only.
+_BEGUN: Final = 1
+_TELL: Final = """
+    pg_notify('procrastinate_queue_v1#' || queue_name, json_build_object('type', 'job_inserted', 'job_id', id)::text)
+"""
+_RETRY: Final = f"""
+    WITH owned AS (
+        SELECT id, queue_name FROM procrastinate_jobs WHERE id = %(job_id)s AND status = 'doing'
+            AND worker_id IS NOT DISTINCT FROM %(worker_id)s AND attempts = %(attempts)s FOR UPDATE
+    )
+    SELECT procrastinate_retry_job_v2(id, now(), {_BEGUN}, NULL, NULL), {_TELL} FROM owned
+"""  # noqa: S608 - made of constants
+_PREFER: Final = f"""
+    WITH heir AS (
+        UPDATE procrastinate_jobs SET priority = {_BEGUN} WHERE queueing_lock = %(lock)s AND status = 'todo'
+        RETURNING id, queue_name
+    )
+    SELECT {_TELL} FROM heir
+"""  # noqa: S608 - made of constants
+_TAKEN: Final = (
+    "SELECT id, attempts FROM procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s"
+    " AND id <> ALL(%(known)s)"
+)
+
+T = TypeVar("T")
+
+
+class JobWriter(JobManager):
+    """Writer of jobs that writes none that has become another worker's."""
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        await self.connector.execute_query_async(_FINISH, status=status.value, delete=delete_job, **_owner(job))
+
+    async def retry_job(self, job: Job, *_: Any, **__: Any) -> None:
+        """Have a job done again at once."""
+        with contextlib.suppress(exceptions.UniqueViolation):
+            await self.connector.execute_query_async(_RETRY, **_owner(job))
+            return
+        # Another job of the run waits already and does what this one would.
+        await self.finish_job(job, Status.ABORTED, delete_job=True)
+        await self.connector.execute_query_async(_PREFER, lock=job.lock)
+
+
+def _owner(job: Job) -> dict[str, Any]:
+    return {"job_id": job.id, "worker_id": job.worker_id, "attempts": job.attempts}
+
+
+class JobConnector(PsycopgConnector):
+    """Connector that waits for a database that is away, so that a worker's runs go on meanwhile.
+
+    Attributes:
+        jobs: Ids of the jobs in progress.
+        is_closing: Whether not to wait any more.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        super().__init__(kwargs=dict(parameters), min_size=1, max_size=4, timeout=5.0)
+        self.jobs: Final[set[int]] = set()
+        self.is_closing = False
+
+    async def execute_query_async(self, query: Any, **arguments: Any) -> None:
+        await self._keep_trying(partial(super().execute_query_async, query, **arguments))
+
+    async def execute_query_all_async(self, query: Any, **arguments: Any) -> list[dict[str, Any]]:
+        return await self._keep_trying(partial(super().execute_query_all_async, query, **arguments))
+
+    async def execute_query_one_async(self, query: Any, **arguments: Any) -> dict[str, Any]:
+        fetch: Callable[[], Awaitable[dict[str, Any]]] = partial(super().execute_query_one_async, query, **arguments)
+        if "procrastinate_fetch_job" not in query:
+            return await self._keep_trying(fetch)
+        try:
+            return await fetch()
+        except exceptions.ConnectorException as error:
+            if not self._is_passing(error):
+                raise
+        # The job may have been taken although the answer was lost. Nobody else would ever drive it.
+        known, worker_id = sorted(self.jobs), arguments["worker_id"]
+        for row in await self.execute_query_all_async(_TAKEN, worker_id=worker_id, known=known):
+            await self.execute_query_async(_RETRY, job_id=row["id"], worker_id=worker_id, attempts=row["attempts"])
+        return await self.execute_query_one_async(query, **arguments)
+
+    async def listen_notify(self, *arguments: Any, **more: Any) -> None:
+        await self._keep_trying(partial(super().listen_notify, *arguments, **more))
+
+    async def _keep_trying(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                return await attempt()
+            except (exceptions.ConnectorException, psycopg.OperationalError) as error:
+                if self.is_closing or not self._is_passing(error):
+                    raise
+                await asyncio.sleep(AGAIN_S)
+
+    def _is_passing(self, error: Exception) -> bool:
+        return isinstance(error.__cause__ or error, psycopg.OperationalError | psycopg.InterfaceError)
