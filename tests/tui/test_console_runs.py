@@ -588,6 +588,25 @@ async def test_a_paused_screen_keeps_what_it_shows(tmp_path: Path) -> None:
         await driven.shows(re.compile(r"✓ completed +8f21"))
 
 
+async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> None:
+    service = noon.service()
+    async with console(service, tmp_path, size=SIZE, open_at="arms") as driven:
+
+        def reads() -> int:
+            return sum(heard.head.path == "/v1/arms" for heard in service.heard)
+
+        await driven.until(lambda: reads() > 0, "the list to be read")
+        await driven.settle()
+        await driven.press("P")
+        before = reads()
+        await driven.pass_time(90)
+        assert reads() == before
+        await driven.shows("PAUSED by P 1m ago")
+        await driven.press("r")
+        await driven.until(lambda: reads() > before, "the list to be read again")
+        assert "PAUSED" not in driven.text
+
+
 # Starting a run.
 
 

@@ -21,7 +21,7 @@ from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, make_filt
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines
+from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines, freshness_text
 from runwatch.view.spec.resource import ResourceSpec, SortKey
 from runwatch.view.table.list_count import list_count_text
 from runwatch.view.table.rows import RecordRow
@@ -68,7 +68,7 @@ class ListScreen(RowScreen):
         self._is_unreadable = False
         self._sort: tuple[SortKey, ...] = spec.sort
         self._soon: Timer | None = None
-        self._is_paused = False
+        self._paused_at: float | None = None
         self._total = 0
         self._goes_to_end = False
         self.compared = None
@@ -129,7 +129,7 @@ class ListScreen(RowScreen):
 
         Runs are polled all the time; a list of another kind waits for the next second.
         """
-        if not self._is_paused and (kinds != {Run.KIND} or self.spec.record is Run):
+        if self._paused_at is None and (kinds != {Run.KIND} or self.spec.record is Run):
             self.show_rows()
 
     def rests(self) -> Sequence[ListContinuation]:
@@ -191,7 +191,7 @@ class ListScreen(RowScreen):
         self.read_source()
 
     def tick(self) -> None:
-        if self._is_paused:
+        if self._paused_at is not None:
             self._show_edge()
         else:
             self.show_rows()
@@ -332,7 +332,12 @@ class ListScreen(RowScreen):
         self._close_filter()
 
     def action_pause(self) -> None:
-        self._is_paused = not self._is_paused
+        """Pause or resume the list; while it is paused, it is not read. The states of runs are read on every screen."""
+        pauses = self._paused_at is None
+        self._paused_at = self.console.clock.monotonic() if pauses else None
+        if (session := self.console.session) is not None:
+            for record in self.polled_lists():
+                (session.live.stop_list if pauses else session.live.start_list)(record)
         self.tick()
 
     def action_export(self) -> None:
@@ -357,6 +362,8 @@ class ListScreen(RowScreen):
         compare_rows(self)
 
     def action_refresh(self) -> None:
+        if self._paused_at is not None:
+            self.action_pause()
         self.console.refresh_resource(self.spec)
         self.read_source()
 
@@ -421,10 +428,16 @@ class ListScreen(RowScreen):
         marked: StyledSpans = (label_span(f"   {marks} marked", Role.WARN),) if marks else ()
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *marked)
         pane = self.query_one("#list", Pane)
-        key = self.console.keys.shown("screen.pause")
-        paused: tuple[StyledSpan, ...] = (label_span(f"PAUSED by {key}  ", Role.WARN),) if self._is_paused else ()
-        age_pieces = (*paused, *self._going_words(), self.age_span(state), *self.server_filter_text())
+        age_pieces = (*self._going_words(), *self._age_spans(state), *self.server_filter_text())
         pane.set_border_text(title=title, state=self._order_words(), age=age_pieces, counters=self.counters())
+
+    def _age_spans(self, state: PaneState) -> tuple[StyledSpan, ...]:
+        """Return the age of the rows; of a paused list that is when it was paused."""
+        if self._paused_at is None:
+            return (self.age_span(state),)
+        since = freshness_text(self.console.clock.monotonic() - self._paused_at)
+        paused = label_span(f"PAUSED by {self.console.keys.shown('screen.pause')} {since}  ", Role.WARN)
+        return (paused, self.age_span(state)) if state.load in FAILED_STATES else (paused,)
 
     def _count_text(self) -> SafeText:
         rests = self.rests()
