@@ -91,9 +91,9 @@ def lay_out_columns(
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest fits at its usual width, or is whole. Remaining room first completes heads, then the
     cells of columns that are to be whole first, in order and up to a bound, then other cells, smallest need first, then
-    usual widths. Where a text that is to be whole first is cut all the same, the columns are one cell apart. In a window
-    that is too narrow for the others, the widest texts become narrower than their minimum, and at last all but the
-    first two columns are hidden from the right.
+    usual widths. Where a text that is to be whole first is cut all the same, the columns are one cell apart. In a
+    window that is too narrow for the others, the widest texts become narrower than their minimum, and at last all but
+    the first two columns are hidden from the right.
 
     Args:
         needs: The widths each column needs.
