@@ -64,6 +64,13 @@ class Timeouts:
     whole_s: float = 120.0
 
 
+def import_library() -> None:
+    """Import httpx, and httpcore, which it imports when it opens a connection pool."""
+    with hidden_modules():
+        import httpcore  # noqa: F401
+        import httpx  # noqa: F401
+
+
 class Transport:
     """Sends requests to one target over shared, kept connections.
 
@@ -146,9 +153,8 @@ class Transport:
             return self._http
 
     def _open(self) -> httpx.AsyncClient:
-        with hidden_modules():
-            import httpcore  # noqa: F401 - httpx imports it when it opens a connection pool
-            import httpx
+        import_library()
+        import httpx
 
         key = self._target.key
         if key is not None and not _SENDABLE.fullmatch(key.reveal().strip()):

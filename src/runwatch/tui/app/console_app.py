@@ -77,7 +77,10 @@ if TYPE_CHECKING:
     from runwatch.view.spec.action import ResourceAction
 
 GATHER_S: Final = 0.1
-"""Store changes within this time are drawn together."""
+"""Store changes within this time are drawn together, and drawings are this far apart."""
+
+FIRST_GATHER_S: Final = 0.01
+"""The same for the first change after a while, which is drawn almost at once."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -132,6 +135,7 @@ class ConsoleApp(NavigatingApp):
         self.profile_name = LOCAL if opening.file is None else FILE_PROFILE
         self._changed: set[str] = set()
         self._gather: Timer | None = None
+        self._told_at = -math.inf
         self._seconds = 0
         self.left_runs = ""
         self.run_draft = None
@@ -491,9 +495,17 @@ class ConsoleApp(NavigatingApp):
                 await load_file(self, self.launch.file)
                 return
             # In a thread and after the first paint, because it imports the client and the database.
-            from runwatch.tui.app.session_opening import CACHED_KINDS, open_service_session, resolve_startup_target
+            from runwatch.tui.app.session_opening import (
+                CACHED_KINDS,
+                import_session,
+                open_service_session,
+                resolve_startup_target,
+            )
 
+            # While a local service starts, which takes longer.
+            importing = asyncio.create_task(asyncio.to_thread(import_session), name="importing")
             target = await resolve_startup_target(self, self.notices.welcome)
+            await importing
             if self.launch.demo:
                 # The profiles are there since its service runs.
                 self.apply_settings(await asyncio.to_thread(load_settings_file, self.launch.paths.settings_file))
@@ -588,10 +600,11 @@ class ConsoleApp(NavigatingApp):
         self._bell.note(delta)
         self._changed.add(delta.kind)
         if self._gather is None:
-            self._gather = self.set_timer(GATHER_S, self._tell_screens)
+            wait = self._told_at + GATHER_S - self.clock.monotonic()
+            self._gather = self.set_timer(max(FIRST_GATHER_S, wait), self._tell_screens)
 
     def _tell_screens(self) -> None:
-        self._gather = None
+        self._gather, self._told_at = None, self.clock.monotonic()
         changed, self._changed = frozenset(self._changed), set()
         screen = self.mounted_screen
         if isinstance(screen, ConsoleScreen):

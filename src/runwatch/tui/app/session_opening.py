@@ -24,6 +24,14 @@ CACHED_KINDS: Final = (Run, Receipt)
 """Kinds whose lists are cached for the next session."""
 
 
+def import_session() -> None:
+    """Import the client with its HTTP library and the database, which takes longer than a frame: for a thread."""
+    import runwatch.store.session  # noqa: F401
+    from runwatch.api.http.transport import import_library
+
+    import_library()
+
+
 async def resolve_startup_target(console: NavigatingApp, welcome: Callable[[Sequence[StyledSpans]], None]) -> Target:
     """Return the configured service; without one, the local service, started if necessary.
 
@@ -59,8 +67,7 @@ async def open_service_session(
         RunwatchError: the local database cannot be opened.
     """
     console.startup_status = "connecting…"
-    # Importing the client and the database takes longer than a frame, so do it in a thread.
-    await asyncio.to_thread(__import__, "runwatch.store.session")
+    await asyncio.to_thread(import_session)
     from runwatch.store.live.poller import PollIntervals
     from runwatch.store.repositories.event_retention import RetentionPolicy
     from runwatch.store.session import ServiceSession, SessionListeners
