@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from runwatch.base.errors import DataError
 from runwatch.settings.view_state import PaneSplit, ViewState
+from runwatch.store.state.freshness import LoadState
 from runwatch.tui.core.key_bindings import RECORD_KEYS, make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
@@ -66,6 +67,9 @@ _LIST_FRAME_ROWS: Final = 3
 
 _TROUBLE_ROWS: Final = 6
 """Rows for the reason of a failed read below the rows of a list."""
+
+_UP_TO_DATE: Final = frozenset({LoadState.EMPTY, LoadState.FRESH, LoadState.REFRESHING})
+"""States in which nothing but ages changes from one second to the next."""
 
 DEBOUNCE_S: Final = 0.15
 """How long the cursor must rest before the detail follows."""
@@ -398,10 +402,11 @@ class ResourceScreen(ListScreen, RecordScreen):
             self._apply_filter("")
 
     def tick(self) -> None:
-        """Update ages; those of the detail only every few seconds."""
+        """Update ages every few seconds; every second those of a list that is not up to date, without its detail."""
         self._seconds += 1
         self._keeps_detail = self._seconds % self.DETAIL_EVERY != 0
-        super().tick()
+        if not self._keeps_detail or self._source.state().load not in _UP_TO_DATE:
+            super().tick()
         self._keeps_detail = False
 
     def rows_shown(self) -> None:
