@@ -38,17 +38,20 @@ PEERS: Final = {"posting": "Send", "harlequin": "Query"}
 """Other programs made with Textual, where they are installed, each with a word of its first picture."""
 
 _PAINT_NOTE: Final = (
-    "First paint: 9 % of it are imports of the console's own modules, the rest is the table, the detail, four bars and"
-    " their style sheets, which the bare app has not. Imports that the first picture does not need come after it; style"
-    " sheets are parsed once."
+    "First paint: a third of what comes on top of the bare app are imports of the console's own modules, the rest"
+    " is the table, four bars and their style sheets, which the bare app has not. What the first picture does not"
+    " need is imported after it; style sheets are parsed once; the detail is made after the first picture."
 )
 _ROWS_NOTE: Final = (
-    "From the start to rows: after the first paint the client, its HTTP library and the database are imported, which"
-    " takes half as long as the first paint alone, and the local database is made; before it, they would delay it."
+    "From the start to rows: after the first paint the client, its HTTP library and the database are imported, a"
+    " quarter of the first paint's processor time, and the local database is opened; done before, they would delay"
+    " the first paint as much. Rows are drawn 10 ms after they have come, instead of 100."
 )
 _DEMO_NOTE: Final = (
-    "Demo: its service, which starts at the same time as the console, imports more than the console (SQLAlchemy,"
-    " pydantic, uvicorn), and makes 60 runs through its own code before it listens."
+    "Demo: its service starts at the same time as the console. Half of its start are imports (SQLAlchemy alone a"
+    " fifth, pydantic, uvicorn), the other half 60 runs that its own code makes, in order, before it listens: their"
+    " list and its cursors follow the order of making, so the newest cannot be made first. Statements go to SQLite's"
+    " driver as they were compiled once, which took a fifth off that half; the console imports its client meanwhile."
 )
 
 

@@ -365,6 +365,7 @@ def _growth(seen: Sequence[Seen]) -> list[Figure]:
     opening = exponent(sizes, [each.opened for each in seen])
     scrolling = exponent(sizes, [each.scrolled for each in seen])
     finding = exponent(sizes, [each.found.word for each in seen])
+    searching = exponent(sizes, [each.found.lines for each in seen])
     return [
         Figure(f"growth from {sizes[0]:,} to {sizes[-1]:,} events: showing the end", f"n^{opening:.2f}", "",
                f"≤ n^{TARGET_OPENING:g}: it does not depend on the number", opening <= TARGET_OPENING),
@@ -372,6 +373,8 @@ def _growth(seen: Sequence[Seen]) -> list[Figure]:
                scrolling <= TARGET_OPENING),
         Figure("… finding by a word", f"n^{finding:.2f}", "",
                f"≤ n^{TARGET_FILTERING:g}: each event is looked at once", finding <= TARGET_FILTERING),
+        Figure("… searching what only lines say", f"n^{searching:.2f}", "", f"≤ n^{TARGET_FILTERING:g}",
+               searching <= TARGET_FILTERING),
     ]  # fmt: skip
 
 

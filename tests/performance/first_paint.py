@@ -26,8 +26,8 @@ TARGET_HELP = 4.0
 TARGET_VERB = 1.8
 
 _VERB_NOTE = (
-    "A verb: httpx is the larger half; the rest is the command line, settings, the journal (sqlite3), asyncio and the"
-    " request itself, each needed for a request that can be told of later."
+    "A verb: httpx is the larger half; the rest is the command line, settings, the journal (sqlite3), asyncio and"
+    " the request itself, each needed for a request that can be told of later."
 )
 
 BARE = """

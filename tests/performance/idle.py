@@ -41,8 +41,10 @@ LOOK_S: Final = 0.2
 TARGET: Final = 0.003
 
 _NOTE: Final = (
-    "Idle: what is left is the list of runs, read every two seconds from the service, the ages on the screen, drawn"
-    " every four seconds, and the count of other consoles' requests, read every second from the local database."
+    "Idle: a fifth is the list of runs, read every two seconds, whose answer is compared with what is known; a"
+    " fifth the frame of a list whose data is some seconds old; the rest Textual's timers and the look at the local"
+    " database for what other consoles use of the limit. Ages in lists that are up to date are drawn every four"
+    " seconds."
 )
 NO_LIMIT_RPM: Final = 1_000_000
 

@@ -36,8 +36,8 @@ TARGET_READ: Final = 5.0
 TARGET_PAGES: Final = 0.7
 
 _PAGES_NOTE: Final = (
-    "Pages of 50 runs: bare Starlette sends rows as they are; the service builds each run's links, spend and slices,"
-    " checks key, limit and query, and signs the cursor."
+    "Pages of 50 runs: bare Starlette sends rows as they are; the service builds each run's links, spend and"
+    " slices, checks key, limit and query, and signs the cursor."
 )
 
 EVENTS: Final = 7

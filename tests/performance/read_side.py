@@ -36,10 +36,10 @@ EVENTS = 5_000
 TARGET = 0.8
 
 _NOTE = (
-    "Bytes to rows: json.loads makes dicts and stops; a row also needs the event's own text, because unknown members,"
-    " the digits of numbers and repeated names must come back as they were sent, and four of its members. msgspec with"
-    " raw members and exact decimals reached 0.60 (its 8 × needs floats, and refuses input that json takes), and was"
-    " not worth a second parser."
+    "Bytes to rows: json.loads makes dicts and stops; a row also needs the event's own text, because unknown"
+    " members, the digits of numbers and repeated names must come back as they were sent, and four of its members."
+    " msgspec with raw members and exact decimals reached 0.60 (its 8 × needs floats, and refuses input that json"
+    " takes), and was not worth a second parser."
 )
 
 
