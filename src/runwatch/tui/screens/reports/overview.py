@@ -23,7 +23,7 @@ from runwatch.store.state.freshness import PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
 from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.report_reader import collection_state
 from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource
@@ -106,6 +106,7 @@ class OverviewScreen(ConsoleScreen):
         self._problems: JournalSource | None = None
         self._counted: tuple[Sequence[object], RunCounts] = ((), RunCounts())
         self._read_at: float | None = None
+        self._seconds = 0
 
     # Layout.
 
@@ -164,10 +165,13 @@ class OverviewScreen(ConsoleScreen):
             self._show()
 
     def tick(self) -> None:
+        """Update ages every few seconds; counts follow what comes."""
         now = self.console.clock.monotonic()
         if self._read_at is None or now - self._read_at >= JOURNAL_S:
             self._read()
-        self._show()
+        self._seconds += 1
+        if self._seconds % AGE_REFRESH_S == 0:
+            self._show()
 
     # User input.
 
