@@ -21,61 +21,41 @@ def service() -> Iterator[ScriptedService]:
         yield running
 
 
-def test_quitting_is_a_success(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
-        terminal.press("q", "q")
-        assert terminal.wait_exit() == 0
-        assert_whole(terminal, tmp_path)
+def test_the_mouse_selects_copies_and_drags_and_another_size_is_drawn_again(
+    tmp_path: Path, service: ScriptedService
+) -> None:
+    def row() -> int:
+        return next(number for number, line in enumerate(terminal.screen.lines, 1) if "5c9d03f4" in line)
 
-
-def test_work_that_fails_in_the_background_ends_nothing(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service, victim=True) as terminal:
-        terminal.type("#")
-        terminal.wait_for("the work: told")
-        terminal.press("q", "q")
-        assert terminal.wait_exit() == 0
-        assert_whole(terminal, tmp_path)
-
-
-def test_the_mouse_works(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
-        row = next(number for number, line in enumerate(terminal.screen.lines) if "5c9d03f4" in line)
-        assert terminal.screen.modes >= {1000, 1006}
-        terminal.type(f"\x1b[<0;20;{row + 1}M\x1b[<0;20;{row + 1}m")
-        terminal.wait_for("─ 5c9d…80b1  ✗ failed")
-        terminal.press("q", "q")
-        assert terminal.wait_exit() == 0
-
-
-def test_the_border_between_list_and_detail_is_dragged(tmp_path: Path, service: ScriptedService) -> None:
     def border() -> int:
         return next(number for number, line in enumerate(terminal.screen.lines) if line.startswith(("╰", "┗")))
 
     with opened(tmp_path, service) as terminal:
         terminal.wait_for("Summary")
+        assert terminal.screen.modes >= {1000, 1006}
+        terminal.type(f"\x1b[<0;20;{row()}M\x1b[<0;20;{row()}m")
+        terminal.wait_for("─ 5c9d…80b1  ✗ failed")
+        terminal.type("".join(f"\x1b[<{button};{column};{row()}M" for button, column in ((0, 5), (32, 30), (32, 60))))
+        terminal.type(f"\x1b[<0;60;{row()}m")
+        terminal.wait_for("copies the selected text")
+        terminal.press("ctrl+c")
+        terminal.wait_for("copied selection")
+        copied = base64.b64encode(f"✗ failed  {noon.FALLBACK}".encode())
+        assert b"\x1b]52;c;" + copied[:40] in terminal.raw
         before = border()
         terminal.type(
             f"\x1b[<0;60;{before + 1}M\x1b[<32;60;{before - 1}M\x1b[<32;60;{before - 3}M\x1b[<0;60;{before - 3}m"
         )
         terminal.wait_until(lambda: border() == before - 4, "the border to follow the mouse")
+        terminal.resize(80, 24)
+        terminal.wait_gone("Summary")
+        terminal.resize(60, 10)
+        terminal.wait_for("window too small")
+        terminal.resize(200, 50)
+        terminal.wait_for("Summary")
         terminal.press("q", "q")
         assert terminal.wait_exit() == 0
-        assert_whole(terminal, tmp_path)
-
-
-def test_ctrl_c_copies_what_the_mouse_selected_and_leaves_only_without(
-    tmp_path: Path, service: ScriptedService
-) -> None:
-    with opened(tmp_path, service) as terminal:
-        row = next(number for number, line in enumerate(terminal.screen.lines) if "5c9d03f4" in line) + 1
-        terminal.type(f"\x1b[<0;5;{row}M\x1b[<32;30;{row}M\x1b[<32;60;{row}M\x1b[<0;60;{row}m")
-        terminal.wait_for("copies the selected text")
-        terminal.press("ctrl+c")
-        terminal.wait_for("copied selection")
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
-        copied = base64.b64encode(f"✗ failed  {noon.FALLBACK}".encode())
-        assert b"\x1b]52;c;" + copied[:40] in terminal.raw
+        assert terminal.flags == terminal.flags_before
 
 
 def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, service: ScriptedService) -> None:
@@ -86,7 +66,7 @@ def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, service: S
         assert_whole(terminal, tmp_path)
 
 
-def test_the_settings_let_the_bell_ring_for_an_error(tmp_path: Path, service: ScriptedService) -> None:
+def test_work_that_fails_in_the_background_rings_and_ends_nothing(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service, victim=True, settings="bell = true\n") as terminal:
         assert terminal.screen.bells == 0
         terminal.type("#")
@@ -94,20 +74,7 @@ def test_the_settings_let_the_bell_ring_for_an_error(tmp_path: Path, service: Sc
         terminal.wait_until(lambda: terminal.screen.bells == 1, "the bell to ring")
         terminal.press("q", "q")
         assert terminal.wait_exit() == 0
-
-
-def test_a_window_that_changes_its_size_is_drawn_anew(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
-        terminal.wait_for("Summary")
-        terminal.resize(80, 24)
-        terminal.wait_gone("Summary")
-        terminal.resize(60, 10)
-        terminal.wait_for("window too small")
-        terminal.resize(200, 50)
-        terminal.wait_for("Summary")
-        terminal.press("q", "q")
-        assert terminal.wait_exit() == 0
-        assert_whole(terminal, tmp_path)
+        assert terminal.flags == terminal.flags_before
 
 
 def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, service: ScriptedService) -> None:

@@ -44,17 +44,6 @@ def wait_until_stopped(terminal: Terminal) -> None:
     assert terminal.screen.keyboards == 0
 
 
-def test_its_own_key_stops_it(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
-        terminal.press("ctrl+z")
-        wait_until_stopped(terminal)
-        terminal.signal(signal.SIGCONT)
-        terminal.wait_for(LAST_ROW)
-        terminal.press("q", "q")
-        assert terminal.wait_exit() == 0
-        assert_whole(terminal, tmp_path)
-
-
 @pytest.mark.parametrize("screen", [name for name in SCREENS if name not in {"a filter", "a run form"}])
 def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, service: ScriptedService, screen: str) -> None:
     keys, sign = SCREENS[screen]
@@ -84,7 +73,7 @@ def test_it_is_stopped_in_the_moment_in_which_it_draws(tmp_path: Path, service: 
     assert_no_trace(tmp_path)
 
 
-def test_a_signal_to_go_on_without_a_noticed_stop_takes_the_terminal_once(
+def test_its_key_stops_it_and_a_signal_to_go_on_without_a_noticed_stop_takes_the_terminal_once(
     tmp_path: Path, service: ScriptedService
 ) -> None:
     def go_on(times: int) -> None:
@@ -94,10 +83,13 @@ def test_a_signal_to_go_on_without_a_noticed_stop_takes_the_terminal_once(
         assert_is_alive(terminal)
 
     with opened(tmp_path, service) as terminal:
+        terminal.press("ctrl+z")
+        wait_until_stopped(terminal)
         go_on(2)
+        go_on(3)
         terminal.signal(signal.SIGSTOP)
         terminal.wait_until(lambda: terminal.is_stopped, "the console to stop", poll=True)
-        go_on(3)
+        go_on(4)
         terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)

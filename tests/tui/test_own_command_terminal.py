@@ -67,7 +67,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         yield running
 
 
-def test_the_record_is_sorted_and_shown_in_the_pager_and_the_console_comes_back(
+def test_a_record_is_shown_in_the_pager_an_id_copied_and_a_ticket_opened_for_an_instance(
     terminal: Terminal, tmp_path: Path
 ) -> None:
     terminal.press("f7")
@@ -80,13 +80,6 @@ def test_the_record_is_sorted_and_shown_in_the_pager_and_the_console_comes_back(
     assert given["variables"] == ["RUNWATCH_CONFIG", "RUNWATCH_DATA_DIR", *own]
     terminal.type("\n")
     terminal.wait_for("jq: done")
-    terminal.press("ctrl+c", "ctrl+c")
-    assert terminal.wait_exit() == 130
-    assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)
-
-
-def test_an_id_is_copied_and_an_instance_opens_a_ticket(terminal: Terminal, tmp_path: Path) -> None:
     terminal.type("!")
     terminal.wait_for("wl-copy -- '{id}'")
     terminal.type("\r")
@@ -100,3 +93,7 @@ def test_an_id_is_copied_and_an_instance_opens_a_ticket(terminal: Terminal, tmp_
     terminal.wait_for("ticket: done")
     url = "https://tickets.example.com/new?title=runwatch&text=urn%3Ainstance%3A7c1e%26title%3D-x"
     assert told(tmp_path, "xdg-open")["words"] == [url]
+    terminal.press("ctrl+c", "ctrl+c")
+    assert terminal.wait_exit() == 130
+    assert_whole(terminal, tmp_path)
+    assert_no_trace(tmp_path)
