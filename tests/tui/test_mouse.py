@@ -47,8 +47,8 @@ async def test_cells_selected_whole_give_all_of_their_value_also_when_rows_come_
         reversed_text = (
             segment.text for segment in driven.table.render_line(2) if segment.style and segment.style.reverse
         )
-        assert "".join(reversed_text).startswith("…9b7e  –")
-        assert re.match("…9b7e  –  ember-7b-instruct  ", first)
+        assert re.match("…9b7e +–", "".join(reversed_text))
+        assert re.match("…9b7e +– +ember-7b-instruct  ", first)
         assert second.endswith(noon.HOVERING)
         await driven.shows("y copies the selected text, esc drops it.")
         driven.service.runs.insert(0, dict(run("ex_new", "running", created_at=noon.at(0)).raw))
