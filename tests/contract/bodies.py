@@ -36,13 +36,6 @@ ARM_BODY: Final[Shape] = {
     "model_deployment_id?": str,
 }
 ARM_PATCH: Final[Shape] = {"display_name?": str, "capability_tags?": [str], "data_class_grants?": [str]}
-SKILL_BODY: Final[Shape] = {
-    "kind": ARM_KIND,
-    "display_name": str,
-    "capability_tags": [str],
-    "data_class_grants": [str],
-    "artifact": {"content": str, "version": str, "editable_regions": [str]},
-}
 QUOTE_BODY: Final[Shape] = {"model_deployment_id": str, "input_tokens": int, "output_tokens": int}
 
 _ENDPOINT: Final[Shape] = {"url": str, "auth_ref?": str}

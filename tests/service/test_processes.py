@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,6 @@ from tests.support.clock import FakeClock
 from tests.support.receiver import Receiver
 
 __all__ = ["patient", "scripted"]
-
-Start = Callable[..., AbstractAsyncContextManager[Local]]
 
 
 class Team:

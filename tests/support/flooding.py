@@ -24,8 +24,6 @@ BODY: Final = b"[" + b"1," * (512 * 1024 - 2) + b"1]"
 PAUSE_S: Final = 0.5
 _CONNECT_S: Final = 5.0
 
-Say = Callable[[bytes], Awaitable[None]]
-
 
 class Attacker:
     """One kind of attack on one address."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -110,9 +110,6 @@ async def test_a_link_works_once_and_its_browser_keeps_the_session(site: Site) -
     async with browser.get(site.entry + "/") as response:
         assert 'class="textual-terminal"' in await response.text()
     assert site.used_links == 1
-
-
-Change = Callable[[Site], Mapping[str, str]]
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,6 @@ KINDS: dict[str, list[str]] = {
     ],
 }  # fmt: skip
 
-REPOSITORY = Path(__file__).parents[2]
-
 
 @pytest.mark.parametrize(("text", "kind"), [(text, kind) for kind, texts in KINDS.items() for text in texts])
 def test_an_address_has_its_kind(text: str, kind: str) -> None:
