@@ -192,18 +192,15 @@ def complete(run: RunState, check: dict[str, Any], now: datetime) -> Transition:
 
 
 def queue(run: RunState, now: datetime) -> Transition:
-    """Queue an accepted run."""
     slices = tuple(replace(part, status="queued") for part in run.slices)
     return Transition(replace(run, status="queued", slices=slices), [lifecycle_event("queued", now)])
 
 
 def start(run: RunState, now: datetime) -> Transition:
-    """Start a run."""
     return Transition(replace(run, status="running"), [lifecycle_event("running", now)])
 
 
 def start_slice(run: RunState, now: datetime) -> Transition:
-    """Start the slice of a run."""
     part = replace(run.slices[0], status="running")
     return Transition(replace(run, slices=(part,)), [lifecycle_event("running", now, part)])
 

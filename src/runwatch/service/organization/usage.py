@@ -137,7 +137,6 @@ def day_of(receipt: Mapping[str, Any]) -> str:
 
 
 def slices_of(receipt: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the slices of a receipt."""
     return [part for part in receipt.get("slices") or () if isinstance(part, dict)]
 
 

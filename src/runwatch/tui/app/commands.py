@@ -252,7 +252,6 @@ async def export_command(console: NavigatingApp, name: str) -> None:
 
 
 async def use_theme(console: NavigatingApp, name: str) -> None:
-    """Use another theme."""
     try:
         console.apply_theme(name)
     except RunwatchError as error:

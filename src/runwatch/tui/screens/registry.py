@@ -79,7 +79,6 @@ def make_page(name: str) -> ConsoleScreen:
 
 
 def make_list_screen(spec: ResourceSpec[Any], source: RowSource) -> ResourceScreen:
-    """Return a new screen for a resource."""
     own = LIST_CLASSES.get(spec.name)
     screen: ResourceScreen
     if own is not None:

@@ -49,9 +49,7 @@ class DialogWriter(Protocol):
     """A dialog and the writes it sends."""
 
     @property
-    def dialog(self) -> ConfirmDialog:
-        """The dialog."""
-        ...
+    def dialog(self) -> ConfirmDialog: ...
 
     def send(self) -> None:
         """Send the writes, or retry those with unknown outcome."""
@@ -297,7 +295,6 @@ class Console(WidgetApp):
         return ()
 
     def has_pinned_run(self, run_id: str) -> bool:
-        """Return whether a run is pinned."""
         return False
 
     def note_gone(self, kind: str, record_id: str) -> None:

@@ -421,7 +421,6 @@ class ConsoleScreen(Screen[None]):
         self.open_overlay(Menu((label_span("More keys", Role.PLAIN),), items, id="hint-menu"))
 
     def key_item(self, id: str, label: str) -> MenuItem:
-        """Return the menu item of a key action."""
         from runwatch.tui.widgets.panes.menu import MenuItem
 
         return MenuItem(

@@ -26,7 +26,6 @@ class ViewHistory:
 
     @property
     def has_earlier(self) -> bool:
-        """Whether there is an earlier view."""
         return self._here > 0
 
     @property

@@ -48,6 +48,5 @@ class FileSource(StoreSource):
 
 
 def find_events_in_file(console: Console, run_id: str) -> MemorySequence:
-    """Return the events of a run in the file."""
     records = console.store.collection(FILE_PROFILE, RunEvent.KIND).records
     return MemorySequence([event for event in records if isinstance(event, RunEvent) and event.execution_id == run_id])

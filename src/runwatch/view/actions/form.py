@@ -181,7 +181,6 @@ def build_form(mutation: Mutation[Any], subject: Any) -> Form:
 
 
 def has_body(mutation: Mutation[Any]) -> bool:
-    """Whether the mutation sends a body."""
     return bool(mutation.fields) or mutation.members is not None
 
 

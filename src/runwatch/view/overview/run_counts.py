@@ -88,7 +88,6 @@ class RunCounts:
 
 
 def count_runs(runs: Iterable[RunFacts]) -> RunCounts:
-    """Count runs in one go."""
     runs = list(runs)
     live: list[RunFacts] = []
     ended: list[EndedRun] = []

@@ -91,9 +91,7 @@ R = TypeVar("R", bound=FilterableRow)
 class Term(Protocol):
     """A part of a filter."""
 
-    def matches(self, row: FilterableRow) -> bool:
-        """Whether the row matches the term."""
-        ...
+    def matches(self, row: FilterableRow) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,6 @@ class EventLine(NamedTuple):
 
 
 def render_event(event: RunEvent, context: RenderContext) -> EventLine:
-    """Render an event as a line."""
     kind = event.raw.get("type")
     summary, role = describe_event(event, context.glyphs)
     return EventLine(

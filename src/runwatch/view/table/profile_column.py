@@ -32,7 +32,6 @@ class RecordProfiles:
         self._known: dict[int, tuple[Any, str]] = {}
 
     def note(self, subject: Any, profile: str) -> None:
-        """Record the profile of a subject."""
         self._known[id(subject)] = (subject, profile)
 
     def of(self, subject: Any) -> str:

@@ -106,7 +106,6 @@ class RecordRow(Generic[S]):
 
     @property
     def subject(self) -> S:
-        """The subject of the row."""
         if self._made is not None:
             return self._made.subject
         item = self.item

@@ -124,7 +124,6 @@ def iso_text(at: datetime) -> str:
 
 
 def join(parts: Iterable[SafeText], separator: str = "") -> SafeText:
-    """Join safe texts with a separator."""
     return SafeText(clean_block(separator).join(parts), _GATE)
 
 

@@ -115,7 +115,6 @@ class PinBoard:
     # Called by menus.
 
     def tabs(self) -> list[PinTab]:
-        """Return the pins as tabs."""
         looked_at = self._looked_at()
         return [
             PinTab(

@@ -67,7 +67,6 @@ async def _remove(app: NavigatingApp, board: PinBoard, target: PinTarget, way_ba
 
 
 def open_pin_list(app: NavigatingApp, board: PinBoard, *, start: int = 0) -> None:
-    """Open the list of pins."""
     screen = app.console_screen
     if screen.connected_session() is None:
         return

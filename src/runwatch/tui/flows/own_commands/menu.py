@@ -23,7 +23,6 @@ MAX_ROWS: Final = 100
 
 
 def open_command_menu(screen: RowScreen) -> None:
-    """Open the menu of the commands for this list."""
     console = screen.console
     found = [command for command in console.settings.commands.values() if command.is_for(screen.spec.name)]
     if not found:

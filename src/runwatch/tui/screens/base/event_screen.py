@@ -29,7 +29,6 @@ class EventScreen(ConsoleScreen):
         """Update the frame of the events."""
 
     def focus_tail(self) -> None:
-        """Focus the events."""
         self.query_one("EventLog").focus()
 
     def event_copies(self) -> Iterator[CopyOption]:

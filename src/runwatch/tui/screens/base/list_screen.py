@@ -76,7 +76,6 @@ class ListScreen(RowScreen):
     # Widgets and content.
 
     def filter_bar(self, complete: Completer) -> FilterBar:
-        """Return the filter bar."""
         return FilterBar(complete, id="filter")
 
     @property

@@ -66,7 +66,6 @@ class ReportScreen(PeriodScreen):
     # For subclasses to override.
 
     def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
-        """Return the reports of a period."""
         raise NotImplementedError
 
     def draw(self) -> None:

@@ -516,7 +516,6 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.console.key_queue.resume_for(self.query_one("#detail"))
 
     def focus_detail(self) -> None:
-        """Focus the detail."""
         self.query_one("#fields").focus()
 
     async def action_copy(self) -> None:

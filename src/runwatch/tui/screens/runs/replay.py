@@ -62,7 +62,6 @@ _LIVE_LINES: Final = frozenset({"status", "reason", "took", "of the cap"})
 
 
 def replay_view(run_id: str) -> ViewState:
-    """Return the view that replays a run."""
     return ViewState(NAME, selected=run_id)
 
 

@@ -215,7 +215,6 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @property
     def cursor_row(self) -> TableRow | None:
-        """The row under the cursor."""
         return self.rows[self._cursor] if self.rows else None
 
     @property

@@ -61,7 +61,6 @@ class RunTile(Pane):
         return max(1, self.content_size.width - 2)
 
     def show(self, run_id: str, edge: BorderText, lines: Sequence[StyledSpans]) -> None:
-        """Show a run."""
         self.run_id = run_id
         self.set_border_text(title=edge.title, state=edge.state, age=edge.age, counters=edge.counters)
         if tuple(lines) != self._shown:
