@@ -29,7 +29,7 @@ from runwatch.tui.widgets.panes.drawer import Drawer
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
+from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.runs.event_lines import EventLine
 from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.glyphs import Role
@@ -37,6 +37,7 @@ from runwatch.view.text.safe_text import block, line
 from runwatch.view.text.styled_text import StyledText
 from tests.support.clock import FakeClock
 from tests.support.hostile import CORPUS
+from tests.support.problems import entry_from_problem
 from tests.tui import samples
 
 LAST: Final = "all texts were shown"

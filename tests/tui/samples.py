@@ -13,12 +13,13 @@ from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.tui.widgets.lists.column_layout import TableColumn
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
+from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.runs.event_lines import EventLine
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, line
 from runwatch.view.text.styled_text import StyledText
+from tests.support.problems import entry_from_problem
 
 NOON: Final = datetime(2026, 11, 21, 12, 4, 31, tzinfo=UTC)
 

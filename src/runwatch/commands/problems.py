@@ -20,7 +20,7 @@ from runwatch.store.repositories.activity import ActivityResult, find_activity, 
 from runwatch.store.repositories.journal import JournalProblem
 from runwatch.view.problems import explanations as explaining
 from runwatch.view.problems.activity import merge_activity, merge_service_problems
-from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
+from runwatch.view.problems.journal_entries import ProblemEntry, problem_from_journal
 from runwatch.view.problems.support_bundle import build_bundle, encode_bundle
 from runwatch.view.problems.time_query import TimeQuery
 from runwatch.view.resources.problems import PROBLEMS
@@ -39,7 +39,7 @@ def list_problems(call: Invocation) -> int:
 
     limit = parse_limit(call)
     since = parse_since(call)
-    found = [_entry(line) for line in asyncio.run(read()) if since is None or line.at >= since]
+    found = [problem_from_journal(line) for line in asyncio.run(read()) if since is None or line.at >= since]
     _print(call, found, move_profile_column_first(PROBLEMS) if several else PROBLEMS, limit)
     return 0
 
@@ -104,7 +104,7 @@ def _search(call: Invocation, text: str) -> tuple[list[ProblemEntry], int, str]:
     wanted = call.read_input("-").decode("utf-8", "replace") if text == "-" else text
     lines, kept = asyncio.run(read())
     answered, without = find_in_service(call, wanted)
-    return merge_service_problems([_entry(line) for line in lines], answered), kept, without
+    return merge_service_problems([problem_from_journal(line) for line in lines], answered), kept, without
 
 
 def _searched(kept: int, without: str) -> str:
@@ -120,20 +120,6 @@ def _print(
 ) -> None:
     printer = RecordPrinter(call, load_settings(call).settings, spec)
     printer.records(printer.select([dict(entry.raw) for entry in entries])[:limit])
-
-
-def _entry(line: JournalProblem) -> ProblemEntry:
-    return entry_from_problem(
-        line.problem,
-        time=line.at,
-        profile=line.profile,
-        origin=line.origin,
-        operation=line.operation,
-        method=line.method,
-        path=line.path,
-        key=line.key,
-        attempt=line.attempt,
-    )
 
 
 def explain(call: Invocation) -> int:

@@ -24,10 +24,10 @@ from runwatch.tui.screens.templates.application import open_plan
 from runwatch.tui.screens.templates.templates import TemplatesScreen
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.view.problems.activity import ActivityEntry
-from runwatch.view.problems.journal_entries import entry_from_problem
 from runwatch.view.problems.support_bundle import build_bundle, encode_bundle
 from tests.support.builders import echo_events, echo_receipt, live_receipt, open_run, problem, run
 from tests.support.clock import FakeClock
+from tests.support.problems import entry_from_problem
 from tests.support.resources import arm
 from tests.support.scripted import ScriptedService
 from tests.tui.console import NARROW, Driven

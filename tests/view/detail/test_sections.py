@@ -17,12 +17,12 @@ from runwatch.view.detail.sections import (
     build_sections,
 )
 from runwatch.view.problems.explanations import NOTHING_ACCEPTED, OUTCOME_UNKNOWN
-from runwatch.view.problems.journal_entries import entry_from_problem
 from runwatch.view.resources.registry import resource_named
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from tests.support import builders
+from tests.support.problems import entry_from_problem
 from tests.view.strategies import CONTEXT, NOW
 
 RUNS = resource_named("runs")

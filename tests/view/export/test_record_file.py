@@ -15,10 +15,10 @@ from runwatch.records.record import Record
 from runwatch.view.export import record_file as module
 from runwatch.view.export.file_formats import encode_for_file, export_records
 from runwatch.view.export.record_file import RecordFile, read_records, record_from_json
-from runwatch.view.problems.journal_entries import entry_from_problem
 from runwatch.view.resources.registry import RESOURCES, resource_for_kind
 from tests.support import resources
 from tests.support.builders import account, echo_events, echo_receipt, live_receipt, open_run, problem, run
+from tests.support.problems import entry_from_problem
 from tests.view.strategies import CONTEXT, NOW
 
 LISTS: dict[str, Any] = {

@@ -31,9 +31,10 @@ from runwatch.view.problems.explanations import (
     next_step,
     support_block,
 )
-from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
+from runwatch.view.problems.journal_entries import ProblemEntry
 from tests.support import builders
 from tests.support.hostile import ALL_AT_ONCE
+from tests.support.problems import entry_from_problem
 from tests.view.strategies import NOW
 
 PACKAGE = Path(runwatch.__file__).parent

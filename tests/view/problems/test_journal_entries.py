@@ -7,11 +7,11 @@ from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 from runwatch.view.problems.journal_entries import (
     ProblemEntry,
     RequestEntry,
-    entry_from_problem,
     problem_from_journal,
     request_from_journal,
 )
 from tests.support import builders
+from tests.support.problems import entry_from_problem
 from tests.view.strategies import NOW
 
 

@@ -16,7 +16,7 @@ from runwatch.base.log import REDACTED, keep_secret
 from runwatch.base.secrets.secret import Secret
 from runwatch.view.problems import support_bundle as module
 from runwatch.view.problems.activity import ActivityEntry
-from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
+from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.problems.support_bundle import (
     BUNDLE_FORMAT,
     build_bundle,
@@ -28,6 +28,7 @@ from runwatch.view.problems.support_bundle import (
 )
 from tests.support.builders import problem
 from tests.support.hostile import CORPUS
+from tests.support.problems import entry_from_problem
 from tests.view.strategies import NOW
 
 INSTANCE = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"

@@ -133,10 +133,6 @@ class JournalProblem:
     raw: Mapping[str, Any] = field(repr=False)
     number: int = field(default=0, compare=False)
 
-    @property
-    def problem(self) -> Problem:
-        return Problem(dict(self.raw))
-
 
 class JournalPosition(NamedTuple):
     """Position in the journal.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -171,25 +170,3 @@ _COMMON: Final = ("profile", "origin", "method", "path", "operation", "status", 
 
 def _present(members: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
-
-
-def entry_from_problem(problem: Problem, *, time: datetime, **facts: Any) -> ProblemEntry:
-    """Return the journal row for a problem that just occurred.
-
-    Args:
-        problem: What the service sent, or what the client reports instead.
-        time: Time of the occurrence, aware.
-        facts: Other members of the row: ``profile``, ``origin``, ``method``, ``path``, ``operation``, ``key``,
-            ``attempt``, ``elapsed_s``. Those that are ``None`` are omitted.
-    """
-    members: Mapping[str, Any] = {
-        "time": format_iso(time),
-        "status": problem.status,
-        "code": problem.code or None,
-        "title": problem.title,
-        "detail": problem.detail,
-        "instance": problem.instance,
-        "raw": dict(problem.raw),
-        **facts,
-    }
-    return ProblemEntry(_present(members))

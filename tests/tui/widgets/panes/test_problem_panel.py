@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.support.problems import entry_from_problem
 from tests.tui import samples
 from tests.tui.look import Stage, lines_of, text_of
 
@@ -13,7 +14,7 @@ from runwatch.tui.core.key_bindings import KeyMap
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
-from runwatch.view.problems.journal_entries import ProblemEntry, entry_from_problem
+from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.text.safe_text import line
 
 
