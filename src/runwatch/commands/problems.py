@@ -60,26 +60,14 @@ def find(call: Invocation) -> int:
         raise UsageError("--within and --tz go with --at", hint="For example --at 2026-11-22T03:10 --within 5m")
     if given.text is None:
         raise UsageError("TEXT or --at is missing", hint="Six or more characters of an instance are enough as TEXT.")
-    found, kept, without = _search(call, given.text)
-    if not found:
-        raise RunwatchError(
-            "No problem seen on this machine has that instance id",
-            detail=_searched(kept, without),
-            hint="Six or more characters of an instance are enough; '-' reads a whole mail from standard input.",
-        )
-    _print(call, found)
+    hint = "Six or more characters of an instance are enough; '-' reads a whole mail from standard input."
+    _print(call, _search(call, given.text, hint))
     return 0
 
 
 def show(call: Invocation) -> int:
     """``problems show``: print one problem with its meaning and next step."""
-    found, kept, without = _search(call, call.options.instance)
-    if not found:
-        raise RunwatchError(
-            "No problem seen on this machine has that instance id",
-            detail=_searched(kept, without),
-            hint="'runwatch problems list' shows all.",
-        )
+    found = _search(call, call.options.instance, "'runwatch problems list' shows all.")
     instances = list(dict.fromkeys(entry.instance or "" for entry in found))
     if len(instances) > 1:
         raise UsageError("More than one problem matches", detail="\n".join(instances), hint="Give more of the id.")
@@ -89,11 +77,11 @@ def show(call: Invocation) -> int:
     return 0
 
 
-def _search(call: Invocation, text: str) -> tuple[list[ProblemEntry], int, str]:
-    """Search the journal and the local service's store.
+def _search(call: Invocation, text: str, hint: str) -> list[ProblemEntry]:
+    """Return what the journal and the local service's store have; a problem in both is one entry, with its cause.
 
-    Returns the problems found, the size of the journal, and why the store was not searched. A problem in both is one
-    entry, with the service's cause.
+    Raises:
+        RunwatchError: Nothing was found; the message says what was searched.
     """
     from runwatch.commands.problem_search import find_in_service
 
@@ -104,12 +92,15 @@ def _search(call: Invocation, text: str) -> tuple[list[ProblemEntry], int, str]:
     wanted = call.read_input("-").decode("utf-8", "replace") if text == "-" else text
     lines, kept = asyncio.run(read())
     answered, without = find_in_service(call, wanted)
-    return merge_service_problems([problem_from_journal(line) for line in lines], answered), kept, without
-
-
-def _searched(kept: int, without: str) -> str:
-    store = "its own store was searched too" if not without else f"its own store was not searched: {without}"
-    return f"searched: the {kept} problems of this machine's journal; of the local service {store}"
+    found = merge_service_problems([problem_from_journal(line) for line in lines], answered)
+    if not found:
+        store = "its own store was searched too" if not without else f"its own store was not searched: {without}"
+        raise RunwatchError(
+            "No problem seen on this machine has that instance id",
+            detail=f"searched: the {kept} problems of this machine's journal; of the local service {store}",
+            hint=hint,
+        )
+    return found
 
 
 def _print(

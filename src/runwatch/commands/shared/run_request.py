@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.base.errors import UsageError
-from runwatch.base.json import encode_body, loads
+from runwatch.base.json import encode_body
 from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.writes import parse_object
 
 BODY_FLAGS: Final = (
     "mode", "objective", "objective_file", "data_class", "max_cost_usd", "max_runtime_s", "verifier_id", "arm_id",
@@ -51,12 +52,7 @@ def _given(call: Invocation) -> bytes:
             f"--from gives the whole request, and {', '.join(others)} a part of it", hint="Use one of them."
         )
     content = call.read_input(call.options["from"]).removeprefix(b"\xef\xbb\xbf").strip()
-    try:
-        value = loads(content)
-    except ValueError as error:
-        raise UsageError("The request is not JSON", detail=str(error)) from None
-    if not isinstance(value, dict):
-        raise UsageError("The request is not a JSON object")
+    value = parse_object(content, "The request is")
     if "mode" not in value:
         raise UsageError(
             "The request has no mode",
@@ -114,13 +110,7 @@ def _inputs(call: Invocation) -> dict[str, Any]:
     name = call.options.inputs
     if name == "-" and call.options.objective_file == "-":
         raise UsageError("--inputs and --objective-file cannot both read standard input")
-    try:
-        value = loads(call.read_input(name))
-    except ValueError as error:
-        raise UsageError("The inputs are not JSON", detail=str(error)) from None
-    if not isinstance(value, dict):
-        raise UsageError("The inputs are not a JSON object", hint='Wrap them, e.g. {"items": [1, 2]}.')
-    return value
+    return parse_object(call.read_input(name), "The inputs are", 'Wrap them, e.g. {"items": [1, 2]}.')
 
 
 def validate_run_body(body: dict[str, Any], *, named_by_flags: bool) -> dict[str, Any]:

@@ -113,14 +113,24 @@ def read_body_option(call: Invocation) -> dict[str, Any]:
         UsageError: The file cannot be read, or is not a JSON object.
     """
     name = call.options["from"]
-    if name is None:
-        return {}
+    return {} if name is None else parse_object(call.read_input(name), "The request is")
+
+
+def parse_object(content: bytes, what: str, hint: str | None = None) -> dict[str, Any]:
+    """Return a JSON object that the user gave.
+
+    Args:
+        what: The beginning of a sentence that says what it is not: ``The inputs are``.
+
+    Raises:
+        UsageError: It is no JSON object.
+    """
     try:
-        value = loads(call.read_input(name))
+        value = loads(content)
     except ValueError as error:
-        raise UsageError("The request is not JSON", detail=str(error)) from None
+        raise UsageError(f"{what} not JSON", detail=str(error)) from None
     if not isinstance(value, dict):
-        raise UsageError("The request is not a JSON object")
+        raise UsageError(f"{what} not a JSON object", hint=hint)
     return value
 
 
