@@ -259,7 +259,9 @@ async def test_a_problem_leads_to_the_run_that_its_path_names(service: ScriptedS
                 problem=problem("permission_denied"), profile="local", origin="http://127.0.0.1:1",
             )
         )  # fmt: skip
-        await driven.press("r", "g")
+        await driven.press("r")
+        await driven.shows("permission_denied")
+        await driven.press("g")
         await driven.shows("run       ex_ä")
 
 
