@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 from procrastinate import PsycopgConnector, exceptions
+from psycopg.pq import TransactionStatus
 
 from runwatch.base.clock import SystemClock
 from runwatch.service.execution import job_engine
@@ -208,6 +209,12 @@ async def test_the_runs_of_a_worker_that_is_gone_get_another_driver(
         receipt = await work.service.get(f"/v1/receipts/{run_id}")
         assert outcomes(receipt) == [("candidate", "interrupted"), ("candidate", "answered")]
         await until(lambda: jobs.waiting() == [])
+
+
+async def test_a_worker_that_stands_still_keeps_no_job_locked(jobs: Jobs) -> None:
+    async with jobs.work() as work, engine_of(work)._runs.pool.connection() as session:
+        await session.execute("SELECT 1")
+        assert session.info.transaction_status == TransactionStatus.IDLE
 
 
 async def test_many_waiting_jobs_are_counted_so_that_the_next_one_is_found_quickly(jobs: Jobs) -> None:

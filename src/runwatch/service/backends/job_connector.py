@@ -84,7 +84,7 @@ class JobConnector(PsycopgConnector):
     """
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
-        super().__init__(kwargs=dict(parameters), min_size=1, max_size=4, timeout=5.0)
+        super().__init__(kwargs=dict(parameters), configure=_commit_at_once, min_size=1, max_size=4, timeout=5.0)
         self.jobs: Final[set[int]] = set()
         self.is_closing = False
 
@@ -123,3 +123,8 @@ class JobConnector(PsycopgConnector):
 
     def _is_passing(self, error: Exception) -> bool:
         return isinstance(error.__cause__ or error, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+async def _commit_at_once(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Make every statement a transaction of its own, so that a worker that is stopped after one keeps no row locked."""
+    await connection.set_autocommit(True)
