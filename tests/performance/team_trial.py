@@ -243,12 +243,11 @@ class Havoc:
         deeds += [self._restart_database] * size.restarts
         self._chance.shuffle(deeds)
         moments = sorted(self._chance.randrange(size.runs * 9 // 10) for _ in deeds)
-        begun = []
-        for moment, deed in zip(moments, deeds, strict=True):
-            await until(lambda: self._models.calls.total() >= moment)  # noqa: B023 - it waits here
-            await asyncio.sleep(self._chance.random())
-            begun.append(asyncio.ensure_future(deed()))
-        await asyncio.gather(*begun)
+        async with asyncio.TaskGroup() as begun:
+            for moment, deed in zip(moments, deeds, strict=True):
+                await until(lambda: self._models.calls.total() >= moment)  # noqa: B023 - it waits here
+                await asyncio.sleep(self._chance.random())
+                begun.create_task(deed())
 
     async def watch(self) -> None:
         """Look again and again which runs are worked on and who drives them."""
