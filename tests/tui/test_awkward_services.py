@@ -187,3 +187,18 @@ async def test_three_seconds_for_every_answer(tmp_path: Path) -> None:
         await driven.shows("accepted")
         service.clock = None
         await look(driven, "slow-there")
+
+
+async def test_a_service_that_hangs_is_not_live(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("8f21")
+        before, service.clock, service.delay_s = len(service.heard), driven.clock, 25.0
+        driven.clock.advance(3)
+        await driven.until(lambda: any(heard.head.path == RUNS for heard in service.heard[before:]), "a read of runs")
+        driven.clock.advance(9)
+        driven.app._tick()
+        await driven.shows(re.compile(r"no answer for \d+s"))
+        service.clock = None
+        driven.clock.advance(20)
+        await driven.comes("● live")

@@ -25,6 +25,9 @@ PROFILE_COLOURS: Final = {
 LIVE_S: Final = 60.0
 """A list of runs up to this old, in seconds, counts as live, as do two of its intervals."""
 
+SILENT_S: Final = 8.0
+"""A read of the runs that waits longer than this, in seconds, is told: a service that hangs is not live."""
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -115,8 +118,11 @@ def _connection(console: Console, session: ServiceSession) -> StyledSpans:
     if connection.failing_since is not None:
         since = time_of_day(connection.failing_since, console.render_context())
         return (label_span(f"{glyphs.bad} failing since {since}", Role.BAD),)
-    age_s = None if runs.read_at is None else console.clock.monotonic() - runs.read_at
+    now = console.clock.monotonic()
+    age_s = None if runs.read_at is None else now - runs.read_at
     is_read = failure is None or failure.trouble is not ReadInterruption.NOT_OFFERED
     if is_read and age_s is not None and age_s > max(LIVE_S, STALE_INTERVALS * session.live.sweep_s):
         return (label_span(f"{glyphs.warn} stale {short_duration(age_s)}", Role.WARN),)
+    if runs.started_at is not None and now - runs.started_at > SILENT_S:
+        return (label_span(f"{glyphs.warn} no answer for {short_duration(now - runs.started_at)}", Role.WARN),)
     return (label_span(f"{glyphs.live} live", Role.LIVE),)
