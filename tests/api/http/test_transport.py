@@ -179,6 +179,7 @@ async def test_whether_a_connection_opens_is_found_without_a_request(
     assert not server.heard
     assert await make(target._replace(origin=f"http://127.0.0.1:{own_port()}")).can_connect() is False
     assert await make(target._replace(socket=tmp_path / "none.sock")).can_connect() is False
+    assert await make(target._replace(origin=f"http://{'a' * 64}.localhost")).can_connect() is False
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     remote = target._replace(origin="https://runs.example.test")
     assert await make(remote).can_connect() is None, "the proxy would open it"

@@ -132,7 +132,8 @@ class Transport:
                 else:
                     port = parts.port or (443 if parts.scheme == "https" else 80)
                     _, writer = await asyncio.open_connection(parts.hostname, port)
-        except OSError:
+        except (OSError, UnicodeError):
+            # A name that no look-up can encode raises the second.
             return False
         writer.close()
         with contextlib.suppress(OSError):
