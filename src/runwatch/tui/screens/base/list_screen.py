@@ -435,8 +435,8 @@ class ListScreen(RowScreen):
         if self._paused_at is None:
             return (self.age_span(state),)
         since = freshness_text(self.console.clock.monotonic() - self._paused_at)
-        paused = label_span(f"PAUSED by {self.console.keys.shown('screen.pause')} {since}  ", Role.WARN)
-        return (paused, self.age_span(state)) if state.load in FAILED_STATES else (paused,)
+        paused = label_span(f"PAUSED by {self.console.keys.shown('screen.pause')} {since}", Role.WARN)
+        return (paused, label_span("  "), self.age_span(state)) if state.load in FAILED_STATES else (paused,)
 
     def _count_text(self) -> SafeText:
         rests = self.rests()
