@@ -1,4 +1,6 @@
-"""Receipts as a busy account has them: of every kind, no two with the same ids, times, amounts or digests."""
+"""Receipts as a busy account has them: of every kind, with scores of three decimals, no two with the same ids, times,
+amounts or digests.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,13 @@ def varied_receipts(count: int, newest: datetime, *, are_short: bool = False, **
             del raw["completed_at"]
         for part in raw["slices"]:
             part["slice_id"] = f"sl_{draw.randbytes(4).hex()}"
-            part["recorded_check"] = part["recorded_check"] | {"recorded_at": ended}
+            check = part["recorded_check"]
+            if check["state"] == "baseline" and draw.randrange(2):
+                check = {"state": "customer_verdict", "verifier_id": "vrf_7c1e"}
+            if check["state"] == "customer_verdict":
+                score = draw.randrange(1_001) / 1_000
+                check = check | {"is_correct": score > 0.5, "quality_score": score}
+            part["recorded_check"] = check | {"recorded_at": ended}
             part["cost"] = part["cost"] | {"usd": totals["usd"]}
             if not are_short:
                 part["cost"]["input_tokens"] = draw.randrange(10_000)

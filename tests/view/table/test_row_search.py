@@ -163,6 +163,23 @@ def test_rows_that_differ_in_what_they_say_share_only_what_they_have_in_common(i
         assert [row.key for row in parse_filter(f'"{word}"', RECEIPTS).keep(rows)] == said
 
 
+def test_receipts_that_differ_in_their_scores_share_the_rest_of_what_they_say() -> None:
+    check = {"state": "customer_verdict", "verifier_id": "vrf_1"}
+    listed = [
+        Receipt({**raw, "slices": [{**raw["slices"][0], "recorded_check": check | verdict}]})
+        for number in range(1_000)
+        for raw in [baseline_receipt(f"ex_{number}").raw]
+        for verdict in [{"is_correct": number % 3 == 0, "quality_score": number / 1_000}]
+    ]
+    rows = build_rows(RECEIPTS, listed, CONTEXT)
+    said_as_others = set([row.shared_text() for row in rows][FIRST_CHECK:])
+    assert len(said_as_others) == 2
+    assert all(said.own.may_say(fold_text(word)) == () for said in said_as_others for word in ("needle", "accepted"))
+    for word in ("accepted", "rejected", "reject", "0.999", "✗ 0.1", "1"):
+        said = [row.key for row in rows if any(word in text for text in said_by(row, RECEIPTS))]
+        assert [row.key for row in parse_filter(f'"{word}"', RECEIPTS).keep(rows)] == said
+
+
 def test_a_profile_is_each_row_s_own() -> None:
     profiles = RecordProfiles()
     listed = [echo_receipt(f"ex_{number}") for number in range(4)]

@@ -8,13 +8,13 @@ from typing import Final
 from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.view.receipts import lines
 from runwatch.view.receipts.content_scan import find_content
-from runwatch.view.runs.check_results import receipt_finding
+from runwatch.view.runs.check_results import VERDICTS, receipt_finding
 from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell
 from runwatch.view.runs.run_facts import find_selected_option
 from runwatch.view.spec.members import column, field, id_column, member_lines, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import AMOUNT_WORDS, DURATION_WORDS, RenderContext, listed_amount
-from runwatch.view.text.glyphs import Role
+from runwatch.view.text.glyphs import UNICODE, Role
 from runwatch.view.text.member_format import duration_cell, model_cell, output_end
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
@@ -50,6 +50,14 @@ def _check_kind(receipt: Receipt) -> str | None:
     return None if finding is None else finding.kind
 
 
+def _check_says(receipt: Receipt) -> tuple[str, ...]:
+    # Scores are not read, so that receipts that differ in them say the same.
+    finding = receipt_finding(receipt, is_scored=False)
+    if finding is None:
+        return (UNICODE.unknown,)
+    return (finding.kind,) if finding.kind in VERDICTS else (finding.kind, finding.short)
+
+
 def _score(receipt: Receipt) -> list[Decimal]:
     found = (part.verifier and part.verifier.quality_score for part in receipt.slices or ())
     return [number for number in found if isinstance(number, Decimal)]
@@ -63,7 +71,7 @@ COLUMNS: Final = (
     column("reason", title="why", min_cells=7, whole_first=True),
     column("model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=8),
     column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=AMOUNT_WORDS),
-    column("check", _check_kind, cell=_check, min_cells=8),
+    column("check", _check_kind, cell=_check, min_cells=8, says=_check_says, words=VERDICTS),
     time_column("created|created_at|age=created_at", server_parameter="since"),
     column(
         "took=totals.runtime_s", format=duration_cell, align="right", hide_order=2, min_cells=6, is_extra=True,

@@ -39,6 +39,9 @@ _WEIGHT: Final = (
     "test",
 )  # fmt: skip
 
+VERDICTS: Final = ("accepted", "rejected")
+"""The kinds that have a score."""
+
 
 def describe_failure_class(failure_class: str | None, http_status: int | None = None) -> SafeText:
     """Format a failure class as sent, with its meaning if known, and the status that the check answered."""
@@ -66,11 +69,15 @@ def describe_attempt(check: VerificationCheck, glyphs: Glyphs = UNICODE) -> Chec
     return _verdict(check.is_correct, check.quality_score, glyphs)
 
 
-def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE) -> CheckFinding:
-    """Describe the latest statement about a slice's check."""
+def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE, *, is_scored: bool = True) -> CheckFinding:
+    """Describe the latest statement about a slice's check.
+
+    Args:
+        is_scored: Whether a verdict gives its score; if not, the score is not read.
+    """
     match check.state:
         case "customer_verdict":
-            return _verdict(check.is_correct, check.quality_score, glyphs)
+            return _verdict(check.is_correct, check.quality_score if is_scored else None, glyphs)
         case "customer_unavailable":
             return _unavailable(check.failure_class, check.http_status, glyphs)
         case "baseline":
@@ -89,21 +96,23 @@ def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE) -> C
     return CheckFinding("unknown", line(glyphs.unknown), json_value(check.raw), Role.PLAIN)
 
 
-def slice_finding(part: ReceiptSlice, mode: str | None, glyphs: Glyphs = UNICODE) -> CheckFinding:
+def slice_finding(
+    part: ReceiptSlice, mode: str | None, glyphs: Glyphs = UNICODE, *, is_scored: bool = True
+) -> CheckFinding:
     """Describe what a receipt says about the check of one slice.
 
     Older receipts have no ``recorded_check``. For them, the mode, the verdict and the last technical failure of a
     customer check are used, in this order (manual: interface, "Receipt fields").
     """
     if part.recorded_check is not None:
-        return describe_recorded_check(part.recorded_check, glyphs)
+        return describe_recorded_check(part.recorded_check, glyphs, is_scored=is_scored)
     if mode == "echo":
         return _test(glyphs)
     verifier = part.verifier
     if verifier is not None:
         if is_baseline(verifier.raw):
             return _baseline(verifier.is_correct, glyphs)
-        return _verdict(verifier.is_correct, verifier.quality_score, glyphs)
+        return _verdict(verifier.is_correct, verifier.quality_score if is_scored else None, glyphs)
     for check in reversed(part.verification_checks or ()):
         if check.activity == "customer" and check.outcome == "technical_failure":
             return describe_attempt(check, glyphs)
@@ -121,12 +130,16 @@ def customer_check_id(part: ReceiptSlice) -> str | None:
     return next((id for id in told if id and id != BASELINE_VERIFIER), None)
 
 
-def receipt_finding(receipt: Receipt, glyphs: Glyphs = UNICODE) -> CheckFinding | None:
+def receipt_finding(receipt: Receipt, glyphs: Glyphs = UNICODE, *, is_scored: bool = True) -> CheckFinding | None:
     """Return the most serious finding of a receipt, for a list, with the number of other slices.
 
     ``None`` if the receipt has no slices.
+
+    Args:
+        is_scored: Whether a verdict gives its score; if not, no score is read.
     """
-    return _most_serious([slice_finding(part, receipt.mode, glyphs) for part in receipt.slices or ()])
+    parts = receipt.slices or ()
+    return _most_serious([slice_finding(part, receipt.mode, glyphs, is_scored=is_scored) for part in parts])
 
 
 def _most_serious(findings: Iterable[CheckFinding]) -> CheckFinding | None:

@@ -66,23 +66,34 @@ def column_texts(column: Column[S], subject: S) -> Iterator[str]:
         yield drawn.text if isinstance(drawn, StyledText) else drawn
 
 
-class OwnColumns(Generic[S]):
-    """Columns of which each row says something else."""
+def _shared_texts(column: Column[S], subject: S) -> Iterable[str]:
+    return column_texts(column, subject) if column.says is None else column.says(subject)
 
-    def __init__(self, columns: Iterable[Column[S]]) -> None:
+
+class OwnColumns(Generic[S]):
+    """Columns of which each row says something else.
+
+    Args:
+        partly: Those of them of which it shares :attr:`Column.says` with other rows.
+    """
+
+    def __init__(self, columns: Iterable[Column[S]], partly: Iterable[Column[S]] = ()) -> None:
         self.columns: Final = tuple(columns)
+        self._partly: Final = tuple(partly)
         self._folded: bytes | None = None
         self._possible: tuple[Column[S], ...] = ()
 
     def may_say(self, folded: bytes) -> tuple[Column[S], ...]:
         """Return the columns in which a text may be found, without case."""
         if folded is not self._folded:
-            words = _WORDS.findall(folded.decode("utf-8", "surrogatepass"))
+            text = folded.decode("utf-8", "surrogatepass")
+            words = _WORDS.findall(text)
             self._folded = folded
             self._possible = tuple(
                 column
                 for column in self.columns
-                if (ELLIPSIS.encode() in folded if column.shows_id else _has_words(column, words))
+                if not (words == [text] and column in self._partly)
+                and (ELLIPSIS.encode() in folded if column.shows_id else _has_words(column, words))
             )
         return self._possible
 
@@ -191,7 +202,8 @@ class RowTexts(Generic[S]):
     def _share(self, columns: Sequence[Column[S]]) -> None:
         """Share what these columns say, from the beginning."""
         self._shared = columns
-        self._own = OwnColumns([column for column in self._spec.columns if column not in columns])
+        partly = [column for column in columns if column.says is not None]
+        self._own = OwnColumns([it for it in self._spec.columns if it not in columns or it in partly], partly)
         self._first: dict[Any, Any] = {}
         self._packed: dict[Shape, PackedReads[SharedText[S]]] = {}
         self._asked = 0
@@ -206,7 +218,7 @@ class RowTexts(Generic[S]):
         read_by: list[object] = []
         for column in self._shared:
             reads.recent.clear()
-            texts.update(dict.fromkeys(column_texts(column, reads.subject)))
+            texts.update(dict.fromkeys(_shared_texts(column, reads.subject)))
             if not reads.is_complete:
                 self._share([other for other in self._shared if other is not column])
                 return self.text_of(subject)
