@@ -16,6 +16,7 @@ import pytest
 from runwatch.records.run import Run
 from runwatch.store.state.freshness import LoadState
 from runwatch.tui.screens.registry import PAGE_CLASSES, has_screen, is_page
+from runwatch.tui.widgets.lists.link_lines import LinkLines
 from runwatch.tui.widgets.panes.run_tile import RunTile
 from runwatch.view.resources.registry import RESOURCES
 from tests.tui import noon
@@ -47,6 +48,9 @@ async def drawn(driven: Driven) -> str:
     tiles = [tile for tile in driven.app.screen.query(RunTile) if tile.display]
     # Tiles are filled before they have their size.
     await driven.until(lambda: all(tile._border_title is not None for tile in tiles), "the frames of the tiles")
+    for lines in driven.app.screen.query("#standing-lines").results(LinkLines):
+        # The cursor stays on the line that came first, whichever that was.
+        lines.go_to((0, 0))
     await driven.pilot.pause()
     return _FOLDER.sub("━ …", driven.text)
 
