@@ -58,6 +58,13 @@ async def test_two_marked_rows_are_compared_at_once_and_the_same_row_takes_the_l
         assert "receipt 5c9d…77aa" in driven.text
 
 
+async def test_of_more_than_two_marked_rows_none_is_chosen(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
+        await driven.shows("Receipts   6")
+        await driven.press("space", "space", "space", "D")
+        await driven.shows("Two rows can be compared; 3 are marked.")
+
+
 async def test_every_resource_can_be_compared_and_esc_takes_the_left_side_back(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, open_at="runs") as driven:
         await driven.shows("Runs · executions   9")

@@ -21,6 +21,7 @@ from runwatch.tui.widgets.lists.diff_view import DiffView
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.record_diff import ComparedValue, compare_records
 from runwatch.view.text.copied_text import copied_fields
+from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -116,10 +117,13 @@ class CompareScreen(CoveringScreen):
 def compare_rows(screen: RowScreen) -> None:
     """Choose the row at the cursor as the left side; on another row, compare the two.
 
-    Two marked rows are compared at once. Choosing the same row again cancels the comparison.
+    Two marked rows are compared at once; of more, none is chosen. Choosing the same row again cancels the comparison.
     """
-    row, left = screen.row, screen.compared
-    marked = [one for one in screen.selected_rows() if one.key in screen.table.marks]
+    row, left, marks = screen.row, screen.compared, screen.table.marks
+    if len(marks) > 2:
+        screen.notify_user(f"Two rows can be compared; {grouped_number(len(marks))} are marked.", Role.WARN)
+        return
+    marked = [one for one in screen.selected_rows() if one.key in marks] if marks else []
     if row is None:
         screen.notify_user("Nothing to compare.", Role.WARN)
     elif len(marked) == 2:
@@ -168,4 +172,8 @@ def _name(screen: RowScreen, row: RecordRow[Any]) -> SafeText:
 
 
 def _count_words(changed: int, count: int) -> SafeText:
-    return line(f"{changed} of {count} members differ" if changed else f"all {count} members are the same")
+    return line(
+        f"{grouped_number(changed)} of {grouped_number(count)} members differ"
+        if changed
+        else f"all {grouped_number(count)} members are the same"
+    )

@@ -31,6 +31,7 @@ from runwatch.view.export.file_formats import (
     encode_for_file,
     format_from_name,
 )
+from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -58,7 +59,7 @@ def open_export_menu(screen: RowScreen, more: Sequence[MenuItem] = ()) -> None:
     ]
     title = (
         label_span("Export   ", Role.PLAIN),
-        label_span(f"{count} {what}; `:export FILE` takes a name of your own"),
+        label_span(f"{grouped_number(count)} {what}; `:export FILE` takes a name of your own"),
     )
     screen.open_overlay(Menu(title, [*more, *(items if count else ())], id="export-menu"))
 
@@ -74,7 +75,7 @@ def export_rows(screen: RowScreen, form: FileFormat, path: Path | None = None) -
     spec = screen.spec
     pieces = (encode_for_file(text) for text in screen.export_pieces(form, rows))
     path = path or choose_export_path(screen.console, screen.spec.name, form)
-    write_export(screen, path, pieces, f"{len(rows)} {spec.singular if len(rows) == 1 else spec.name}")
+    write_export(screen, path, pieces, f"{grouped_number(len(rows))} {spec.singular if len(rows) == 1 else spec.name}")
 
 
 def export_to_named_file(screen: RowScreen, name: str) -> None:

@@ -27,7 +27,7 @@ from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.tui.widgets.panes.overlay import Overlay
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.view.templates.decisions import ReviewDecision, Verdict, parse_decision
-from runwatch.view.text.format import short_id
+from runwatch.view.text.format import grouped_number, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -210,7 +210,7 @@ class _Labelling:
         """The run's id, or the number of runs."""
         if len(self._seen) == 1:
             return short_id(next(iter(self._seen)), self._screen.console.glyphs)
-        return line(f"{len(self._seen)} runs")
+        return line(f"{grouped_number(len(self._seen))} runs")
 
     @property
     def texts(self) -> Mapping[str, str]:

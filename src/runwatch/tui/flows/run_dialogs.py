@@ -24,7 +24,7 @@ from runwatch.tui.sources.record_loader import as_known_now, store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.text.format import elapsed_clock, seconds_since, short_id, spent_amount, state_label
+from runwatch.view.text.format import elapsed_clock, grouped_number, seconds_since, short_id, spent_amount, state_label
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, fit, line
 
@@ -41,7 +41,11 @@ def open_cancel(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> None:
     if not runs:
         screen.notify_user("There is no run to cancel.", Role.WARN)
     elif not unfinished:
-        ended = "This run has already ended" if len(runs) == 1 else f"All {len(runs)} runs have already ended"
+        ended = (
+            "This run has already ended"
+            if len(runs) == 1
+            else f"All {grouped_number(len(runs))} runs have already ended"
+        )
         screen.notify_user(f"{ended} and cannot be cancelled.", Role.WARN)
     else:
         screen.open_dialog(_build_cancel_dialog(screen, session, unfinished, len(runs) - len(unfinished)))
@@ -57,7 +61,7 @@ def _build_cancel_dialog(
     """
     glyphs = screen.console.glyphs
     many = len(runs) != 1
-    noun = f"{len(runs)} runs" if many else f"run {short_id(runs[0].id, glyphs)}"
+    noun = f"{grouped_number(len(runs))} runs" if many else f"run {short_id(runs[0].id, glyphs)}"
     if many and session.target.production:
         typed: TypedConfirmation | None = TypedConfirmation(
             line("production profile: type the number of runs"), str(len(runs))
@@ -90,7 +94,7 @@ def _build_cancel_dialog(
         title=line(f"Cancel {noun} on {line(session.target.profile)}"),
         sentence=line(""),
         request=line(
-            f"POST /v1/executions/{{id}}/cancel   {len(runs)} × one key each{within}"
+            f"POST /v1/executions/{{id}}/cancel   {grouped_number(len(runs))} × one key each{within}"
             if many
             else f"POST /v1/executions/{runs[0].id}/cancel"
         ),

@@ -25,7 +25,7 @@ from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText, TypedConfirmation
 from runwatch.view.problems.journal_entries import ProblemEntry
-from runwatch.view.text.format import elapsed_clock, short_duration, state_label, time_of_day
+from runwatch.view.text.format import elapsed_clock, grouped_number, short_duration, state_label, time_of_day
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -159,7 +159,9 @@ class WriteDialog:
         if len(self._items) > 1:
             good = sum(error is None for error in outcomes)
             is_good = good == len(outcomes)
-            words = label_span(f"{good} of {len(outcomes)} done", Role.GOOD if is_good else Role.WARN)
+            words = label_span(
+                f"{grouped_number(good)} of {grouped_number(len(outcomes))} done", Role.GOOD if is_good else Role.WARN
+            )
             self.finish((words,), is_read_later=is_good)
             return
         (error,) = outcomes

@@ -16,7 +16,7 @@ from runwatch.base.json import dumps
 from runwatch.settings.command_words import RECORD, fill_words
 from runwatch.settings.declarations import OwnCommand
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.text.format import short_id
+from runwatch.view.text.format import grouped_number, short_id
 from runwatch.view.text.glyphs import Glyphs
 from runwatch.view.text.json_paths import MISSING, get_at, parse_path
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
@@ -111,7 +111,7 @@ def records_text(spec: ResourceSpec[Any], ids: list[str], glyphs: Glyphs) -> Saf
     """Name one record, or count several."""
     if len(ids) == 1:
         return line(f"{spec.singular} {short_id(ids[0], glyphs)}")
-    return line(f"{len(ids)} {spec.name}")
+    return line(f"{grouped_number(len(ids))} {spec.name}")
 
 
 def _member(raw: Mapping[str, Any], path: str) -> str:

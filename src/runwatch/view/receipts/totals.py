@@ -19,7 +19,7 @@ from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import estimated_calls, unknown_calls
 from runwatch.records.usage import DayUsage, Usage, UsageTotals
 from runwatch.view.runs.run_facts import find_selected_option
-from runwatch.view.text.format import estimated
+from runwatch.view.text.format import estimated, grouped_number
 from runwatch.view.text.safe_text import SafeText, line, plain_decimal
 
 NO_DAY: Final = ""
@@ -238,7 +238,7 @@ class SpendComparison:
 
 
 def _calls(number: int) -> str:
-    return f"{number} call{'s' * (number != 1)}"
+    return f"{grouped_number(number)} call{'s' * (number != 1)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from runwatch.base.shell_words import quote_exactly
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.actions.own_command import records_text
+from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -61,7 +62,9 @@ def start_command(screen: RowScreen, command: OwnCommand, rows: Sequence[RecordR
     from runwatch.tui.flows.own_commands.run import run_command
 
     if len(rows) > MAX_ROWS:
-        screen.notify_user(f"An own command runs with at most {MAX_ROWS} records; {len(rows)} are marked.", Role.WARN)
+        screen.notify_user(
+            f"An own command runs with at most {MAX_ROWS} records; {grouped_number(len(rows))} are marked.", Role.WARN
+        )
     elif not command.question:
         run_command(screen, command, rows)
     else:

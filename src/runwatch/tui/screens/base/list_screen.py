@@ -389,7 +389,7 @@ class ListScreen(RowScreen):
 
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
         if self._total and not self.listing.shown and self.is_arranging:
-            return (line(f"listing {self._total} {self.spec.name}{self.console.glyphs.ellipsis}"),)
+            return (line(f"listing {grouped_number(self._total)} {self.spec.name}{self.console.glyphs.ellipsis}"),)
         if self._total and self._query is not None and not self.listing.shown:
             does = "stops reading on" if self.is_going_to_end else "clears the filter"
             near = self._nearest_value()
@@ -424,7 +424,7 @@ class ListScreen(RowScreen):
         # Before the first response the number is unknown, not 0.
         number = line(f"   {self._count_text()}") if self._total or state.age_s is not None else line("")
         marks = len(self.table.marks)
-        marked: StyledSpans = (label_span(f"   {marks} marked", Role.WARN),) if marks else ()
+        marked: StyledSpans = (label_span(f"   {grouped_number(marks)} marked", Role.WARN),) if marks else ()
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *marked)
         pane = self.query_one("#list", Pane)
         age_pieces = (*self._going_words(), *self._age_spans(state), *self.server_filter_text())

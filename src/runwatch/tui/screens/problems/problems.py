@@ -32,6 +32,7 @@ from runwatch.view.resources.problems import PROBLEMS, find_error_code
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.copied_text import copied_word
+from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, json_block, line
 
@@ -204,7 +205,7 @@ class ProblemsScreen(ResourceScreen):
 
     def _count_matches(self) -> None:
         if self._sought and self.has_class("-filtering"):
-            self.query_one(FilterBar).show_count(line(f"{len(self.listing.shown)} found by its id"))
+            self.query_one(FilterBar).show_count(line(f"{grouped_number(len(self.listing.shown))} found by its id"))
         else:
             super()._count_matches()
 

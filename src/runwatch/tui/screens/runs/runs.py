@@ -19,7 +19,7 @@ from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
-from runwatch.view.text.format import short_id, time_of_day
+from runwatch.view.text.format import grouped_number, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -174,7 +174,9 @@ class RunsScreen(ResourceScreen, EventScreen):
                 continue
             if parts:
                 parts.append(label_span(f" {dot} "))
-            parts.append(label_span(f"{name} {number}", Role.LIVE if name == "live" and number else Role.QUIET))
+            parts.append(
+                label_span(f"{name} {grouped_number(number)}", Role.LIVE if name == "live" and number else Role.QUIET)
+            )
         return tuple(parts)
 
     # The run under the cursor.

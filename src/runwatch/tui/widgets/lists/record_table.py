@@ -145,7 +145,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._columns: Final = tuple(columns)
         self.rows: Sequence[TableRow] = ()
         self.cursor_key: str | None = None
-        self._marks: set[str] = set()
+        self._marks: frozenset[str] = frozenset()
         self._mark_from: str | None = None
         self._sorted_by: tuple[str, bool] | None = None
         self._natural: list[int] = [0] * len(self._columns)
@@ -220,12 +220,12 @@ class RecordTable(LineList, inherit_bindings=False):
     @property
     def marks(self) -> frozenset[str]:
         """Ids of the marked rows, including rows not shown now."""
-        return frozenset(self._marks)
+        return self._marks
 
     def mark(self, keys: Collection[str]) -> None:
         """Mark exactly these rows."""
-        if self._marks != set(keys):
-            self._marks = set(keys)
+        if self._marks != (marks := frozenset(keys)):
+            self._marks = marks
             self.refresh()
 
     def sorted_by(self, column_id: str | None, *, descending: bool = False) -> None:
