@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,8 +26,13 @@ MAX_SYNC_RECEIPTS: Final = 500
 class ReceiptTotalsModel:
     """Totals of some receipts, kept until the receipts change.
 
+    Many receipts are added up once each: another order, or more receipts, only need those that are not in the sums yet.
+
     Args:
         done: Called when a worker has computed new totals.
+
+    Attributes:
+        sums: The totals of the receipts that were taken last; ``None`` while a worker adds them up.
     """
 
     def __init__(self, screen: ConsoleScreen, group: str, done: Callable[[], None]) -> None:
@@ -34,10 +40,12 @@ class ReceiptTotalsModel:
         self._group = group
         self._done = done
         self._of: Sequence[Any] | None = None
+        self._added: list[Receipt] = []
+        self._so_far = ReceiptTotals()
         self.sums: ReceiptTotals | None = None
 
     def take(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> ReceiptTotals | None:
-        """Return the totals; the previous ones while a worker adds up, ``None`` before the first.
+        """Return the totals; ``None`` while a worker adds up, because those before are of other receipts.
 
         Args:
             things: The rows or records; the same list object or another.
@@ -53,18 +61,34 @@ class ReceiptTotalsModel:
                 sums.add(receipt_of(thing))
             self.sums = sums
         else:
+            self.sums = None
             start_worker(self._screen, self._add(things, receipt_of), "adding up", group=self._group, exclusive=True)
         return self.sums
 
     def close(self) -> None:
         """Release the list, which may be very long."""
         self._of = None
+        self._added = []
 
     async def _add(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> None:
-        sums = ReceiptTotals()
-        await run_in_slices(things, lambda thing: sums.add(receipt_of(thing).unpacked()))
-        self.sums = sums
-        self._done()
+        wanted, known = set[int](), set[int]()
+        await run_in_slices(things, lambda thing: wanted.add(id(receipt_of(thing))))
+        await run_in_slices(self._added, lambda receipt: known.add(id(receipt)))
+        if not known <= wanted:
+            self._added, self._so_far = [], ReceiptTotals()
+            known.clear()
+
+        def add(thing: Any) -> None:
+            receipt = receipt_of(thing)
+            if id(receipt) not in known:
+                self._so_far.add(receipt.unpacked())
+                self._added.append(receipt)
+
+        await run_in_slices(things, add)
+        if self._of is things:
+            # A new object: what is made of these sums is kept as long as they are the same.
+            self.sums = replace(self._so_far)
+            self._done()
 
 
 class UsageReconciler:

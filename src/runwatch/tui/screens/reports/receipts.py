@@ -60,6 +60,8 @@ class ReceiptsScreen(ResourceScreen):
         self._reconciling: UsageReconciler | None = None
         self._shows_spend = False
         self._looks_here = False
+        # The line at the cursor in the totals, while others are added up.
+        self._left_line: int | None = None
 
     # Layout.
 
@@ -104,7 +106,7 @@ class ReceiptsScreen(ResourceScreen):
         self.console.open_add_runs()
 
     def action_spend(self) -> None:
-        self._shows_spend = not self._shows_spend
+        self._shows_spend, self._left_line = not self._shows_spend, None
         self.query_one("#fields", DetailView).reset()
         if self._shows_spend:
             self.open_detail()
@@ -134,10 +136,14 @@ class ReceiptsScreen(ResourceScreen):
         sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
         is_whole = self._source.end_is_proven()
         if sums is None:
+            self._left_line = view.cursor if self._left_line is None else self._left_line
             view.show([text_section(line(f"adding up{self.console.glyphs.ellipsis}"), role=Role.QUIET)])
         else:
             context = self.console.render_context()
             view.show(spend_sections(sums, self._compared(), view.value_cells, context, is_whole=is_whole))
+            if self._left_line:
+                view.move_cursor(self._left_line)
+            self._left_line = None
             self.show_hints()
         title = line("Spend of the receipts shown" if self.is_filtered else "Spend")
         self.query_one("#detail", Pane).set_border_text(title=title, state=line(""))
