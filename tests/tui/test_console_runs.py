@@ -560,6 +560,14 @@ async def test_a_hundred_thousand_events_open_at_their_end_and_are_reached_at_bo
         await driven.shows("10:05:01")
 
 
+async def test_events_that_the_service_does_not_have_are_no_silence(tmp_path: Path) -> None:
+    service = noon.service()
+    service.say("GET", ".*/events", Said(404, problem("not_found")))
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.shows(re.compile(r"not found at .*: the service has no events"))
+
+
 @pytest.mark.exhaustive
 async def test_a_silence_is_drawn_where_it_was(tmp_path: Path) -> None:
     growing = Growing(noon.live_events())

@@ -10,6 +10,7 @@ from runwatch.api.errors import ApiProblem
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.live.request_budget import sweep_interval_s
+from runwatch.store.state.changes import CacheRead
 from runwatch.store.state.failure_kind import ReadInterruption
 from tests.store.live_service import LimitedService, watching
 from tests.support.builders import account, echo_receipt, problem, run
@@ -172,6 +173,22 @@ async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_
         assert [record.id for record in collection.records] == ["ex_0001"]
         assert collection.failure is not None
         assert collection.failure.trouble is ReadInterruption.NOT_OFFERED
+
+
+async def test_a_live_run_that_the_service_does_not_have_leaves_the_list(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = many(clock)
+    service.say("GET", "/v1/executions/ex_gone", Said(404, problem("not_found")))
+    service.say("GET", "/v1/executions/ex_hidden", Said(403, problem("permission_denied")))
+    async with watching(service, clock, tmp_path) as watch:
+        store = watch.session.store
+        old = tuple(run(run_id) for run_id in ("ex_gone", "ex_hidden"))
+        store.apply(CacheRead("work", Run.KIND, clock.now(), clock.monotonic(), old, clock.now()))
+        watch.session.live.refresh(Run)
+        await watch.let_pass(60)
+        assert len(service.requests("GET", "/v1/executions/ex_gone")) == 1
+        assert store.get("work", Run.KIND, "ex_gone") is None
+        assert store.get("work", Run.KIND, "ex_hidden") is not None, "a refusal does not say that it is gone"
 
 
 async def test_a_list_that_the_service_does_not_offer_is_a_request_and_no_problem(tmp_path: Path) -> None:

@@ -10,7 +10,15 @@ from runwatch.base.clock import Clock
 from runwatch.records.record import Page, Record
 from runwatch.store.live.backoff import Backoff
 from runwatch.store.repositories.scope import Scope
-from runwatch.store.state.changes import ListContinued, ListRead, ReadFailed, ReadFailure, ReadStarted, RecordRead
+from runwatch.store.state.changes import (
+    ListContinued,
+    ListRead,
+    ReadFailed,
+    ReadFailure,
+    ReadStarted,
+    RecordGone,
+    RecordRead,
+)
 from runwatch.store.state.collection import Collection
 from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.store.state.store import Store
@@ -81,6 +89,11 @@ class ListWriter:
     def take_record(self, record: Record) -> None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(RecordRead(self._scope.profile, record.KIND, now, monotonic, record))
+
+    def drop_record(self, kind: str, record_id: str) -> None:
+        """Note that the service has no such record any more."""
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        self._store.apply(RecordGone(self._scope.profile, kind, now, monotonic, record_id))
 
     def fail(self, kind: str, failure: ReadFailure, *, job: str = "") -> float | None:
         """Write a failure and return the seconds until the next read; ``None`` if only the user repeats it.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from runwatch.api.client import Client
-from runwatch.api.errors import ApiError
+from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.records.record import Page
 from runwatch.records.run import Run
 from runwatch.store.live.list_continuation import ListContinuation
@@ -127,11 +127,13 @@ class RunList:
         return WATCHED_S
 
     async def _read_run(self, run_id: str) -> bool:
-        """Read one run; return whether others can be read now."""
+        """Read one run; return whether others can be read now. One that the service does not have leaves the list."""
         try:
             self._writer.take_record(await self._client.get_run(run_id))
         except ApiError as error:
             if read_failure_from_error(error, collection=False).trouble in _PASSING:
                 return False
             self._unknown.add(run_id)
+            if isinstance(error, ApiProblem) and error.code == "not_found":
+                self._writer.drop_record(Run.KIND, run_id)
         return True

@@ -91,10 +91,17 @@ def _budget_text(state: PaneState) -> str:
     return "waits for the request limit" if state.budget_s >= SHOWN_WAIT_S else ""
 
 
-def no_response_text(title: str, failed_at: datetime | None, context: RenderContext) -> SafeText:
-    """Describe the last failure of a run's events, with its time where that is known."""
+def has_no_record(failure: ReadFailure) -> bool:
+    """Return whether the service responded that it has no such record."""
+    return failure.problem is not None and failure.problem.code == "not_found"
+
+
+def read_failure_text(failure: ReadFailure, failed_at: datetime | None, context: RenderContext) -> SafeText:
+    """Describe the last failure to read a run's events, with its time where that is known."""
     at = f" at {time_of_day(failed_at, context)}" if failed_at else ""
-    return line(f"no response{at}: {title}")
+    if has_no_record(failure):
+        return line(f"not found{at}: the service has no events of this run")
+    return line(f"no response{at}: {failure.title}")
 
 
 def freshness_text(age_s: float | None) -> str:

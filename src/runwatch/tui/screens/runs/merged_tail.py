@@ -23,7 +23,7 @@ from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
+from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, has_no_record, pane_status
 from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_wall import no_live_run_text
@@ -287,7 +287,10 @@ class MergedTailScreen(EventScreen):
         dot = self.console.glyphs.dot
         if unkept := next((each.unkept for each in news if each.unkept is not None), None):
             return line(f" {dot} not kept: {unkept}")
-        return line(f" {dot} no response for {len(told)}: {told[0].title}" if told else "")
+        silent = [failure for failure in told if not has_no_record(failure)]
+        if silent:
+            return line(f" {dot} no response for {len(silent)}: {silent[0].title}")
+        return line(f" {dot} the service has no events of {len(told)}" if told else "")
 
     def _is_read(self) -> bool:
         """Return whether the service has said of every run what events there are."""

@@ -21,7 +21,7 @@ from runwatch.tui.sources.record_loader import as_known_now, find_live_runs
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.tui.widgets.panes.run_tile import RunTile
-from runwatch.view.detail.pane_state import no_response_text
+from runwatch.view.detail.pane_state import read_failure_text
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.event_lines import render_event
@@ -446,7 +446,7 @@ class RunWallScreen(ConsoleScreen):
             reading = f"reading its events{self.console.glyphs.ellipsis}"
             failure = None if news is None else news.failure
             if news is not None and failure is not None:
-                told = no_response_text(failure.title, news.failed_at, self.console.render_context())
+                told = read_failure_text(failure, news.failed_at, self.console.render_context())
                 return [((told, Role.BAD),)]
             return [(label_span("no event yet" if is_read else reading),)]
         context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS

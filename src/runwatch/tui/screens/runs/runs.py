@@ -12,7 +12,7 @@ from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import freshness_text, no_response_text
+from runwatch.view.detail.pane_state import freshness_text, read_failure_text
 from runwatch.view.overview.run_counts import FAILED_RUN_STATES
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
@@ -461,7 +461,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             since = time_of_day(session.live.connection.lost_since, self.console.render_context())
             return (label_span(f"{known} {dot} "), label_span(f"offline since {since}", Role.BAD))
         if news.failure is not None:
-            told = no_response_text(news.failure.title, news.failed_at, self.console.render_context())
+            told = read_failure_text(news.failure, news.failed_at, self.console.render_context())
             return (label_span(f"{known} {dot} "), (told, Role.BAD))
         if news.answered_at is None or news.is_complete:
             return (label_span(known),)
