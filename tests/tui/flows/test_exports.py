@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from runwatch.base.files import write_export
 from runwatch.base.json import loads
 from tests.support.builders import live_receipt
 from tests.support.scripted import ScriptedService
@@ -69,6 +72,26 @@ async def test_the_file_is_for_this_user_alone_and_its_whole_name_is_said(tmp_pa
         await driven.shows("written: 6 receipts")
         assert str(file) in "".join(row.strip() for row in driven.lines)
         assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_long_export_is_told_until_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+
+    def slowly(path: Path, pieces: Iterable[bytes]) -> None:
+        goes_on.wait()
+        write_export(path, pieces)
+
+    monkeypatch.setattr("runwatch.tui.flows.exports.write_file", slowly)
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
+        try:
+            await driven.shows("Receipts   6")
+            await driven.press("e", "enter")
+            await driven.pass_time(20)
+            await driven.shows("writing 6 receipts to")
+        finally:
+            goes_on.set()
+        await driven.hides("writing 6 receipts to")
+        await driven.shows(f"{NAME}.ndjson")
 
 
 async def test_exports_of_one_second_get_names_of_their_own_and_marked_rows_go_alone(tmp_path: Path) -> None:

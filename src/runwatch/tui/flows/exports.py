@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen, RowScreen
 
+_LONGEST_WRITE_S: Final = 600.0
+"""How long it is said that a file is being written, at most: until it is written."""
+
 _BESIDE: Final = 26
 """Width of the status bar not available to a notice."""
 
@@ -136,15 +139,21 @@ def choose_place(screen: ConsoleScreen, path: Path, write: Callable[[Path], obje
 
 def _start(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], what: str) -> None:
 
+    writing = f"writing {what} to {line(path, None)}{screen.console.glyphs.ellipsis}"
+
     async def write() -> None:
-        # A long table creates thousands of objects that stay alive until the end.
-        with pause_collection():
-            await asyncio.to_thread(_write, path, pieces)
+        try:
+            # A long table creates thousands of objects that stay alive until the end.
+            with pause_collection():
+                await asyncio.to_thread(_write, path, pieces)
+        finally:
+            screen.clear_notice(writing)
         if screen.console.download(path):
             screen.notify_user(f"{line(path.name)} goes to the browser's downloads   {line(what)}")
         else:
             _tell(screen, line(path, None), line(what))
 
+    screen.notify_user(writing, for_s=_LONGEST_WRITE_S)
     start_worker(screen, write(), "export", group="export")
 
 

@@ -23,7 +23,7 @@ from runwatch.tui.shell.refusals import is_read_only, key_refusal
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
-from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
+from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.detail.pane_state import pane_status
 from runwatch.view.text.glyphs import Role
@@ -263,13 +263,13 @@ class ConsoleScreen(Screen[None]):
             hints[place : place + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
         self.query_one(StatusBar).show_hints(hints)
 
-    def notify_user(self, notice: str, role: str = Role.PLAIN) -> None:
+    def notify_user(self, notice: str, role: str = Role.PLAIN, *, for_s: float = NOTICE_S) -> None:
         """Show a notice in place of the hints for a while; an error rings the bell if enabled."""
         if role == Role.BAD:
             self.console.ring_bell()
         # A screen that is opening or closing has no status bar.
         for status in self.query(StatusBar):
-            status.say(((line(notice), role),))
+            status.say(((line(notice), role),), for_s)
 
     def clear_notice(self, notice: str | None = None) -> None:
         """Remove the notice, for another view of this screen; with ``notice`` only this one."""
