@@ -40,6 +40,7 @@ class TailUpdate:
     Attributes:
         pause_s: Seconds until the next read; ``None`` after the last one.
         answered_at: Monotonic time of the last good response; ``None`` before the first.
+        has_more: Whether the last page was full, so that more of the past is still to come.
         failed_at: When the last read failed; ``None`` if it did not.
         unkept: Why events could not be stored, and so are not shown: usually a full disk.
     """
@@ -49,6 +50,7 @@ class TailUpdate:
     is_complete: bool = False
     pause_s: float | None = None
     answered_at: float | None = None
+    has_more: bool = False
     failure: ReadFailure | None = None
     failed_at: datetime | None = None
     unkept: str | None = None
@@ -173,9 +175,10 @@ class RunTails:
             return step.seconds
         if isinstance(step, EndStep):
             self._tails.pop(run_id, None)
-            self._tell(run_id, is_complete=True, pause_s=None)
+            self._tell(run_id, is_complete=True, has_more=False, pause_s=None)
             return None
         size = 0 if step.page is None else len(step.page.records)
+        has_more = self.news(run_id).has_more if step.page is None else size >= HISTORY_PAGE_EVENTS
         await self._take(run_id, step, tail.position)
         # This takes the tail's pause, which the scheduler waits out; a read is returned again by the next step.
         following = tail.tail.next_read()
@@ -184,7 +187,7 @@ class RunTails:
         else:
             # Busy runs take turns; only history is read without a pause.
             pause = 0.0 if run_id in self._focused or size >= HISTORY_PAGE_EVENTS else self._least_s
-        self._tell(run_id, pause_s=pause, failure=None, failed_at=None, answered_at=tail.answered_at)
+        self._tell(run_id, pause_s=pause, has_more=has_more, failure=None, failed_at=None, answered_at=tail.answered_at)
         return pause
 
     def read_failed_soon(self) -> None:

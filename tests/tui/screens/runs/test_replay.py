@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from tests.tui.console import Driven, console
 from tests.tui.golden import check_golden
 from tests.tui.test_console_runs import Growing
 
+from runwatch.store.live.run_tails import TailUpdate
 from runwatch.tui.screens.runs.replay import ReplayScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.sources.replay_source import ReplaySource
 
 
 async def on_replay(driven: Driven, run_id: str = noon.LIVE) -> None:
@@ -101,6 +104,45 @@ async def test_events_that_come_meanwhile_are_added_and_the_position_stays(tmp_p
         growing.add(9)
         await driven.comes("event 2 of 9")
         assert isinstance(driven.app.screen, ReplayScreen)
+
+
+async def test_news_during_a_read_is_read_after_it_and_moves_nothing_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads, go_on, grow = list[str](), asyncio.Event(), ReplaySource.grow
+
+    async def held(source: ReplaySource) -> bool:
+        reads.append(source.run_id)
+        await go_on.wait()
+        return await grow(source)
+
+    monkeypatch.setattr(ReplaySource, "grow", held)
+    async with console(noon.service(), tmp_path) as driven:
+        await driven.shows("8f21")
+        await driven.select(noon.LIVE)
+        await driven.press("m")
+        await driven.until(lambda: bool(reads), "the first read")
+        screen = driven.app.screen
+        assert isinstance(screen, ReplayScreen)
+        for count in (3, 8):
+            screen.tail_moved(TailUpdate(noon.LIVE, count=count))
+        await driven.shows("reading its events…")
+        assert reads == [noon.LIVE]
+        go_on.set()
+        await driven.shows("REPLAY")
+        await driven.press("end", "left")
+        await driven.shows("event 7 of 8")
+
+
+async def test_a_replay_whose_events_are_being_loaded_has_not_caught_up(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        await on_replay(driven)
+        assert driven.app.session is not None
+        driven.app.session.live.tails._tell(noon.LIVE, has_more=True)
+        await driven.press("end")
+        await driven.shows("loading…")
+        assert "LIVE" not in driven.text
+        assert "END" not in driven.text
 
 
 async def test_a_replay_that_has_caught_up_goes_on_with_the_run(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ class ReplayScreen(EventScreen):
         self._source: ReplaySource | None = None
         self._run_id = ""
         self._is_playing = False
+        self._is_growing = self._has_news = False
         self._speed = 0
 
     @cached_property
@@ -173,6 +174,7 @@ class ReplayScreen(EventScreen):
         self._is_playing = True
         self._grow()
         self._follow()
+        self._draw()
 
     def _follow(self) -> None:
         # Events that were never read, or are still to come, are read as those of any run.
@@ -181,28 +183,38 @@ class ReplayScreen(EventScreen):
             session.live.tails.follow(self._run_id)
 
     def _grow(self) -> None:
-        source = self._source
-        if source is None:
-            return
+        """Read newly stored events; those stored during a read are read after it."""
+        self._has_news = True
+        if not self._is_growing:
+            self._is_growing = True
+            start_worker(self, self._read_news(), "reading events", group="replay read")
 
-        async def read() -> None:
-            replay = source.replay
-            was_empty, was_at_end = not replay.events, replay.is_at_end
-            if await source.grow() and was_at_end:
-                if was_empty:
-                    replay.move_to_event(1)
-                elif self._is_playing and SPEEDS[self._speed] != READABLE:
-                    # Caught up with the run, so its pace is that of its events as they come.
-                    replay.move_to_event(len(replay.events))
-                self._play()
-            self._draw()
-
-        start_worker(self, read(), "reading events", group="replay read")
+    async def _read_news(self) -> None:
+        try:
+            while self._has_news and (source := self._source) is not None:
+                self._has_news = False
+                replay, was_live = source.replay, self._is_live
+                was_empty, was_at_end = not replay.events, replay.is_at_end
+                if await source.grow() and was_at_end and source is self._source:
+                    if was_empty:
+                        replay.move_to_event(1)
+                    elif was_live and self._is_playing and SPEEDS[self._speed] != READABLE:
+                        # Caught up with the run, so its pace is that of its events as they come.
+                        replay.move_to_event(len(replay.events))
+                    self._play()
+                self._draw()
+        finally:
+            self._is_growing = False
+        self._draw()
 
     def tail_moved(self, news: TailUpdate) -> None:
         """Add new events; the position stays, unless the replay has caught up with the run and plays on."""
-        if self._source is not None and news.run_id == self._run_id and news.count > len(self._source.replay.events):
+        if self._source is None or news.run_id != self._run_id:
+            return
+        if news.count > len(self._source.replay.events):
             self._grow()
+        elif self._source.replay.is_at_end:
+            self._draw()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         self._draw()
@@ -223,6 +235,7 @@ class ReplayScreen(EventScreen):
             return
         glyphs, replay, context = self.console.glyphs, source.replay, self.console.render_context()
         whole = f"first {MAX_REPLAYED_EVENTS:,}" if source.is_cut else f"{len(replay.events):,}"
+        told = f"loading{glyphs.ellipsis}" if self._is_behind else "as it was, not as it is"
         pane.set_border_text(
             title=(
                 label_span(f"{short_id(self._run_id, glyphs)}  ", Role.PLAIN), label_span("REPLAY", Role.WARN),
@@ -230,18 +243,17 @@ class ReplayScreen(EventScreen):
             ),
             state=self._speed_words(),
             age=(label_span(f"event {replay.count:,} of {whole}"),),
-            counters=(label_span("caught up with the run" if self._is_live else "as it was, not as it is"),),
+            counters=(label_span("caught up with the run" if self._is_live else told),),
         )  # fmt: skip
 
     def _speed_words(self) -> StyledSpans:
-        replay = self._source.replay if self._source is not None else None
         speed = SPEEDS[self._speed]
         words = "each event" if speed == READABLE else f"{speed}×"
         if self.console.is_ascii:
             words = words.replace("×", "x")
         if self._is_live and self._is_playing:
             return (label_span(f"LIVE  {words}", Role.LIVE),)
-        if replay is not None and replay.is_at_end and not self._is_live:
+        if self._has_ended:
             return (label_span(f"END  {words}", Role.WARN),)
         return (
             label_span(f"plays {words}", Role.LIVE) if self._is_playing else label_span(f"PAUSED  {words}", Role.WARN),
@@ -253,8 +265,26 @@ class ReplayScreen(EventScreen):
         source = self._source
         if source is None or self.console.session is None or source.is_cut or not source.replay.is_at_end:
             return False
+        if self._is_behind:
+            return False
         facts = source.facts
         return facts is not None and not facts.is_final and not source.replay.trace.is_over
+
+    @property
+    def _is_behind(self) -> bool:
+        """Whether the service has events that are still to be loaded."""
+        session = self.console.session
+        if session is None or self._source is None or self._source.is_cut:
+            return False
+        news = session.live.tails.news(self._run_id)
+        is_read = news.answered_at is not None or news.is_complete
+        return news.failure is None and (news.has_more or not is_read)
+
+    @property
+    def _has_ended(self) -> bool:
+        """Whether the last event is shown and no other is to come."""
+        is_at_end = self._source is not None and self._source.replay.is_at_end
+        return is_at_end and not self._is_live and not self._is_behind and not self._is_growing
 
     def _draw(self) -> None:
         if not self.is_mounted:
@@ -281,6 +311,7 @@ class ReplayScreen(EventScreen):
             return (line(self.console.startup_status),)
         session = self.console.session
         is_read = session is None or session.live.tails.news(self._run_id).answered_at is not None
+        is_read = is_read and not self._is_growing
         ellipsis = self.console.glyphs.ellipsis
         return (line("No event of this run is known." if is_read else f"reading its events{ellipsis}"),)
 
@@ -354,7 +385,7 @@ class ReplayScreen(EventScreen):
                 await clock.sleep(min(FRAME_S, max(0.0, due / speed)))
                 replay.advance((clock.monotonic() - began) * speed)
             self._draw()
-        self._is_playing = self._is_live
+        self._is_playing = self._is_playing and not self._has_ended
         self.show_tail()
 
     def _move(self, count: int) -> None:
@@ -374,7 +405,7 @@ class ReplayScreen(EventScreen):
         """Play or pause; at the end, play again from the beginning; a live run that is caught up with goes on."""
         if self._source is None:
             return
-        has_ended = self._source.replay.is_at_end and not self._is_live
+        has_ended = self._has_ended
         if self._is_playing and not has_ended:
             self._pause()
         else:
