@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 import pytest
 from textual.widget import Widget
 
+from runwatch.base.errors import DataError
 from runwatch.base.json import loads
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
+from runwatch.store.repositories.event_sequence import RunSequence
 from runwatch.tui.screens.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.sources.record_loader import store_record
@@ -499,6 +502,34 @@ def _wheel(*, up: bool) -> Any:
     from textual import events
 
     return events.MouseScrollUp if up else events.MouseScrollDown
+
+
+async def test_enter_keeps_what_the_search_has_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(noon.service(events=Growing(many_events(6))), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("enter", "slash")
+        await driven.type("progress")
+        await driven.shows(re.compile("6 of 6 events match progress ·"))
+
+        async def never(*_: object) -> list[int]:
+            return await asyncio.Future()
+
+        monkeypatch.setattr(RunSequence, "scan", never)
+        await driven.press("enter")
+        await driven.until(lambda: driven.app.screen.query_one(EventLog).has_focus, "the search to close")
+        assert "6 of 6 events match progress ·" in driven.text
+
+
+async def test_a_search_ends_where_the_events_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> list[int]:
+        raise DataError("The database cannot be read")
+
+    monkeypatch.setattr(RunSequence, "scan", broken)
+    async with console(noon.service(events=Growing(many_events(6))), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.press("enter", "slash")
+        await driven.type("progress")
+        await driven.shows("0 of 6 events match progress ·")
 
 
 async def test_a_searched_tail_says_that_it_is_one_and_counts_only_what_came_in(tmp_path: Path) -> None:

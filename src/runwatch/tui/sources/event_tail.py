@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from runwatch.base.errors import RunwatchError
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.sources.event_line_source import EventLineSource
@@ -152,8 +153,8 @@ class EventTail:
     def filter_by(self, text: str, *, is_typing: bool = False) -> bool:
         """Show or highlight only events that match a filter; return whether it can be read.
 
-        If it cannot, the filter from before the typing applies again: events of the text's valid beginning would look
-        like the result.
+        The same filter again, as at the end of the typing, keeps what was found. If it cannot be read, the filter from
+        before the typing applies again: events of the text's valid beginning would look like the result.
 
         Args:
             text: The filter; an empty one shows everything.
@@ -170,9 +171,13 @@ class EventTail:
             self._refused(line(f"not applied: {error.short_words}"))
             return False
         self._is_refused = False
+        if found is not None and found == self._filter:
+            found = self._filter
+            self._show_found()
+        else:
+            self._apply(found)
         if not is_typing:
             self._kept_filter = found
-        self._apply(found)
         return True
 
     def _apply(self, wanted: EventFilter | None) -> None:
@@ -309,10 +314,20 @@ class EventTail:
             start_worker(self._screen, self._look_through(), "filtering events", group="search", exclusive=True)
 
     async def _look_through(self) -> None:
-        """Filter all events not searched yet, nearest to the cursor first."""
+        """Search, and end it also if the events cannot be read."""
         events, wanted = self._events, self._filter
         if events is None or wanted is None:
             return
+        try:
+            await self._look_at_all(events, wanted)
+        except RunwatchError:
+            if wanted is self._filter:
+                self._is_looking = False
+                self._changed()
+            raise
+
+    async def _look_at_all(self, events: EventSequence, wanted: EventFilter) -> None:
+        """Filter all events not searched yet, nearest to the cursor first."""
         keep = wanted.keeps(self._screen.console.render_context())
         if self._looked_from == self._looked_to and (
             not await self._scan(events, wanted, keep)
