@@ -71,12 +71,15 @@ class ReceiptTotalsModel:
         self._added = []
 
     async def _add(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> None:
-        wanted, known = set[int](), set[int]()
-        await run_in_slices(things, lambda thing: wanted.add(id(receipt_of(thing))))
-        await run_in_slices(self._added, lambda receipt: known.add(id(receipt)))
-        if not known <= wanted:
-            self._added, self._so_far = [], ReceiptTotals()
-            known.clear()
+        known = set[int]()
+        if self._added:
+            wanted = set[int]()
+            await run_in_slices(things, lambda thing: wanted.add(id(receipt_of(thing))))
+            await run_in_slices(self._added, lambda receipt: known.add(id(receipt)))
+            if not known <= wanted:
+                self._added, self._so_far = [], ReceiptTotals()
+                known.clear()
+            del wanted
 
         def add(thing: Any) -> None:
             receipt = receipt_of(thing)
