@@ -313,3 +313,52 @@ async def test_typing_on_searches_only_what_was_found(tmp_path: Path, monkeypatc
             screen.filter_by(text)
             await lists(driven, count)
         assert searches.sizes == [MANY, MANY // 2, MANY // 2, MANY]
+
+
+async def test_a_word_that_gets_shorter_keeps_what_it_has_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(mixed(range(MANY), 2)), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        screen = screen_of(driven)
+        screen.filter_by("failed")
+        await lists(driven, MANY // 2)
+        searches = Searches(monkeypatch, steps=2)
+        monkeypatch.setattr(list_model, "SHOW_AGAIN_S", 0.0)
+        screen.filter_by("e")
+        await driven.until(lambda: len(screen.table.rows) > MANY // 2, "rows of the shorter word")
+        assert screen.is_arranging
+        assert {row.key for row in screen.listing.shown} > {f"ex_{number}" for number in range(0, MANY, 2)}
+        searches.go_on()
+        await lists(driven, MANY)
+
+
+async def test_a_filter_that_is_closed_while_it_searches_says_so_and_shows_no_other_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        searches = Searches(monkeypatch, steps=2)
+        monkeypatch.setattr(list_model, "SHOW_AGAIN_S", 0.0)
+        await driven.press("slash")
+        await driven.type("quixpro")
+        await driven.press("enter")
+        await driven.shows(f"searching {MANY} receipts")
+        assert "searching…  newest first" in driven.text
+        assert not screen_of(driven).table.rows
+        searches.go_on()
+        await driven.shows(f"0 of {MANY} match quixpro")
+        assert "searching" not in driven.text
+
+
+async def test_another_order_says_that_its_rows_are_still_to_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
+        await lists(driven, MANY)
+        held = Held(monkeypatch)
+        await driven.press("s")
+        await driven.shows("sorting…  sort ")
+        held.go_on()
+        await lists(driven, MANY)
+        await driven.hides("sorting…")

@@ -246,6 +246,20 @@ def test_the_rows_nearest_to_the_cursor_are_found_first() -> None:
     assert run_to_end(steps) == rows
 
 
+@pytest.mark.parametrize("at", [0, 5 * SEARCHED + 4, 10 * SEARCHED - 4])
+def test_rows_that_are_certain_to_match_count_as_found_from_the_beginning(at: int) -> None:
+    rows = build_rows(RUNS, [builders.run(f"ex_{number:04}") for number in range(10 * SEARCHED)], CONTEXT)
+    query, known = parse_filter("!ex_0003", RUNS), rows[::4]
+    search = RowSearch(rows, query, at, known)
+    assert search.found() == known
+    for _ in search.steps():
+        found = search.found()
+        assert found == [row for row in rows if row in set(found)]
+        assert set(known) <= set(found)
+        assert search.count == len(found)
+    assert search.found() == query.keep(rows)
+
+
 def test_no_step_of_a_search_looks_at_more_rows_than_a_step_may(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = 0
     original = RecordRow.shared_text

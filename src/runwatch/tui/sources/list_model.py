@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from operator import indexOf
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from runwatch.base.generators import run_to_end
 from runwatch.base.memory import free_in_slices
@@ -41,7 +41,7 @@ SHOW_FIRST_S: Final = 0.05
 """After how long they are shown; a search that takes less time only draws its result."""
 
 SHOW_AGAIN_S: Final = 0.25
-"""How often more of them are shown."""
+"""How often more of them are shown, and how long at most the rows of another filter stay."""
 
 Rows = list[RecordRow[Any]]
 
@@ -102,6 +102,9 @@ class ListModel:
         self._ordered: Rows = []
         self._order: _Order | None = None
         self._ordering: _Order | None = None
+        self._sort: tuple[SortKey, ...] = ()
+        self._shown_sort: tuple[SortKey, ...] | None = None
+        self._shown_search: _Search | None = None
         self._searched: _Search | None = None
         self._searching: _Search | None = None
         self._searcher: Worker[None] | None = None
@@ -110,6 +113,22 @@ class ListModel:
     def is_under_way(self) -> bool:
         """Whether a worker is rendering, sorting or searching while other rows are shown."""
         return self._renewing is not None or self._ordering is not None or self._searching is not None
+
+    @property
+    def work(self) -> Literal["sorting", "searching", ""]:
+        """What a worker does to show another order or filter; empty if the rows shown have those asked for."""
+        if not self.is_under_way or self._shown_search is None:
+            return ""
+        if self._shown_sort not in {None, self._sort}:
+            return "sorting"
+        wanted = self._searching
+        if wanted is not None and (self._shown_search.query is not wanted.query or self._is_partial):
+            return "searching"
+        return ""
+
+    @property
+    def _is_partial(self) -> bool:
+        return self._shown_search is not self._searched
 
     def take_over(self, kept: RowCache) -> None:
         """Reuse the rows that another screen kept of this list."""
@@ -124,7 +143,7 @@ class ListModel:
         Returns:
             The rows to keep for the next screen with a long list.
         """
-        self._renewing = self._order = self._ordering = self._searched = self._searching = None
+        self._renewing = self._order = self._ordering = self._searched = self._searching = self._shown_search = None
         kept = before
         if len(self.every) > MAX_SYNC_ROWS:
             kept = RowCache(self._spec.name, self.drawing, self.every)
@@ -155,6 +174,7 @@ class ListModel:
             now: Monotonic seconds. Ages grow, but a long list is not filtered again every second.
             near: The row at the cursor: rows near it are found first.
         """
+        self._sort = sort
         self._update_order(_Order(self.every, sort))
         moment = 0.0
         if query is not None and query.is_timed:
@@ -223,7 +243,8 @@ class ListModel:
         present, query = self._searched, wanted.query
         if wanted.is_same(present):
             self._stop_search()
-            self.shown = present.found if present is not None else []
+            if present is not None:
+                self._show(present)
             return
         if query is None:
             self._found(wanted, wanted.ordered)
@@ -235,13 +256,14 @@ class ListModel:
             self._found(wanted, query.keep(rows))
         elif self._searching is None or not wanted.is_about(self._searching):
             self._searching = wanted
+            known = self._known_matches(wanted)
             try:
                 start = 0 if near is None else indexOf(rows, near)
             except ValueError:
                 start = 0
             self._searcher = start_worker(
                 self._screen,
-                self._search_in_steps(wanted, RowSearch(rows, query, start)),
+                self._search_in_steps(wanted, RowSearch(rows, query, start, known)),
                 "filtering",
                 group="filtering",
                 exclusive=True,
@@ -249,7 +271,19 @@ class ListModel:
 
     def _found(self, wanted: _Search, rows: Rows) -> None:
         self._stop_search()
-        self.shown, self._searched = rows, wanted._replace(found=rows)
+        self._searched = wanted._replace(found=rows)
+        self._show(self._searched)
+
+    def _show(self, search: _Search) -> None:
+        self.shown, self._shown_search = search.found, search
+        self._shown_sort = None if self._order is None else self._order.sort
+
+    def _known_matches(self, wanted: _Search) -> Rows:
+        """Return the rows shown if each is certain to match: a word that gets shorter still finds them."""
+        shown, query = self._shown_search, wanted.query
+        if shown is None or shown.query is None or query is None or shown.ordered is not wanted.ordered:
+            return []
+        return shown.found if shown.moment in {0.0, wanted.moment} and shown.query.narrows(query) else []
 
     def _stop_search(self) -> None:
         if self._searching is not None:
@@ -260,14 +294,16 @@ class ListModel:
     async def _search_in_steps(self, wanted: _Search, search: RowSearch) -> None:
         # A filter that is already shown, on rows that changed, is shown again once it is complete.
         is_new = self._searched is None or wanted.query is not self._searched.query
-        show_at, shown = time.monotonic() + SHOW_FIRST_S, 0
+        begun, shown = time.monotonic(), search.count
+        show_at, replace_at = begun + SHOW_FIRST_S, None if shown else begun + SHOW_AGAIN_S
 
         def show_some() -> None:
-            nonlocal show_at, shown
+            nonlocal show_at, replace_at, shown
             now = time.monotonic()
-            if is_new and now >= show_at and search.count >= shown + SCREENFUL_ROWS:
-                show_at, shown = now + SHOW_AGAIN_S, search.count
-                self.shown = search.found()
+            is_due = now >= show_at and search.count >= shown + SCREENFUL_ROWS
+            if is_new and (is_due or (replace_at is not None and now >= replace_at)):
+                show_at, replace_at, shown = now + SHOW_AGAIN_S, None, search.count
+                self._show(wanted._replace(found=search.found()))
                 self._on_ready()
 
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -20,36 +21,59 @@ class RowSearch:
 
     Args:
         near: Index of the row from which to search in both directions.
+        known: Rows that are certain to match, in the order of all rows; they count as found from the beginning. They
+            are not used if the row at ``near`` is none of them.
     """
 
-    def __init__(self, rows: Sequence[RecordRow[Any]], query: Query, near: int = 0) -> None:
+    def __init__(
+        self, rows: Sequence[RecordRow[Any]], query: Query, near: int = 0, known: Sequence[RecordRow[Any]] = ()
+    ) -> None:
         self._rows = rows
         self._query = query
         self._near = near
         self._above: list[list[RecordRow[Any]]] = []
         self._below: list[RecordRow[Any]] = []
-        self.count = 0
+        self._searched = 0
+        # The known rows that the search has not come to.
+        self._known_above: deque[RecordRow[Any]] = deque()
+        self._known_below: deque[RecordRow[Any]] = deque()
+        if known and rows[near] in known:
+            place = known.index(rows[near])
+            self._known_above.extend(known[:place])
+            self._known_below.extend(known[place:])
+
+    @property
+    def count(self) -> int:
         """Number of rows found so far."""
+        return len(self._known_above) + self._searched + len(self._known_below)
 
     def found(self) -> list[RecordRow[Any]]:
         """Return the rows found so far, in the order of all rows."""
-        return [*chain.from_iterable(reversed(self._above)), *self._below]
+        searched = chain.from_iterable((*reversed(self._above), self._below))
+        return [*self._known_above, *searched, *self._known_below]
 
     def steps(self) -> Generator[None, None, list[RecordRow[Any]]]:
         """Search in steps of :data:`SEARCHED` rows and return the rows found."""
         rows, keep = self._rows, self._query.keep
         low = high = self._near
+        known_above, known_below = self._known_above, self._known_below
         while low > 0 or high < len(rows):
             if high < len(rows):
                 part = keep(rows[high : high + SEARCHED])
                 high += SEARCHED
                 self._below += part
-                self.count += len(part)
+                self._searched += len(part)
+                for row in part:
+                    if known_below and known_below[0] is row:
+                        known_below.popleft()
                 yield
             if low > 0:
                 part = keep(rows[max(0, low - SEARCHED) : low])
                 low -= SEARCHED
                 self._above.append(part)
-                self.count += len(part)
+                self._searched += len(part)
+                for row in reversed(part):
+                    if known_above and known_above[-1] is row:
+                        known_above.pop()
                 yield
         return self.found()

@@ -11,7 +11,7 @@ from textual.timer import Timer
 from runwatch.records.run import Run
 from runwatch.store.state.freshness import PaneState
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import RowScreen
 from runwatch.tui.shell.undo_stack import LocalChange
@@ -389,7 +389,9 @@ class ListScreen(RowScreen):
 
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
         if self._total and not self.listing.shown and self.is_arranging:
-            return (line(f"listing {grouped_number(self._total)} {self.spec.name}{self.console.glyphs.ellipsis}"),)
+            does = "searching" if self.listing.work == "searching" else "listing"
+            number = grouped_number(self._total)
+            return (line(f"{does} {number} {self.spec.name}{self.console.glyphs.ellipsis}"),)
         if self._total and self._query is not None and not self.listing.shown:
             does = "stops reading on" if self.is_going_to_end else "clears the filter"
             near = self._nearest_value()
@@ -428,7 +430,8 @@ class ListScreen(RowScreen):
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *marked)
         pane = self.query_one("#list", Pane)
         age_pieces = (*self._going_words(), *self._age_spans(state), *self.server_filter_text())
-        pane.set_border_text(title=title, state=self._order_words(), age=age_pieces, counters=self.counters())
+        state_pieces = (*self._work_words(), *to_spans(self._order_words()))
+        pane.set_border_text(title=title, state=state_pieces, age=age_pieces, counters=self.counters())
 
     def _age_spans(self, state: PaneState) -> tuple[StyledSpan, ...]:
         """Return the age of the rows; of a paused list that is when it was paused."""
@@ -455,6 +458,11 @@ class ListScreen(RowScreen):
         if not self.is_going_to_end:
             return ()
         return (label_span(f"reading on, {self.console.keys.shown('screen.back')} stops  ", Role.LIVE),)
+
+    def _work_words(self) -> tuple[StyledSpan, ...]:
+        """Say that the rows of another order or filter are still shown."""
+        work = self.listing.work
+        return (label_span(f"{work}{self.console.glyphs.ellipsis}  ", Role.LIVE),) if work else ()
 
     def _order(self) -> SortKey | None:
         """Return the first sort column that the header can show."""
