@@ -24,7 +24,10 @@ _LOST: Final = {
     "timeout": ("The service did not respond in time", "Try again later."),
     "reset": ("The connection was lost before a response came", "Try again."),
     "cut": ("The answer broke off", "Try again."),
-    "too_large": ("The response is larger than 64 MiB", "Request less, for example with a limit or a filter."),
+    "too_large": (
+        "The response is larger than 64 MiB",
+        "Request less: read one record by its id, or filter by what the service filters by, such as --since 1d.",
+    ),
     "endless": (
         "The response did not end within 120 s",
         "Request less, for example with a limit or a filter. If it happens again, report it to the service's support.",

@@ -19,6 +19,7 @@ GOOD: Final = RequestAttempt(
 )  # fmt: skip
 PAGE: Final = replace(GOOD, error="unusable")
 BAD: Final = replace(GOOD, status=502)
+TOO_LARGE: Final = replace(GOOD, status=None, error="too_large")
 DEAD: Final = replace(GOOD, status=None, error="refused")
 ACCOUNT: Final = "/v1/account"
 
@@ -32,6 +33,7 @@ ACCOUNT: Final = "/v1/account"
         ([BAD, replace(BAD, attempt=2), replace(BAD, attempt=3)], False),
         ([PAGE, PAGE, PAGE, GOOD], False),
         ([PAGE, PAGE, GOOD, PAGE], False),
+        ([TOO_LARGE, TOO_LARGE, TOO_LARGE], False),
     ],
 )
 def test_three_failures_in_a_row_are_no_live_connection(attempts: list[RequestAttempt], is_failing: bool) -> None:

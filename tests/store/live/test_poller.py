@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.api.http import transport
+from runwatch.api.http.exchange import ConnectionLostError, HttpResponse
 from runwatch.api.http.transport import Transport
 from runwatch.api.operations import is_listable, list_operation
 from runwatch.api.run_tail import FIRST_PAUSE_S
@@ -18,6 +20,7 @@ from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.live.backoff import MAX_WAIT_S, Backoff
+from runwatch.store.live.connection_state import PROBE_S
 from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.state.failure_kind import ReadInterruption
@@ -275,6 +278,47 @@ async def test_a_tail_goes_on_by_events_alone_where_single_runs_cannot_be_read(t
         news = watch.session.live.tails.news(FORTY[0])
         assert service.requests("GET", f"/v1/executions/{FORTY[0]}")
         assert (news.failure, news.count) == (None, ticking.count)
+
+
+async def test_a_list_that_is_too_large_is_read_again_only_for_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "MAX_BODY_BYTES", 50_000)
+    clock = FakeClock(manual=True)
+    service = limited(clock)
+    service.say("GET", "/v1/receipts", Said(200, {"receipts": [{"execution_id": "ex_1", "x": "x" * 60_000}]}))
+    async with watching(service, clock, tmp_path) as watch:
+        live = watch.session.live
+        live.start_list(Receipt)
+        await watch.let_pass(300)
+        failure = watch.session.store.collection("work", "receipt").failure
+        assert failure is not None
+        assert (failure.trouble, failure.is_final) == (ReadInterruption.ERROR, True)
+        assert len(service.requests("GET", "/v1/receipts")) == 1
+        assert (live.connection.lost_since, live.connection.failing_since) == (None, None)
+        live.ask(Receipt)
+        await watch.let_pass(60)
+        assert len(service.requests("GET", "/v1/receipts")) == 2
+
+
+async def test_a_list_that_failed_is_read_again_soon_after_the_service_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> HttpResponse:
+        raise ConnectionLostError("refused", was_sent=False)
+
+    clock = FakeClock(manual=True)
+    async with watching(limited(clock), clock, tmp_path) as watch:
+        live, collection = watch.session.live, watch.session.store.collection("work", "receipt")
+        live.start_list(Receipt)
+        await watch.let_pass(2)
+        with monkeypatch.context() as gone:
+            gone.setattr(Transport, "send", refused)
+            await watch.let_pass(150)
+            assert collection.failure is not None
+        await watch.let_pass(PROBE_S + 2)
+        assert live.connection.lost_since is None
+        assert collection.failure is None
 
 
 async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:

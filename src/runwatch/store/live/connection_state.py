@@ -15,6 +15,8 @@ PROBE_S: Final = 3.0
 FAILURES_IN_ROW: Final = 3
 """So many failures without an answer of the service in between, and the console does not call itself live."""
 
+_TOO_LARGE: Final = "too_large"
+
 
 class ConnectionState:
     """Whether the service responds.
@@ -65,7 +67,7 @@ class ConnectionState:
         """Learn from a request attempt; one that the caller cancelled says nothing."""
         if attempt.status is None and attempt.error == "cancelled":
             return
-        is_usable = _is_response(attempt) and attempt.error is None
+        is_usable = _is_response(attempt) and attempt.error in {None, _TOO_LARGE}
         is_mended = is_usable and attempt.path in self._failing
         (self._failing.discard if is_usable else self._failing.add)(attempt.path)
         self._count_failures(attempt, is_usable=is_usable)
@@ -118,5 +120,5 @@ class ConnectionState:
 
 def _is_response(attempt: RequestAttempt) -> bool:
     if attempt.status is None:
-        return False
+        return attempt.error == _TOO_LARGE
     return attempt.status < 500 or (attempt.problem is not None and attempt.problem.code != NOT_A_PROBLEM)

@@ -102,4 +102,6 @@ class ListWriter:
             job: As in :meth:`continue_list`; empty for reads of the beginning.
         """
         self._store.apply(ReadFailed(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), failure))
-        return self._backoffs[job or kind].next_s() if failure.trouble in PASSING_FAILURES else None
+        if failure.is_final or failure.trouble not in PASSING_FAILURES:
+            return None
+        return self._backoffs[job or kind].next_s()

@@ -328,7 +328,7 @@ class Poller:
                     break
         except ApiError as error:
             failure = read_failure_from_error(error, collection=True)
-            if kind is Receipt and failure.trouble is ReadInterruption.NOT_OFFERED:
+            if kind is Receipt and (failure.is_final or failure.trouble is ReadInterruption.NOT_OFFERED):
                 self.receipts.start_watched()
             return self._writer.fail(name, failure)
         if page is not None:

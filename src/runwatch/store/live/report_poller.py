@@ -128,7 +128,7 @@ class ReportPoller:
     def _failed(self, report: ReportQuery, failure: ReadFailure) -> float | None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(ReadFailed(self._scope.profile, report.kind, now, monotonic, failure))
-        return None if failure.trouble in _STOPS else self._backoff.next_s()
+        return None if failure.is_final or failure.trouble in _STOPS else self._backoff.next_s()
 
     def _job(self, report: ReportQuery) -> str:
         return " ".join(part for part in ("report", self._reader, report.kind) if part)

@@ -124,8 +124,8 @@ class RunReceipts:
         try:
             again = await (self._read_list(missing) if is_list else self._read_one(single))
         except ApiError as error:
-            trouble = read_failure_from_error(error, collection=is_list).trouble
-            if trouble in (PASSING_FAILURES if is_list else _PASSING):
+            failure = read_failure_from_error(error, collection=is_list)
+            if not failure.is_final and failure.trouble in (PASSING_FAILURES if is_list else _PASSING):
                 return self._backoff.next_s()
             if is_list:
                 self._has_list = False

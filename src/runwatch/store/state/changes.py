@@ -28,6 +28,7 @@ class ReadFailure:
         problem: The Problem behind it, where the service sent one.
         held_s: Seconds until a 429 lets requests through; 0 without one.
         detail: More about it; not safe text.
+        is_final: Whether the same read would only fail in the same way, so that only the user repeats it.
     """
 
     trouble: ReadInterruption
@@ -36,6 +37,7 @@ class ReadFailure:
     problem: Problem | None = None
     held_s: float = 0.0
     detail: str | None = None
+    is_final: bool = False
 
 
 def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFailure:
@@ -43,8 +45,9 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
 
     A whole collection that responds with 404, 405 or 501 is not offered by this service, and 403 means that this key
     may not read it; the other screens continue (manual: decisions, "Lists"). For a single record, 404 is an ordinary
-    error.
+    error. A response that is too large is one of a service that responds.
     """
+    is_final = isinstance(error, NoResponseError) and error.kind == "too_large"
     match error:
         case RateLimitedError():
             trouble, held = ReadInterruption.RATE_LIMITED, error.seconds
@@ -56,12 +59,12 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
             trouble, held = ReadInterruption.NOT_OFFERED, 0.0
         case ApiProblem() if error.status >= 500:
             trouble, held = ReadInterruption.OFFLINE, 0.0
-        case NoResponseError():
+        case NoResponseError() if not is_final:
             trouble, held = ReadInterruption.OFFLINE, 0.0
         case _:
             trouble, held = ReadInterruption.ERROR, 0.0
     problem = error.problem if isinstance(error, ApiProblem) else None
-    return ReadFailure(trouble, error.title, error.hint, problem, held, error.detail)
+    return ReadFailure(trouble, error.title, error.hint, problem, held, error.detail, is_final)
 
 
 @dataclass(frozen=True, slots=True)

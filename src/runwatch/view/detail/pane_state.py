@@ -144,6 +144,8 @@ def empty_state_lines(
             )
         case LoadState.ERROR:
             told_next = failure.hint if failure and failure.hint else f"{refresh} reads again."
+            if failure is not None and failure.is_final:
+                return (*_told(failure, "error"), *_less_to_read(spec, key_of))
             return (*_told(failure, "error"), line(told_next))
         case LoadState.RATE_LIMITED:
             return (
@@ -154,6 +156,19 @@ def empty_state_lines(
         return (line(spec.empty),)
     made = ", ".join(action.label for action in spec.create_actions)
     return (line(spec.empty), line(f"{key_of('screen.new')}  {made}"))
+
+
+def _less_to_read(spec: ResourceSpec[Any], key_of: KeyLookup) -> tuple[SafeText, ...]:
+    """Return what to do if a list does not fit in one response."""
+    refresh = line(f"Nothing is read until you press {key_of('screen.refresh')}.")
+    if spec.record is not Receipt:
+        return (refresh,)
+    # Of the lists in one response, this alone is filtered by the service.
+    return (
+        line(f"{key_of('screen.filter')} with age<1d, status=failed or arm=ID asks the service for less."),
+        line(f"{key_of('screen.add')} reads single receipts, by their run ids."),
+        refresh,
+    )
 
 
 def _told(failure: ReadFailure | None, otherwise: str) -> tuple[SafeText, ...]:

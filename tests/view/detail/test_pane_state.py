@@ -1,0 +1,25 @@
+"""What a pane says where its list cannot be read."""
+
+from __future__ import annotations
+
+import re
+
+from runwatch.records.receipt import Receipt
+from runwatch.store.state.changes import ReadFailure
+from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.view.detail.pane_state import empty_state_lines
+from runwatch.view.query.parser import parse_filter
+from runwatch.view.query.server_filter import server_parameters
+from runwatch.view.resources.receipts import RECEIPTS
+from tests.view.strategies import CONTEXT, NOW
+
+
+def test_a_list_that_is_too_large_names_filters_that_the_service_knows() -> None:
+    failure = ReadFailure(ReadInterruption.ERROR, "The response is larger than 64 MiB", is_final=True)
+    state = PaneState(LoadState.ERROR, failure=failure)
+    told = "\n".join(empty_state_lines(RECEIPTS, state, CONTEXT, lambda key: key))
+    assert "Nothing is read until you press screen.refresh." in told
+    assert Receipt.WIRE is not None
+    for named in re.findall(r"\w+[<=]\w+", told):
+        assert server_parameters(parse_filter(named, RECEIPTS), Receipt.WIRE.filters, NOW), named
