@@ -97,6 +97,16 @@ def test_a_filtered_list_is_read_until_enough_records_match(
     assert "2 of the first 200 records match; use --limit 0 to read all" in runwatch(*words, "3").errors
 
 
+def test_all_of_a_list_in_one_response_is_filtered(
+    runwatch: Here, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(list_reader, "MAX_SELECTED_FROM", 2)
+    listed = [dict(run(f"ex_{number}", "completed").raw) for number in range(9)] + [dict(run("ex_9", "failed").raw)]
+    service.say("GET", "/v1/executions", Said(200, {"executions": listed, "next_cursor": None}))
+    found = runwatch("runs", "list", "--json", "--limit", "2", "--filter", "status=failed")
+    assert (ids(found.json), found.errors) == (["ex_9"], "")
+
+
 def test_a_filter_is_applied_here_to_what_the_service_sent(runwatch: Here, service: ScriptedService) -> None:
     assert ids(runwatch("runs", "list", "--filter", "is:final mode=live", "--json").json) == [LIVE, FAILED]
     assert ids(runwatch("runs", "list", "--filter", "status=failed", "--json").json) == [FAILED]

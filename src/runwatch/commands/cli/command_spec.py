@@ -95,7 +95,13 @@ FORMAT = (
     OptionSpec("--format", "output format (default: table)", "FORMAT", "text", FORMATS),
     OptionSpec("--json", "short for --format json"),
 )
-LIMIT = OptionSpec("--limit", "print at most N records, of those that match (default: 1000, 0: all)", "N", "count")
+LIMIT = OptionSpec(
+    "--limit",
+    "print at most N records, of those that match; a list in pages is searched for them up to 10,000 records"
+    " (default: 1000, 0: all)",
+    "N",
+    "count",
+)
 FILTER = OptionSpec("--filter", "only records that match, e.g. 'is:live age<10m'", "EXPRESSION", "text")
 FIELDS = OptionSpec("--fields", "print only these fields, nested ones with dots", "A,B", "text")
 STATUS = OptionSpec("--status", "only records with this status", "STATUS", "text")

@@ -23,7 +23,7 @@ DEFAULT_LIMIT: Final = 1000
 """Default number of records that a list command prints (manual: decisions, "Command line")."""
 
 MAX_SELECTED_FROM: Final = 10_000
-"""Most records to read for a selection of fewer, which are a hundred requests; ``--limit 0`` reads all."""
+"""From so many records on, no further page is read for a selection; ``--limit 0`` reads all."""
 
 _NOTHING: Final[Mapping[str, str]] = {}
 
@@ -82,7 +82,8 @@ async def read_list(
 ) -> list[Any]:
     """Read a list up to the limit, and print a note if it was cut.
 
-    If the options select records, the limit counts those, and at most :data:`MAX_SELECTED_FROM` are read for them.
+    If the options select records, the limit counts those. All of a list that comes in one response are looked at, and
+    of one that comes in pages the first :data:`MAX_SELECTED_FROM`.
 
     Args:
         keep: Returns those of a page's selected items that match ``--filter``.
@@ -91,18 +92,18 @@ async def read_list(
         ApiError: A page could not be read.
     """
     limit, selects = parse_limit(session.call), is_selective(session.call)
-    bound = max(limit, MAX_SELECTED_FROM) if selects and limit is not None else limit
     values: list[Any] = []
-    read, is_full, is_cut = 0, False, False
-    async for page in session.client.pages(operation, path=path, query=query, limit=bound):
+    read, is_cut, is_left = 0, False, False
+    async for page in session.client.pages(operation, path=path, query=query, limit=None if selects else limit):
         read += len(page.values)
         values += keep(filter_by_options(session.call, page.values)) if selects else page.values
-        has_more = not page.end_is_proven or (limit is not None and len(values) > limit)
-        is_full = limit is not None and len(values) >= limit
-        is_cut = has_more and (is_full or read == bound)
-        if is_cut:
+        if limit is None:
+            continue
+        is_cut = len(values) > limit or (len(values) == limit and not page.end_is_proven)
+        is_left = selects and page.next_cursor is not None and read >= max(limit, MAX_SELECTED_FROM)
+        if is_cut or is_left:
             break
-    if is_cut and not is_full:
+    if is_left and not is_cut:
         session.call.output.note(f"{len(values)} of the first {read} records match; use --limit 0 to read all")
     elif is_cut:
         which = "records that match" if selects else "records"
