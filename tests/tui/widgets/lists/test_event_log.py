@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
 from tests.tui import samples
 from tests.tui.look import Stage, lines_of
+from textual._compositor import Compositor, ReflowResult
+from textual.geometry import Size
+from textual.widget import Widget
 
 from runwatch.tui.widgets.lists import event_log as module
 from runwatch.tui.widgets.lists.event_log import PREFETCH_LINES, EventLog
@@ -134,6 +137,26 @@ async def test_resizing_keeps_the_end_in_sight_and_does_not_leave_following() ->
             await pilot.pause()
             assert shown(app)[-1] == 99
             assert follows(log)
+
+
+async def test_a_new_size_without_a_resize_event_keeps_the_end_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, log, _ = stage(100)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        with monkeypatch.context() as lost:
+            # As when something scrolls between a change of the layout and the layout itself.
+            lost.setattr(Compositor, "reflow", _without_changes)
+            log.parent.styles.height = 10  # type: ignore[union-attr]
+            await pilot.pause()
+            await pilot.pause()
+        assert shown(app) == list(range(92, 100))
+
+
+def _without_changes(
+    compositor: Compositor, parent: Widget, size: Size, reflow: Callable[..., ReflowResult] = Compositor.reflow
+) -> ReflowResult:
+    reflow(compositor, parent, size)
+    return ReflowResult(set(), set(), set())
 
 
 async def test_the_end_of_a_hundred_thousand_events_is_shown_by_asking_for_a_window() -> None:

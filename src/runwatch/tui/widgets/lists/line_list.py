@@ -75,6 +75,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self._cursor = 0
         self._note: tuple[StyledSpans, ...] = ()
         self._clicked: int | None = None
+        self._fitted_to = Size(0, 0)
 
     # For subclasses to override.
 
@@ -231,7 +232,25 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     # Called by Textual and on user input. Textual calls the on_ methods of subclasses first, then these.
 
+    def on_mount(self) -> None:
+        """Look at the size after each layout.
+
+        If something scrolls between a change of the layout and the layout itself, Textual 8.2.8 gives a widget its new
+        size without a ``Resize``.
+        """
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._look_at_size, immediate=True)
+
+    def _look_at_size(self, _screen: object) -> None:
+        if self.outer_size != self._fitted_to:
+            # A Resize that did come is handled first.
+            self.call_later(self._resize_again)
+
+    def _resize_again(self) -> None:
+        if self.outer_size != self._fitted_to:
+            self.post_message(events.Resize(self.outer_size, self.virtual_size, self.container_size))
+
     def on_resize(self, event: events.Resize) -> None:
+        self._fitted_to = event.size
         self.set_size()
         self.call_after_refresh(self.show_cursor)
 
