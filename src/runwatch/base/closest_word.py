@@ -23,8 +23,14 @@ def closest_word(word: str, known: Iterable[str], cutoff: float = CUTOFF) -> str
 
 
 def closest_name(word: str, known: Sequence[str]) -> str | None:
-    """Return the known name that is most similar to this word, whole or in a part between hyphens, or ``None``."""
-    parts = {part: name for name in reversed(known) for part in (*name.split("-"), name)}
+    """Return the known name that is most similar to this word, whole or in a part between hyphens, or ``None``.
+
+    A part of several names is that of the shortest one.
+    """
+    parts: dict[str, str] = {}
+    for name in sorted(known, key=len):
+        for part in (*name.split("-"), name):
+            parts.setdefault(part, name)
     return parts.get(closest_word(word, parts) or "")
 
 

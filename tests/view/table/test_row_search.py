@@ -246,7 +246,7 @@ def test_the_rows_nearest_to_the_cursor_are_found_first() -> None:
     assert run_to_end(steps) == rows
 
 
-@pytest.mark.parametrize("at", [0, 5 * SEARCHED + 4, 10 * SEARCHED - 4])
+@pytest.mark.parametrize("at", [0, 4 * SEARCHED + 4, 10 * SEARCHED - 4])
 def test_rows_that_are_certain_to_match_count_as_found_from_the_beginning(at: int) -> None:
     rows = build_rows(RUNS, [builders.run(f"ex_{number:04}") for number in range(10 * SEARCHED)], CONTEXT)
     query, known = parse_filter("!ex_0003", RUNS), rows[::4]
