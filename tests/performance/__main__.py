@@ -12,6 +12,7 @@ import io
 import platform
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -34,7 +35,12 @@ def measure(names: Sequence[str]) -> list[Figure]:
             began = time.monotonic()
             # Memory that one suite leaves behind must not count in the next.
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-                found[name] = process.submit(figures_of, name).result()
+                try:
+                    found[name] = process.submit(figures_of, name).result()
+                except Exception:
+                    # The others take minutes, and their figures stand for themselves.
+                    traceback.print_exc()
+                    found[name] = [Figure(f"the suite {name} failed", "", holds=False)]
             print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
 
     for name in wanted:

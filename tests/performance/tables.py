@@ -423,6 +423,7 @@ async def _open_theirs(records: Sequence[Run], context: RenderContext) -> float:
         table = app.query_one(DataTable)
         start = time.perf_counter()
         table.add_columns(*(column.title for column in RUNS.columns))
-        table.add_rows(list(cells_of(row).values()) for row in build_rows(RUNS, records, context))
+        cells = (cells_of(row) for row in build_rows(RUNS, records, context))
+        table.add_rows([shown[column.id] for column in RUNS.columns] for shown in cells)
         await _painted(table)
         return time.perf_counter() - start
