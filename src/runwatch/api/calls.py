@@ -47,6 +47,9 @@ class CallResult:
 UNSENT_ERRORS: Final = ("refused", "dns")
 """Kinds of failure of a request that certainly did not reach the service."""
 
+TOO_LARGE_ERROR: Final = "too_large"
+"""Kind of failure of a request that the service answered, with more than is read."""
+
 
 @dataclass(frozen=True, slots=True)
 class RequestAttempt:

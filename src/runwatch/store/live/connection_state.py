@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from runwatch.api.calls import RequestAttempt
+from runwatch.api.calls import TOO_LARGE_ERROR, RequestAttempt
 from runwatch.records.problem import NOT_A_PROBLEM
 
 PROBE_S: Final = 3.0
@@ -14,8 +14,6 @@ PROBE_S: Final = 3.0
 
 FAILURES_IN_ROW: Final = 3
 """So many failures without an answer of the service in between, and the console does not call itself live."""
-
-_TOO_LARGE: Final = "too_large"
 
 
 class ConnectionState:
@@ -67,7 +65,7 @@ class ConnectionState:
         """Learn from a request attempt; one that the caller cancelled says nothing."""
         if attempt.status is None and attempt.error == "cancelled":
             return
-        is_usable = _is_response(attempt) and attempt.error in {None, _TOO_LARGE}
+        is_usable = _is_response(attempt) and attempt.error in {None, TOO_LARGE_ERROR}
         is_mended = is_usable and attempt.path in self._failing
         (self._failing.discard if is_usable else self._failing.add)(attempt.path)
         self._count_failures(attempt, is_usable=is_usable)
@@ -120,5 +118,5 @@ class ConnectionState:
 
 def _is_response(attempt: RequestAttempt) -> bool:
     if attempt.status is None:
-        return attempt.error == _TOO_LARGE
+        return attempt.error == TOO_LARGE_ERROR
     return attempt.status < 500 or (attempt.problem is not None and attempt.problem.code != NOT_A_PROBLEM)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from runwatch.api.calls import TOO_LARGE_ERROR
 from runwatch.api.errors import ApiProblem, NoResponseError, RateLimitedError
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
@@ -47,7 +48,7 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
     may not read it; the other screens continue (manual: decisions, "Lists"). For a single record, 404 is an ordinary
     error. A response that is too large is one of a service that responds.
     """
-    is_final = isinstance(error, NoResponseError) and error.kind == "too_large"
+    is_final = isinstance(error, NoResponseError) and error.kind == TOO_LARGE_ERROR
     match error:
         case RateLimitedError():
             trouble, held = ReadInterruption.RATE_LIMITED, error.seconds
