@@ -422,7 +422,7 @@ def figures(size: Size | None = None) -> list[Figure]:
                f" {size.kills} kills, {size.stops} workers stopped for {size.stop_s:g} s, {size.restarts} restarts of"
                f" the database: {ends}", f"{trial.seconds / 60:.0f} min"),
         Figure("… acknowledged runs that were lost", f"{len(trial.lost)}", "", "0", not trial.lost),
-        Figure("… runs that nobody submitted", f"{trial.strays}", "", "0", not trial.strays),
+        Figure("… runs without a submit", f"{trial.strays}", "", "0", not trial.strays),
         Figure(f"… runs with a call that no attempt names, of {trial.calls:,} calls", f"{wrong['calls']}", "", "0",
                not wrong["calls"]),
         Figure("… runs beyond their spending limit", f"{wrong['cap']}", "", "0", not wrong["cap"]),

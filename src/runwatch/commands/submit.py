@@ -162,6 +162,6 @@ def _spend(receipt: Receipt) -> str:
     if receipt.mode == "echo":
         return "test run, no charge"
     known = receipt.known_spend_usd
-    told = line("unknown") if known is None else spent_amount(known, receipt.unknown_calls, is_exact=True)
-    told = estimated(told, is_estimated=receipt.is_estimated)
-    return "spend unknown" if told == "unknown" else f"spent {told}"
+    amount = line("unknown") if known is None else spent_amount(known, receipt.unknown_calls, is_exact=True)
+    amount = estimated(amount, is_estimated=receipt.is_estimated)
+    return "spend unknown" if amount == "unknown" else f"spent {amount}"

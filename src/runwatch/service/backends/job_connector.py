@@ -103,7 +103,7 @@ class JobConnector(PsycopgConnector):
         except exceptions.ConnectorException as error:
             if not self._is_passing(error):
                 raise
-        # The job may have been taken although the answer was lost. Nobody else would ever drive it.
+        # The job may have been taken although the answer was lost. Then no worker would drive it.
         known, worker_id = sorted(self.jobs), arguments["worker_id"]
         for row in await self.execute_query_all_async(_TAKEN, worker_id=worker_id, known=known):
             await self.execute_query_async(_RETRY, job_id=row["id"], worker_id=worker_id, attempts=row["attempts"])

@@ -173,12 +173,11 @@ class ListScreen(RowScreen):
             self._apply_filter(text)
 
     def read_source(self) -> None:
+        start_worker(self, self._read_rows(), f"reading {self.spec.name}", group="source", exclusive=True)
 
-        async def read() -> None:
-            await self._source.read()
-            self.show_rows()
-
-        start_worker(self, read(), f"reading {self.spec.name}", group="source", exclusive=True)
+    async def _read_rows(self) -> None:
+        await self._source.read()
+        self.show_rows()
 
     def read_soon(self) -> None:
         """Read the source once for all changes within :data:`GATHER_READS_S`."""

@@ -357,8 +357,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
         async def read() -> None:
             try:
-                await self._source.read()
-                self.show_rows()
+                await self._read_rows()
             finally:
                 keys.resume_for(table)
 
