@@ -255,7 +255,7 @@ def serve(call: Invocation) -> int:
     else:
         usual = call.paths.team_worker_dir if options.worker_only else call.paths.team_service_dir
     data_dir = Path(options.data_dir).expanduser() if options.data_dir else usual
-    if options.team_status:
+    if options.status:
         return _show_status(call, database)
     if options.stop:
         from runwatch.settings import local_service
@@ -341,7 +341,7 @@ def copy_data(call: Invocation) -> int:
 
 
 def _show_status(call: Invocation, database: Secret | None) -> int:
-    """Run ``serve --team-status``: say which processes use a database, and which runs wait.
+    """Run ``serve --status``: say which processes use a database, and which runs wait.
 
     Raises:
         UsageError: No database is named.
@@ -352,7 +352,10 @@ def _show_status(call: Invocation, database: Secret | None) -> int:
     from runwatch.service import process as service
 
     if database is None:
-        raise UsageError("--team-status is of a service on PostgreSQL", hint="Name its database with --database.")
+        raise UsageError(
+            "serve --status is of a service on PostgreSQL",
+            hint="Name its database with --database; runwatch doctor tells of the local service.",
+        )
     status = service.read_team_status(database)
     processes = [
         {"role": one.role, "name": clean_line(one.name), "since": format_iso(one.since)} for one in status.processes

@@ -86,7 +86,7 @@ def _read(words: Sequence[str]) -> _Typed:
             typed.flags[typed.pending], typed.pending = word, ""
         elif word.startswith("--"):
             name, _, value = word.partition("=")
-            option = find_option(name)
+            option = find_option(name, typed.verb)
             if option is not None and option.metavar and not value:
                 typed.pending = name
             else:

@@ -80,11 +80,11 @@ def test_no_flag_would_carry_a_secret() -> None:
     assert all(flag.kind == "switch" for _, flag in _flags() if flag.name == "--key-stdin")
 
 
-def test_a_flag_takes_a_value_everywhere_or_nowhere() -> None:
+def test_a_flag_takes_a_value_everywhere_or_nowhere_but_for_that_of_serve() -> None:
     kinds: dict[str, set[bool]] = {}
     for _, flag in _flags():
         kinds.setdefault(flag.name, set()).add(flag.kind == "switch")
-    assert [name for name, found in kinds.items() if len(found) > 1] == []
+    assert [name for name, found in kinds.items() if len(found) > 1] == ["--status"]
 
 
 def test_a_placeholder_is_with_every_flag_that_takes_a_value() -> None:
@@ -104,6 +104,14 @@ def test_options_are_before_between_and_after_the_words() -> None:
     assert (options.profile, options.format, options.id, options.exit_status, options.local) == (
         "work", "json", ["a", "b"], True, True,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [("serve --status", True), ("runs list --status failed", "failed"), ("--status failed runs list", "failed")],
+)
+def test_status_is_a_switch_of_serve_alone(line: str, status: object) -> None:
+    assert _parse(line).options.status == status
 
 
 def test_words_after_two_dashes_are_arguments() -> None:

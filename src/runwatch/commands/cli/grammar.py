@@ -59,7 +59,7 @@ _DECLARED = (
             OptionSpec("--api-only", "with a database: serve the interface and leave runs to other processes"),
             OptionSpec("--worker-only", "with a database: drive runs, --concurrency N at once, without an interface"),
             OptionSpec("--json", "print one JSON line with address and key once it accepts connections"),
-            OptionSpec("--team-status", "with a database: show its processes and what waits instead"),
+            OptionSpec("--status", "with a database: show its processes and what waits instead"),
             OptionSpec("--stop", "stop the service of this data directory instead"),
             OptionSpec("--rotate-master-key", "seal the secrets of this data directory with a new master key instead"),
             OptionSpec("--allow-remote", "allow an address that other machines can reach"),
@@ -384,9 +384,13 @@ def list_commands() -> tuple[CommandSpec, ...]:
     return tuple(verb for verb in map(command_at, list_paths()) if verb is not None)
 
 
-def find_option(name: str) -> OptionSpec | None:
-    """Find an option of any command by name. The same name takes a value in all commands or in none."""
-    return _COMMON.get(name) or all_options().get(name)
+def find_option(name: str, command: CommandSpec | None = None) -> OptionSpec | None:
+    """Find an option by name: that of the command, if it is known, else of any.
+
+    Before the words of a command ``--status`` takes a value, as lists do: only ``serve`` has a switch of that name.
+    """
+    own = () if command is None else command.flags
+    return next((option for option in own if option.name == name), _COMMON.get(name) or all_options().get(name))
 
 
 @cache

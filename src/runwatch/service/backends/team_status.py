@@ -1,4 +1,4 @@
-"""What happens in the database of a service of several processes, for ``serve --team-status``."""
+"""What happens in the database of a service of several processes, for ``serve --status``."""
 
 from __future__ import annotations
 
