@@ -13,6 +13,8 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
+from runwatch.base.lazy_pattern import lazy_pattern
+
 ELLIPSIS: Final = "…"
 
 # C0 and DEL have their own pictures in Unicode (U+2400 block); the rest is spelled out.
@@ -27,11 +29,11 @@ _UNSAFE_CLASS: Final = (
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_UNSAFE_BLOCK: Final = re.compile(f"[{_UNSAFE_CLASS}]")
-_UNSAFE_LINE: Final = re.compile(f"[{_UNSAFE_CLASS}\t\n]")
+_UNSAFE_BLOCK: Final = lazy_pattern(f"[{_UNSAFE_CLASS}]")
+_UNSAFE_LINE: Final = lazy_pattern(f"[{_UNSAFE_CLASS}\t\n]")
 
 # A letter needs at most a handful of marks; hundreds of them overwrite the lines above and below.
-_MARKS: Final = re.compile(
+_MARKS: Final = lazy_pattern(
     "([\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
     "\u0f71-\u0f84\u0f8d-\u0fbc\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"

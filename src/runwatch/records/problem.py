@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.records.record import Record, Wire, integer, many, text
 
 PROBLEM_TYPE: Final = "application/problem+json"
@@ -24,7 +24,7 @@ NOT_A_PROBLEM: Final = "not_a_problem"
 
 _NO_TYPE: Final = "about:blank"
 
-_CODE: Final = re.compile(r"[a-z][a-z_]*\Z")
+_CODE: Final = lazy_pattern(r"[a-z][a-z_]*\Z")
 
 
 class FieldError(Record):

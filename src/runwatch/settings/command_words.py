@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import RunwatchError
+from runwatch.base.lazy_pattern import lazy_pattern
 
 NAMES: Final = ("id", "kind", "profile", "service")
 """Placeholders besides ``{record.PATH}``."""
@@ -17,7 +17,7 @@ RECORD: Final = "record."
 """Before the path of a member of the record."""
 
 _URL: Final = ":url"
-_PLACEHOLDER: Final = re.compile(r"\{\{([\w.:]+)\}\}|\{([A-Za-z_][\w.]*(?::\w+)?)\}")
+_PLACEHOLDER: Final = lazy_pattern(r"\{\{([\w.:]+)\}\}|\{([A-Za-z_][\w.]*(?::\w+)?)\}")
 """``{{name}}``, which stands for ``{name}`` itself, or ``{name}``. Other braces, as in a program of jq, are text."""
 
 FindValue = Callable[[str], str]

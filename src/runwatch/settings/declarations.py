@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import SettingsError
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.base.network.service_target import normalise_base_url
 from runwatch.settings.setting import (
     Setting,
@@ -56,9 +56,9 @@ SECRET_KEYS: Final = frozenset(
 )  # fmt: skip
 """Keys under which users write an API key into a file; a value there is refused and never shown."""
 
-_FORMER_TERM: Final = re.compile(rf'((?<![\w.])profile(?::|!?=)"?){FORMER_ENVIRONMENT}("?(?![\w-]))')
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
-_KEY: Final = re.compile(r"(?:(?:ctrl|shift|alt|super|meta|hyper)\+)*(?:[^\s\w]|\w{1,32})\Z")
+_FORMER_TERM: Final = lazy_pattern(rf'((?<![\w.])profile(?::|!?=)"?){FORMER_ENVIRONMENT}("?(?![\w-]))')
+_NAME: Final = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
+_KEY: Final = lazy_pattern(r"(?:(?:ctrl|shift|alt|super|meta|hyper)\+)*(?:[^\s\w]|\w{1,32})\Z")
 
 
 def _address(value: str) -> str:

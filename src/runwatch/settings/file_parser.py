@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from runwatch.base.closest_word import closest_word
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.base.log import REDACTED, keep_secret
 from runwatch.base.secrets.secret import Secret
 from runwatch.settings.declarations import (
@@ -27,7 +27,7 @@ from runwatch.settings.declarations import (
 )
 from runwatch.settings.setting import InvalidValueError, Setting, SettingsGroup
 
-_POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+_POSITION: Final = lazy_pattern(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
 
 class SettingsProblem(NamedTuple):

@@ -6,13 +6,13 @@ name the source, never a part of the key or of a source's output.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from runwatch.base.errors import SettingsError
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.base.log import keep_secret
 from runwatch.base.secrets.secret import Secret
 from runwatch.base.shell_words import runwatch_command
@@ -25,7 +25,7 @@ FROM_COMMAND: Final = "key command"
 FROM_KEYRING: Final = "keyring"
 FROM_FILE: Final = "key file"
 
-_KEY: Final = re.compile(r"[!-~]{1,4096}\Z")
+_KEY: Final = lazy_pattern(r"[!-~]{1,4096}\Z")
 
 
 @dataclass(frozen=True, slots=True)

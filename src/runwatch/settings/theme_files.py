@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from runwatch.base.lazy_pattern import lazy_pattern
+
 PLAIN_NAME: Final = "runwatch-plain"
 """The theme without colours, which needs no file."""
 
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,40}\Z")
+_NAME: Final = lazy_pattern(r"[a-z0-9][a-z0-9-]{0,40}\Z")
 
 
 def is_theme_name(text: str) -> bool:

@@ -22,6 +22,8 @@ from textual._xterm_parser import IS_ITERM, XTermParser
 from textual.keys import Keys
 from textual.message import Message
 
+from runwatch.base.lazy_pattern import lazy_pattern
+
 ESCAPE_TIMEOUT_S: Final = 0.5
 """How long to wait for the rest of a sequence; then the incomplete part is dropped."""
 
@@ -47,7 +49,7 @@ _INSIDE: Final = rb"[^\x00-\x1f\x7f]*"
 
 # One complete sequence. The first two forms differ from the general one: X10 mouse reports end in three bytes of any
 # value, function keys of the Linux console have a second bracket, and those of rxvt end in a dollar.
-_WHOLE: Final = re.compile(
+_WHOLE: Final = lazy_pattern(
     rb"(?P<legacy>\x1b\[M" + _REPORTED + rb"{3})"
     rb"|(?P<key>\x1b\[\[[A-E]|\x1b\[(?:3|7|8|23|24)\$|\x1bO[ -~])"
     rb"|(?P<control>\x1b\[(?![M\[])" + _PARAMETERS + rb"[@-~])"
@@ -56,26 +58,26 @@ _WHOLE: Final = re.compile(
 )
 
 # A sequence that may continue. A string ending in an escape character lacks the second half of its terminator.
-_BEGUN: Final = re.compile(
+_BEGUN: Final = lazy_pattern(
     rb"\x1b(?:\[(?:M" + _REPORTED + rb"{0,2}|\[|" + _PARAMETERS + rb")|O|[\]P_^X]" + _INSIDE + rb"\x1b?"
     rb"|" + _WIDE_BEGUN + rb")?\Z"
 )
 
 # What remains of an interrupted sequence.
-_BROKEN: Final = re.compile(
+_BROKEN: Final = lazy_pattern(
     rb"\x1b(?:\[(?:M" + _REPORTED + rb"{0,2}|\[|" + _PARAMETERS + rb")|O|[\]P_^X]" + _INSIDE + rb")?"
 )
 
-_ONE_KEY: Final = re.compile(rb"[\x00-\x7f]|\x1b\[" + _PARAMETERS + rb"[@-~]|\x1bO[ -~]")
-_MOUSE: Final = re.compile(r"\x1b\[<(?P<buttons>\d{1,3});\d{1,5};\d{1,5}[Mm]")
-_CURSOR: Final = re.compile(r"\x1b\[(?P<row>\d{1,5});(?P<column>\d{1,5})R")
-_SIZE: Final = re.compile(
+_ONE_KEY: Final = lazy_pattern(rb"[\x00-\x7f]|\x1b\[" + _PARAMETERS + rb"[@-~]|\x1bO[ -~]")
+_MOUSE: Final = lazy_pattern(r"\x1b\[<(?P<buttons>\d{1,3});\d{1,5};\d{1,5}[Mm]")
+_CURSOR: Final = lazy_pattern(r"\x1b\[(?P<row>\d{1,5});(?P<column>\d{1,5})R")
+_SIZE: Final = lazy_pattern(
     r"\x1b\[48;(\d{1,5})(?::[\d:]*)?;(\d{1,5})(?::[\d:]*)?;(\d{1,5})(?::[\d:]*)?;(\d{1,5})(?::[\d:]*)?t"
 )
-_FUNCTION: Final = re.compile(r"\x1b\[(?P<number>\d*)[\d:;]*(?P<end>[~A-Z])")
+_FUNCTION: Final = lazy_pattern(r"\x1b\[(?P<number>\d*)[\d:;]*(?P<end>[~A-Z])")
 # xterm's other form of a key with modifiers: their number, then the code point.
-_OTHER_KEY: Final = re.compile(r"\x1b\[27;(?P<modifiers>\d{1,3});(?P<code>\d{1,7})~")
-_MODE: Final = re.compile(r"\x1b\[\?(?P<mode>\d+);(?P<value>\d)\$y")
+_OTHER_KEY: Final = lazy_pattern(r"\x1b\[27;(?P<modifiers>\d{1,3});(?P<code>\d{1,7})~")
+_MODE: Final = lazy_pattern(r"\x1b\[\?(?P<mode>\d+);(?P<value>\d)\$y")
 
 _MORE_BUTTONS: Final = 128
 """From here on, reports are of buttons beyond the first three."""

@@ -6,12 +6,12 @@ kept unchanged in ``raw``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from runwatch.base.clock import format_iso
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.records.problem import PROBLEM_MEMBERS, Problem
 from runwatch.records.record import Record, amount, flag, integer, mapping, moment, text
 
@@ -22,7 +22,7 @@ SUBMIT: Final = "postExecutions"
 """The operation whose failures have an effect: whether a run was accepted."""
 
 
-_RUN_PATH: Final = re.compile(r"/v1/(?:executions|receipts)/([^/?]+)")
+_RUN_PATH: Final = lazy_pattern(r"/v1/(?:executions|receipts)/([^/?]+)")
 
 
 class _Entry(Record):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.records.check import RecordedCheck
 from runwatch.records.failed_calls import describe_body, kind_from_http_status
@@ -29,7 +29,7 @@ from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.member_format import whole_model
 from runwatch.view.text.safe_text import SafeText, block, line
 
-_COMMAND: Final = re.compile(r"\brunwatch(?: [a-z][a-z-]*){2}")
+_COMMAND: Final = lazy_pattern(r"\brunwatch(?: [a-z][a-z-]*){2}")
 
 UNREACHED: Final = "nothing answered at the provider's address"
 """What went wrong with a call of the kind ``network`` that was not sent."""

@@ -9,11 +9,11 @@ as amounts, are left out. They are drawn for a filter only if they can contain i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Generic
 
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.base.text import ELLIPSIS, fold_text
 from runwatch.records.packing import Path, Shape
 from runwatch.records.record import Record
@@ -43,7 +43,7 @@ MANY_KINDS: Final = 2_048
 MAX_KINDS: Final = 16_384
 """So many different texts are kept for other rows."""
 
-_WORDS: Final = re.compile(r"[^\W\d_]+")
+_WORDS: Final = lazy_pattern(r"[^\W\d_]+")
 
 
 def column_texts(column: Column[S], subject: S) -> Iterator[str]:

@@ -5,12 +5,12 @@ Every function accepts what a record gives, including ``None``, and returns safe
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Final, Literal
 
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, elide_middle, line, plain_decimal
 
@@ -234,7 +234,7 @@ def in_display_zone(at: datetime, context: RenderContext) -> datetime:
 MAX_NAME: Final = 24
 """Maximum length of an id that is a name, such as that of a template, without an elision."""
 
-_PREFIX: Final = re.compile(r"(?:[a-z][a-z0-9]{0,9}[_:])(?:[a-z]_)?")
+_PREFIX: Final = lazy_pattern(r"(?:[a-z][a-z0-9]{0,9}[_:])(?:[a-z]_)?")
 
 
 def short_id(text: str | None, glyphs: Glyphs = UNICODE) -> SafeText:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.records.record import Record
 
 JsonPath = tuple[str | int, ...]
@@ -22,8 +23,8 @@ MAX_DEPTH: Final = 12
 MISSING: Final = object()
 """The result for a path without a member; distinct from ``null``."""
 
-_SPECIAL: Final = re.compile(r"[\\.\[]")
-_PART: Final = re.compile(r"((?:[^.\\\[]|\\.)*)((?:\[[0-9]{1,9}\])*)", re.DOTALL)
+_SPECIAL: Final = lazy_pattern(r"[\\.\[]")
+_PART: Final = lazy_pattern(r"((?:[^.\\\[]|\\.)*)((?:\[[0-9]{1,9}\])*)", re.DOTALL)
 
 
 def escape_name(name: str) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final
+
+from runwatch.base.lazy_pattern import lazy_pattern
 
 KeyLookup = Callable[[str], str]
 """Returns the key currently bound to an action id, as hints write it."""
 
-_NAMED: Final = re.compile(r"\{([a-z_]+\.[a-z_]+)\}")
+_NAMED: Final = lazy_pattern(r"\{([a-z_]+\.[a-z_]+)\}")
 
 
 def insert_keys(text: str, key_of: KeyLookup) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
 from runwatch.base.json import ExactNumber
+from runwatch.base.lazy_pattern import lazy_pattern
 
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?")
-_SPAN: Final = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ms|s|m|h|d|w))+")
-_SPAN_PART: Final = re.compile(r"([0-9.]+)(ms|[smhdw])")
-_CLOCK: Final = re.compile(r"(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-5][0-9])")
+_NUMBER: Final = lazy_pattern(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?")
+_SPAN: Final = lazy_pattern(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ms|s|m|h|d|w))+")
+_SPAN_PART: Final = lazy_pattern(r"([0-9.]+)(ms|[smhdw])")
+_CLOCK: Final = lazy_pattern(r"(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-5][0-9])")
 _SECONDS: Final = {"ms": Decimal("0.001"), "s": Decimal(1), "m": Decimal(60), "h": Decimal(3600), "d": Decimal(86400)}
 _WEEK: Final = Decimal(7 * 86400)
 
