@@ -22,7 +22,8 @@ from runwatch.tui.screens.action_form import ActionForm, perform_action
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.resources.registry import RESOURCES
-from runwatch.view.spec.action import Mutation, PageResult, ResourceAction
+from runwatch.view.spec.action import Mutation, ResourceAction
+from runwatch.view.spec.action_parts import PageResult
 from runwatch.view.spec.resource import ResourceSpec
 from tests.support import resources
 from tests.support.builders import account, problem

@@ -27,7 +27,8 @@ from runwatch.commands.shared.writes import read_body_option, read_idempotency_k
 from runwatch.commands.shared.writes import run_write as writing
 from runwatch.records.record import Record
 from runwatch.view.actions.form import build_form, get_member, has_body, parse_field, put
-from runwatch.view.spec.action import FormField, Mutation, ResourceAction
+from runwatch.view.spec.action import Mutation, ResourceAction
+from runwatch.view.spec.action_parts import FormField
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.values import read_seconds
 

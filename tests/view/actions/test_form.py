@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from runwatch.base.json import ExactNumber, encode_body, loads
 from runwatch.view.actions.form import FORM_LEVEL, Form, build_form, field_text, next_choice, parse_field, parse_number
 from runwatch.view.actions.organization import CREATE_KEY
-from runwatch.view.spec.action import FieldKind, FormField, Mutation
+from runwatch.view.spec.action import Mutation
+from runwatch.view.spec.action_parts import FieldKind, FormField
 
 
 def ask(path: str, kind: FieldKind = "text", **over: Any) -> FormField:

@@ -9,7 +9,7 @@ import pytest
 from runwatch.records.model import SyncedModels
 from runwatch.records.source import SourceConnection
 from runwatch.view.actions.sources import CONNECT_WITH_KEY, DISCONNECT, ROTATE, describe_missing_models
-from runwatch.view.spec.action import PageResult
+from runwatch.view.spec.action_parts import PageResult
 
 SERVER = {"source_id": "openai_compatible", "auth_scheme": "none", "endpoint": {"base_url": "http://127.0.0.1:1234/v1"}}
 KNOWN = {"connected_as": {"connection_id": "conn_1", "display_name": "Box"}}

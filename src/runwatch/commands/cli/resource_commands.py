@@ -26,7 +26,8 @@ from runwatch.records.named_models import NAMED_MODELS
 from runwatch.view.resources.resource_index import RESOURCE_INDEX, ResourceEntry
 
 if TYPE_CHECKING:
-    from runwatch.view.spec.action import FormField, ResourceAction
+    from runwatch.view.spec.action import ResourceAction
+    from runwatch.view.spec.action_parts import FormField
     from runwatch.view.spec.resource import ResourceSpec
 
 NAME = OptionSpec("--name", "its display name", "NAME", "text")

@@ -36,7 +36,8 @@ from runwatch.tui.sources.record_loader import is_list_loaded, load_records, rea
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.view.actions.dependents import describe_dependents, find_dependent_kinds, find_dependents
 from runwatch.view.actions.request_preview import render_request_body
-from runwatch.view.spec.action import DialogWords, Mutation, PageResult, ResourceAction
+from runwatch.view.spec.action import Mutation, ResourceAction
+from runwatch.view.spec.action_parts import DialogWords, PageResult
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, line

@@ -36,7 +36,8 @@ from runwatch.view.actions.private_page import (
     explain_browser_refusal,
     find_page_address,
 )
-from runwatch.view.spec.action import PageProgress, PageResult, PrivatePageSpec
+from runwatch.view.spec.action import PrivatePageSpec
+from runwatch.view.spec.action_parts import PageProgress, PageResult
 from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role

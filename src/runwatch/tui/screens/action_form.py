@@ -21,7 +21,8 @@ from runwatch.tui.flows.write_dialog import WriteDialog, request_text
 from runwatch.tui.screens.base.form_screen import FormScreen
 from runwatch.tui.sources.record_loader import read_object
 from runwatch.view.actions.form import build_form, has_body
-from runwatch.view.spec.action import Mutation, PageResult, ResourceAction
+from runwatch.view.spec.action import Mutation, ResourceAction
+from runwatch.view.spec.action_parts import PageResult
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line

@@ -12,7 +12,8 @@ from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import SourceConnection
 from runwatch.view.actions.fields import AUTH_REF, DATA_CLASSES, NAME
 from runwatch.view.actions.form import field_text
-from runwatch.view.spec.action import FieldOption, FormField, Mutation, ResourceAction, Suggestions
+from runwatch.view.spec.action import Mutation, ResourceAction
+from runwatch.view.spec.action_parts import FieldOption, FormField, Suggestions
 
 _COST_CLASSES: Final = ("economy", "standard", "premium")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.view.spec.action import FieldOption, FormField
+from runwatch.view.spec.action_parts import FieldOption, FormField
 
 NAME: Final = FormField(
     path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,

@@ -14,7 +14,8 @@ from typing import Any, Final
 from runwatch.base.closest_word import closest_word
 from runwatch.base.json import ExactNumber, loads
 from runwatch.records.misplaced_secrets import find_secrets_in_body
-from runwatch.view.spec.action import FormField, Mutation
+from runwatch.view.spec.action import Mutation
+from runwatch.view.spec.action_parts import FormField
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.values import read_seconds
 

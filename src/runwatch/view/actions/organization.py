@@ -14,7 +14,8 @@ from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.proposal import Proposal
 from runwatch.view.actions.fields import NAME
-from runwatch.view.spec.action import FieldOption, FormField, Mutation, PrivatePageSpec, ResourceAction
+from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
+from runwatch.view.spec.action_parts import FieldOption, FormField
 
 _DECIDED: Final = "It was decided already, or it expired."
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from runwatch.api.secrets import is_own_page
 from runwatch.base.network.service_target import Target, is_loopback_host
 from runwatch.base.shell_words import quote_word
-from runwatch.view.spec.action import PageProgress
+from runwatch.view.spec.action_parts import PageProgress
 
 POLL_S: Final = 2.0
 """Poll interval for the completion of a page in seconds, as in the official clients (manual: interface, "Sources,

@@ -14,15 +14,8 @@ from typing import Any, Final
 from runwatch.records.record import Record
 from runwatch.records.verifier import KeyConnection
 from runwatch.view.actions.private_page import key_progress
-from runwatch.view.spec.action import (
-    EffectCheck,
-    FormField,
-    Mutation,
-    PageResult,
-    Prerequisite,
-    PrivatePageSpec,
-    ResourceAction,
-)
+from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
+from runwatch.view.spec.action_parts import EffectCheck, FormField, PageResult, Prerequisite
 
 
 @dataclass(frozen=True, kw_only=True)

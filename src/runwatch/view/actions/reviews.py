@@ -12,15 +12,8 @@ from runwatch.records.arm import Arm
 from runwatch.records.github import GithubConnection
 from runwatch.view.actions.fields import ADDRESS, AUTH_REF, NAME
 from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
-from runwatch.view.spec.action import (
-    FieldOption,
-    FormField,
-    IntentNote,
-    Mutation,
-    PrivatePageSpec,
-    ResourceAction,
-    Suggestions,
-)
+from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
+from runwatch.view.spec.action_parts import FieldOption, FormField, IntentNote, Suggestions
 
 RUNTIME_S: Final = 1800
 """Default time limit of an agent's run in seconds. Not in the specification."""

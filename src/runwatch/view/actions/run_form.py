@@ -11,7 +11,7 @@ from runwatch.records.error_codes import CODES
 from runwatch.records.verifier import Verifier
 from runwatch.view.actions.form import Form
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.spec.action import FormField, Suggestions
+from runwatch.view.spec.action_parts import FormField, Suggestions
 
 FIELDS: Final = (
     FormField(

@@ -13,15 +13,8 @@ from runwatch.records.model import CatalogEntry, Deployment, SyncedModels
 from runwatch.records.source import ANY_ADDRESS, KEYLESS, SourceConnection, SourceProfile
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
-from runwatch.view.spec.action import (
-    DialogWords,
-    FormField,
-    Mutation,
-    PageResult,
-    PrivatePageSpec,
-    ResourceAction,
-    Suggestions,
-)
+from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
+from runwatch.view.spec.action_parts import DialogWords, FormField, PageResult, Suggestions
 from runwatch.view.text.safe_text import line
 
 _DISABLED: Final = {"arms": "saved models", "model_deployments": "models"}

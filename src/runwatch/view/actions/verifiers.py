@@ -9,7 +9,8 @@ from typing import Any, Final
 from runwatch.records.verifier import Probe, Verifier
 from runwatch.view.actions.fields import ADDRESS, AUTH_REF, DATA_CLASSES, NAME
 from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
-from runwatch.view.spec.action import FieldOption, FormField, Mutation, ResourceAction
+from runwatch.view.spec.action import Mutation, ResourceAction
+from runwatch.view.spec.action_parts import FieldOption, FormField
 
 SCORING: Final = {"correctness": "boolean_anchors", "quality": "scalar_0_1"}
 """The only scoring of output checks (manual: interface, "Verifiers")."""

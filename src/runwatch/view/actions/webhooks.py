@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.records.webhook import Delivery, Webhook
-from runwatch.view.spec.action import FieldOption, FormField, Mutation, ResourceAction
+from runwatch.view.spec.action import Mutation, ResourceAction
+from runwatch.view.spec.action_parts import FieldOption, FormField
 
 EVENT_TYPES: Final = ("execution.completed", "execution.failed", "execution.cancelled", "execution.expired")
 """Events that a webhook can subscribe to."""

@@ -1,169 +1,43 @@
-"""Resource actions as pure data: the action, the mutation it sends, the form fields and the private page.
+"""Resource actions as pure data: the action, the mutation it sends and the private page.
 
 The console opens a form if there are fields, then the dialog; a command takes the same fields as options. Bodies are
 validated by :mod:`runwatch.records.requests`, which the service uses too. :mod:`runwatch.view.actions.form` interprets
 this data for forms, :mod:`runwatch.commands.resource_writes` for commands, and
 :mod:`runwatch.view.actions.private_page` for private pages. One module, because the parts refer to each other: an
 action to its mutation, a mutation to its page, and a page to the next action.
+
+Form fields and other parts are in :mod:`runwatch.view.spec.action_parts`, because lists name their actions before the
+console's first paint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from runwatch.records.record import Record
+
+if TYPE_CHECKING:
+    from runwatch.view.spec.action_parts import (
+        DialogWords,
+        EffectCheck,
+        FormField,
+        IntentNote,
+        PageProgress,
+        PageResult,
+        Prerequisite,
+    )
 
 S = TypeVar("S")
 A = TypeVar("A")
 """The subject of an action, or ``None`` if it needs none."""
 
-FieldKind = Literal["text", "lines", "number", "list", "choice", "switch", "json", "span"]
-"""How typed text becomes a JSON value: a list is separated by commas or spaces, a switch is ``yes`` or ``no``, a span
-is a duration such as ``30d`` and becomes whole seconds.
 
-``lines`` is multi-line text and is sent exactly as typed; for all other kinds surrounding blanks are removed.
-"""
+def _waiting(_: object, __: object) -> PageProgress:
+    from runwatch.view.spec.action_parts import PageProgress
 
-
-def _nothing(_: object) -> str:
-    return ""
-
-
-def _own_id(record: Record) -> str | None:
-    return record.id
-
-
-def _own_name(record: Record) -> str:
-    name = record.raw.get("display_name")
-    return name if isinstance(name, str) else ""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Suggestions:
-    """Records whose ids or other words are offered as input for a field.
-
-    Attributes:
-        kind: The records to offer; their list is read if it is not known.
-        value: The word that a record offers; ``None`` if it offers none.
-        name: Display name of the record, shown once its word is chosen; empty for nothing.
-    """
-
-    kind: type[Record]
-    value: Callable[[Any], str | None] = _own_id
-    name: Callable[[Any], str] = _own_name
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class FieldOption:
-    """The command option or argument that sets a field.
-
-    Attributes:
-        name: With dashes for an option (``--url``), without for the placeholder of an argument (``NAME``).
-        metavar: Placeholder of the value; empty for a switch.
-        negative: The switch that means ``no``, and its help; empty if only ``yes`` can be given.
-        names: The ``KIND`` of the record that the value names, for shell completion; empty for anything else.
-        is_required: Whether the command needs it; ``None`` if the form decides, see :attr:`FormField.is_required`.
-        uses_start: Whether to use the form's initial value if the option is left out and the enclosing object is sent.
-        is_whole: Whether a number must be a whole number, 0 or more.
-        is_open: Whether the service may accept words other than :attr:`FormField.choices`.
-    """
-
-    name: str
-    metavar: str = ""
-    help: str
-    negative: tuple[str, str] = ("", "")
-    names: str = ""
-    is_required: bool | None = None
-    uses_start: bool = False
-    is_whole: bool = False
-    is_open: bool = False
-
-    @property
-    def is_argument(self) -> bool:
-        """Whether it is positional."""
-        return not self.name.startswith("-")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class FormField:
-    """One field of a body: an input of the form and an option of the command.
-
-    Attributes:
-        path: Member of the body, with dots between names; empty for a field that only the form needs.
-        hint: Accepted values and their bounds.
-        id: Name in the form; by default the path with dashes.
-        kind: How the typed text becomes a value.
-        start: Initial text, from the record if there is one.
-        choices: Possible words. Others are refused if ``kind`` is ``choice``, accepted otherwise.
-        offer: Records whose words are offered too.
-        is_required: Whether it must be filled in. An empty optional field is left out of the body; an empty required
-            field is sent, so validation names it.
-        max_s: Maximum duration, in seconds.
-        option: The command option; ``None`` if only the form asks for it.
-    """
-
-    path: str
-    label: str
-    hint: str
-    id: str = ""
-    kind: FieldKind = "text"
-    start: Callable[[Any], str] = _nothing
-    choices: tuple[str, ...] = ()
-    offer: Suggestions | None = None
-    is_required: bool = False
-    max_s: int = 0
-    option: FieldOption | None = None
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether the command requires it."""
-        if self.option is None:
-            return False
-        by_form = self.is_required and not self.option.uses_start
-        return by_form if self.option.is_required is None else self.option.is_required
-
-    def __post_init__(self) -> None:
-        """Derive the id from the path if none is given."""
-        object.__setattr__(self, "id", self.id or self.path.replace(".", "-"))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Prerequisite:
-    """A read that must succeed before the form or dialog opens.
-
-    The subject of everything else is then a :class:`PageResult` with the record and what was read.
-
-    Attributes:
-        operation: Operation id of the read, by the record's id.
-        lacks: Why the action is impossible with what was read; empty if it is possible.
-    """
-
-    operation: str
-    lacks: Callable[[Mapping[str, Any]], str] = _nothing
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EffectCheck:
-    """A read after the write, for writes whose response does not show whether they took effect.
-
-    Attributes:
-        operation: Operation id of the read, by the subject's id.
-        words: From the subject and what was read: whether the write took effect, and a text that says so.
-    """
-
-    operation: str
-    words: Callable[[Any, Mapping[str, Any]], tuple[bool, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class DialogWords:
-    """Title, sentence and button of a dialog whose request means something else with a certain body."""
-
-    title: str
-    sentence: str
-    confirm_label: str
+    return PageProgress("waiting", "")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -275,41 +149,6 @@ class ResourceAction(Generic[A]):
         return self.mutation.confirm_label or by_default
 
 
-PageStage = Literal["waiting", "entered", "ended"]
-
-
-@dataclass(frozen=True, slots=True)
-class PageProgress:
-    """Progress of the entry on a private page.
-
-    Attributes:
-        stage: ``waiting`` for the user, ``entered``, or ``ended`` without an entry.
-    """
-
-    stage: PageStage
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class PageResult:
-    """The subject of the step after a private page.
-
-    Attributes:
-        id: Id of the record that the page was for; empty if there is none yet.
-        answer: The response that named the page, without the address.
-        state: The last state that the service reported.
-    """
-
-    id: str
-    subject: Any
-    answer: Mapping[str, Any]
-    state: Mapping[str, Any]
-
-    @property
-    def raw(self) -> Mapping[str, Any]:
-        return self.state
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PrivatePageSpec(Generic[S]):
     """What happens on a private page, and how its progress is read.
@@ -328,7 +167,7 @@ class PrivatePageSpec(Generic[S]):
     what: str
     read: str = ""
     read_id: Callable[[Any, Mapping[str, Any]], str] = lambda subject, _: subject.id
-    progress: Callable[[Mapping[str, Any], Mapping[str, Any]], PageProgress] = lambda _, __: PageProgress("waiting", "")
+    progress: Callable[[Mapping[str, Any], Mapping[str, Any]], PageProgress] = _waiting
     then: ResourceAction[PageResult] | None = None
     then_for: Callable[[PageResult], ResourceAction[PageResult] | None] = lambda _: None
     keeps: Callable[[Mapping[str, Any], Mapping[str, Any]], IntentNote] | None = None
@@ -336,18 +175,3 @@ class PrivatePageSpec(Generic[S]):
     def next_for(self, result: PageResult) -> ResourceAction[PageResult] | None:
         """Return the action that follows a result, if there is one."""
         return self.then_for(result) or self.then
-
-
-@dataclass(frozen=True, slots=True)
-class IntentNote:
-    """A local note about an intent started here.
-
-    Attributes:
-        kind: Kind of record that will result.
-        id: Id of the intent.
-        facts: Known facts; never the address.
-    """
-
-    kind: str
-    id: str
-    facts: Mapping[str, Any]

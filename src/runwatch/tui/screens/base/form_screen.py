@@ -33,7 +33,7 @@ from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.view.actions.form import FORM_LEVEL, Form
 from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.spec.action import Suggestions
+from runwatch.view.spec.action_parts import Suggestions
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 

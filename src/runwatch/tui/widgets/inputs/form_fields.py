@@ -17,7 +17,7 @@ from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.inputs.text_area import MultilineInput
 from runwatch.view.actions.form import FORM_LEVEL, next_choice
-from runwatch.view.spec.action import FormField
+from runwatch.view.spec.action_parts import FormField
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
