@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import logging.handlers
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -95,16 +94,21 @@ class MaxLevelFilter(logging.Filter):
         return self._count <= self._lines
 
 
-class _PrivateFile(logging.handlers.RotatingFileHandler):
-    """The log file, opened at the start and after each rotation without following a link (manual: security, "Files and
+def _open_private_file(path: Path) -> logging.Handler:
+    """Open the log file, at the start and after each rotation without following a link (manual: security, "Files and
     directories").
     """
+    # Imported here because it takes longer than all else in this module, which the console's first paint needs.
+    from logging.handlers import RotatingFileHandler
 
-    def _open(self) -> TextIOWrapper:
-        return open(open_private_append(Path(self.baseFilename)), "a", encoding=self.encoding)  # noqa: PTH123
+    class PrivateFile(RotatingFileHandler):
+        def _open(self) -> TextIOWrapper:
+            return open(open_private_append(Path(self.baseFilename)), "a", encoding=self.encoding)  # noqa: PTH123
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the standard library's
-        """Drop a line that cannot be written: the default report would go, unredacted, to the screen."""
+        def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the standard library's
+            """Drop a line that cannot be written: the default report would go, unredacted, to the screen."""
+
+    return PrivateFile(path, maxBytes=LOG_BYTES, backupCount=LOG_BACKUPS, encoding="utf-8")
 
 
 def start_log(path: Path, level: str = "info") -> logging.Handler | None:
@@ -118,7 +122,7 @@ def start_log(path: Path, level: str = "info") -> logging.Handler | None:
     logger.propagate = False
     try:
         private_directory(path.parent)
-        handler = _PrivateFile(path, maxBytes=LOG_BYTES, backupCount=LOG_BACKUPS, encoding="utf-8")
+        handler = _open_private_file(path)
     except (OSError, UnsafePlaceError):
         logger.addHandler(logging.NullHandler())
         return None

@@ -8,6 +8,9 @@ from typing import Final
 FINAL_STATES: Final = frozenset({"completed", "failed", "cancelled", "expired"})
 """A run in one of these states never changes again."""
 
+UNWANTED_STATES: Final = frozenset({"failed", "expired"})
+"""Final states that ``is:broken`` finds. A cancelled run ended on request."""
+
 LIVE_STATES: Final = ("accepted", "queued", "running", "progress")
 """Non-final states that public clients know, in the order of a run."""
 

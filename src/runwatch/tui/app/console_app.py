@@ -29,7 +29,6 @@ from runwatch.settings.view_state import PaneSplit, ViewState, load_view_state, 
 from runwatch.store.state.collection import CollectionDelta
 from runwatch.store.state.store import Store
 from runwatch.tui.app.header_info import build_header_info
-from runwatch.tui.app.left_runs import find_left_runs
 from runwatch.tui.app.navigation import NavigatingApp
 from runwatch.tui.app.notifications import RunNotifier
 from runwatch.tui.app.startup_notices import StartupNotices, demo_text, settings_warnings, welcome_text
@@ -50,11 +49,9 @@ from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
 from runwatch.tui.shell.key_queue import KeyHandled, KeyQueue
 from runwatch.tui.shell.launch_options import LaunchOptions as LaunchOptions
 from runwatch.tui.shell.undo_stack import UndoStack
-from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo
-from runwatch.tui.widgets.panes.dialog import Dialog
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.resource import ResourceSpec
@@ -465,6 +462,8 @@ class ConsoleApp(NavigatingApp):
         others = self.profiles.others if "profiles" in self.__dict__ else ()
         if not self.launch.demo:
             # The demo's service ends with it, and its runs too.
+            from runwatch.tui.app.left_runs import find_left_runs
+
             self.left_runs = await find_left_runs([*([self.session] if self.session else []), *others])
         if "profiles" in self.__dict__:
             await self.profiles.close()
@@ -576,6 +575,8 @@ class ConsoleApp(NavigatingApp):
 
             return FileSource(spec, self.store, self.clock)
         if spec.record.WIRE is None:
+            from runwatch.tui.sources.journal_source import JournalSource
+
             return JournalSource(spec, self.clock, self.session)
         return StoreSource(spec, self.store, self.profile_name, self.clock, self.session)
 
@@ -638,5 +639,8 @@ class ConsoleApp(NavigatingApp):
         if isinstance(screen, ConsoleScreen):
             screen.update_header(recount=recount)
             screen.tick()
-        elif isinstance(screen, Dialog):
+            return
+        from runwatch.tui.widgets.panes.dialog import Dialog
+
+        if isinstance(screen, Dialog):
             screen.show_place(self.header_info())

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from textual.widgets import Input
-
 from runwatch.settings.declarations import COMMANDS
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.shell.console_screen import ConsoleScreen
-from runwatch.tui.widgets.panes.notice import Notice
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -58,6 +55,9 @@ class StartupNotices:
         if not (key == "escape" and isinstance(screen, ConsoleScreen) and screen.is_at_root):
             return False
 
+        # Imported here and below, because they are not needed for the first paint.
+        from textual.widgets import Input
+
         if screen.has_overlay or isinstance(screen.focused, Input):
             return False
         was_warning = bool(self._console.warnings)
@@ -71,6 +71,10 @@ class StartupNotices:
             self._show(self._console.console_screen, "welcome", ())
 
     def _show(self, screen: ConsoleScreen, id: str, words: Sequence[StyledSpans]) -> None:
+        if not words and not screen.query(f"#{id}"):
+            return
+        from runwatch.tui.widgets.panes.notice import Notice
+
         note = next(iter(screen.query(f"#{id}").results(Notice)), None)
         if note is not None:
             note.say(words)

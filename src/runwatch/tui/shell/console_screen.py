@@ -24,7 +24,6 @@ from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
-from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.detail.pane_state import pane_status
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -249,7 +248,7 @@ class ConsoleScreen(Screen[None]):
 
     def show_hints(self) -> None:
         """Update the hints; the quit key means "back" if something is open or the view was followed."""
-        if isinstance(self.focused, LineInput):
+        if self.focused is not None:
             bar = next((node for node in self.focused.ancestors if isinstance(node, FilterBar)), None)
             if bar is not None:
                 self.query_one(StatusBar).show_hints(bar.HINTS, is_prompt=True)

@@ -9,7 +9,6 @@ from runwatch.records.problem import NOT_A_PROBLEM
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.state.freshness import LoadState, PaneState
-from runwatch.view.problems.explanations import explain_code
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.format import RenderContext, elapsed_clock, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
@@ -126,6 +125,9 @@ def empty_state_lines(
             return (*_told(failure, "offline"), line(f"The console retries automatically; {refresh} retries now."))
         case LoadState.NOT_AUTHORISED:
             code = failure.problem.code if failure and failure.problem else "unauthenticated"
+            # Imported here, because the first paint has no failure to explain.
+            from runwatch.view.problems.explanations import explain_code
+
             told = explain_code(code)
             return (
                 *_told(failure, told.sentence),

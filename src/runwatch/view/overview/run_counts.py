@@ -9,11 +9,9 @@ from heapq import nsmallest
 from typing import Final
 
 from runwatch.records.check import BASELINE_VERIFIER
+from runwatch.records.states import UNWANTED_STATES
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.member_format import newest_first_key
-
-FAILED_RUN_STATES: Final = frozenset({"failed", "expired"})
-"""Unwanted final statuses, as matched by ``is:broken``. A cancelled run ended on request."""
 
 HOUR: Final = timedelta(hours=1)
 QUARTER: Final = timedelta(minutes=15)
@@ -48,7 +46,7 @@ class EndedRun:
     @property
     def is_bad(self) -> bool:
         """Whether it failed or expired."""
-        return self.status in FAILED_RUN_STATES
+        return self.status in UNWANTED_STATES
 
 
 @dataclass(frozen=True, slots=True)

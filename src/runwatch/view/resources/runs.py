@@ -16,8 +16,6 @@ from runwatch.view.runs.decision_packet import (
     run_outcome_cell,
     run_outcome_title,
 )
-from runwatch.view.runs.event_lines import last_event_text
-from runwatch.view.runs.provider_calls import end_advice_text, end_reason_text, provider_error_text, required_arm_text
 from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue, run_facts
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.members import column, field, id_column, member_lines
@@ -154,13 +152,22 @@ def _used_gauge(facts: RunFacts, context: RenderContext) -> CellText:
     return StyledText(line(f"{gauge(part, 5, context.glyphs)} {percent(part)}"), usage_role(part))
 
 
+# Below, what only a detail or an event shows is imported where it is used, because the list is painted first.
+
+
+def _last_event(facts: RunFacts) -> str | None:
+    from runwatch.view.runs.event_lines import last_event_text
+
+    return None if facts.last_event is None else last_event_text(facts.last_event)
+
+
 def _last(facts: RunFacts, context: RenderContext) -> CellText:
     """Format the newest event and its age, or how long ago an ended run ended."""
     event, ended = facts.last_event, facts.ended_at.value
     if facts.is_final and ended is not None:
         return short_ago(ended, context.now)
     if event is not None:
-        return line(f"{last_event_text(event)} {short_ago(event.at, context.now) if event.at else ''}".rstrip())
+        return line(f"{_last_event(facts)} {short_ago(event.at, context.now) if event.at else ''}".rstrip())
     created = facts.run.created_at
     return line(context.glyphs.unknown if created is None else f"started {short_ago(created, context.now)}")
 
@@ -253,6 +260,8 @@ def _provider_errors(facts: RunFacts, _: object, context: RenderContext) -> Cell
 
 
 def _provider_error(error: CallError, context: RenderContext) -> str:
+    from runwatch.view.runs.provider_calls import provider_error_text
+
     number = context.glyphs.unknown if error.attempt is None else error.attempt
     arm = f" of {line(error.arm_id)}" if error.arm_id else ""
     at = f" at {iso_text(error.at)}" if error.at is not None else ""
@@ -308,11 +317,15 @@ def _cancelled_by(facts: RunFacts, _: object, context: RenderContext) -> CellTex
 
 
 def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
+    from runwatch.view.runs.provider_calls import end_reason_text
+
     reason = facts.reason.value
     return None if reason is None else end_reason_text(reason, facts.receipt)
 
 
 def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
+    from runwatch.view.runs.provider_calls import end_advice_text, required_arm_text
+
     reason, arm = facts.reason.value, facts.run.required_arm
     if reason == "arm_not_ready" and arm is not None and arm.arm_id:
         return required_arm_text(arm, context)
@@ -359,7 +372,7 @@ FIELDS: Final = (
     # Columns that a list shows only if the settings name them.
     column("label", lambda run: run.label or None, min_cells=8, max_cells=24),
     column(
-        "last", lambda run: last_event_text(run.last_event) if run.last_event else None, cell=_last, min_cells=8,
+        "last", _last_event, cell=_last, min_cells=8,
         keeps_last_words=True,
     ),
     column("used", _used_part, title="of cap", cell=_used_gauge, min_cells=11),

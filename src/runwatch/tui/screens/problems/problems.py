@@ -277,7 +277,8 @@ class MultilinePasteInput(LineInput):
 class ProblemFilterBar(FilterBar):
     """A filter bar that accepts whole emails."""
 
-    INPUT = MultilinePasteInput
+    def input_class(self) -> type[LineInput]:
+        return MultilinePasteInput
 
 
 def _seek(source: RowSource, text: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from runwatch.records.states import UNWANTED_STATES
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
@@ -13,7 +14,6 @@ from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import freshness_text, read_failure_text
-from runwatch.view.overview.run_counts import FAILED_RUN_STATES
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
@@ -162,7 +162,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             counts = dict.fromkeys(_COUNTED, 0)
             for row in self.listing.shown:
                 facts: RunFacts = row.subject
-                is_bad, is_cancelled = facts.status in FAILED_RUN_STATES, facts.status == "cancelled"
+                is_bad, is_cancelled = facts.status in UNWANTED_STATES, facts.status == "cancelled"
                 end = "broken" if is_bad else "cancelled" if is_cancelled else "done"
                 counts[end if facts.is_final else "live"] += 1
             self._counted = self.listing.shown, counts

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
-from textual.suggester import Suggester
 from textual.widgets import Static
 
 from runwatch.tui.core.rendering import label_span, to_content
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
-from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.tui.widgets.inputs.line_input import LineInput
 
 Completer = Callable[[str], str | None]
 """Completes a filter's text, or returns ``None``."""
@@ -44,8 +45,6 @@ class FilterBar(Horizontal):
         Binding("escape", "leave", "leave", show=False),
         Binding("tab", "complete", "complete", show=False),
     ]
-    INPUT: ClassVar[type[LineInput]] = LineInput
-    """Class of the input."""
     MARK: ClassVar[str] = "/"
     """What stands before the input."""
     HINTS: ClassVar[Sequence[tuple[str, str]]] = FILTER_HINTS
@@ -107,12 +106,18 @@ class FilterBar(Horizontal):
 
     def __init__(self, complete: Completer | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._suggester = _Completion(complete) if complete is not None else None
+        self._complete = complete
         self._is_made = False
 
     def on_mount(self) -> None:
         """Mount the children after the first paint, before the user needs them."""
         self.call_after_refresh(self._make)
+
+    def input_class(self) -> type[LineInput]:
+        """Return the class of the input, which is imported after the first paint too."""
+        from runwatch.tui.widgets.inputs.line_input import LineInput
+
+        return LineInput
 
     @property
     def text(self) -> str:
@@ -122,7 +127,7 @@ class FilterBar(Horizontal):
         """Take the focus and edit this text."""
         self._make()
         field = self._input
-        with self.prevent(LineInput.Changed):
+        with self.prevent(field.Changed):
             field.value = text
         field.cursor_position = len(text)
         field.focus()
@@ -155,7 +160,7 @@ class FilterBar(Horizontal):
 
     def action_complete(self) -> None:
         """Accept the completion; without one, go to the next pane."""
-        completion = None if self._suggester is None else self._suggester.complete(self._input.value)
+        completion = None if self._complete is None else self._complete(self._input.value)
         if completion is None:
             self.screen.focus_next()
         else:
@@ -163,7 +168,7 @@ class FilterBar(Horizontal):
             self._input.cursor_position = len(completion)
 
     def action_leave(self) -> None:
-        with self.prevent(LineInput.Changed):
+        with self.prevent(self._input.Changed):
             self._input.value = ""
         self.post_message(self.Cancelled())
 
@@ -173,26 +178,17 @@ class FilterBar(Horizontal):
             self._is_made = True
             self.mount(
                 Static(to_content((label_span(self.MARK, ACCENT),)), id="filter-mark"),
-                self.INPUT(suggester=self._suggester, id="filter-text"),
+                self.input_class()(complete=self._complete, id="filter-text"),
                 Static(id="filter-state"),
             )
 
     @property
     def _input(self) -> LineInput:
-        return self.query_one(LineInput)
+        return cast("LineInput", self.query_one("#filter-text"))
 
     @property
     def _state(self) -> Static:
         return self.query_one("#filter-state", Static)
-
-
-class _Completion(Suggester):
-    def __init__(self, complete: Completer) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self.complete: Final = complete
-
-    async def get_suggestion(self, value: str) -> str | None:
-        return self.complete(value)
 
 
 def make_filter_suggester(fields: Mapping[str, Sequence[SafeText]], flags: Sequence[str] = ()) -> Completer:

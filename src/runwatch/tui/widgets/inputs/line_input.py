@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from textual import events
 from textual.suggester import Suggester
 from textual.widgets import Input
@@ -9,10 +12,22 @@ from textual.widgets import Input
 from runwatch.base.text import clean_line
 
 
+class _Completion(Suggester):
+    def __init__(self, complete: Callable[[str], str | None]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete: Final = complete
+
+    async def get_suggestion(self, value: str) -> str | None:
+        return self._complete(value)
+
+
 class LineInput(Input):
     """A one-line input with a steady cursor, whose text is safe for the terminal.
 
     Pasted text may contain control characters, which Textual would send to the terminal.
+
+    Args:
+        complete: Completes what is typed, or returns ``None``.
     """
 
     DEFAULT_CSS = """
@@ -28,7 +43,10 @@ class LineInput(Input):
     }
     """
 
-    def __init__(self, value: str = "", *, suggester: Suggester | None = None, id: str | None = None) -> None:
+    def __init__(
+        self, value: str = "", *, complete: Callable[[str], str | None] | None = None, id: str | None = None
+    ) -> None:
+        suggester = None if complete is None else _Completion(complete)
         super().__init__(clean_line(value), suggester=suggester, select_on_focus=False, compact=True, id=id)
         self.cursor_blink = False
 
