@@ -117,6 +117,7 @@ class ServiceSession:
         path: Path,
         store: Store,
         *,
+        database: Database | None = None,
         clock: Clock,
         read_only: bool,
         retries: int,
@@ -126,12 +127,16 @@ class ServiceSession:
     ) -> Self:
         """Open the database and the client, and read the scope.
 
+        Args:
+            database: The open database, if it is open already; it is closed with the session, and if that fails.
+
         Raises:
             DataError: The database is not usable.
         """
         session: list[Self] = []
         early: list[RequestAttempt] = []
-        database = await asyncio.to_thread(Database.open, path)
+        if database is None:
+            database = await asyncio.to_thread(Database.open, path)
         client = Client(
             target,
             clock=clock,
@@ -161,20 +166,29 @@ class ServiceSession:
             session[0]._note_attempt(attempt, is_opening=True)
         return session[0]
 
-    async def start(self, kinds: tuple[type[Record], ...]) -> None:
+    async def start(self, kinds: tuple[type[Record], ...], *, with_lists: bool = True) -> None:
         """Show the cached records of the last session with their age, and start reading.
+
+        Args:
+            with_lists: Whether to show them; false if the store has them already.
 
         Raises:
             DataError: The database is not usable.
         """
         self._kinds = {kind.KIND: kind for kind in kinds}
-        for kind in kinds:
+        for kind in kinds if with_lists else ():
             records, seen_at = await self.cache.load(self.scope, kind)
             if records:
                 now, monotonic = self.clock.now(), self.clock.monotonic()
                 self.store.apply(CacheRead(self.scope.profile, kind.KIND, now, monotonic, tuple(records), seen_at))
-        await self._make_room()
-        self._jobs = [asyncio.ensure_future(self.live.run()), asyncio.ensure_future(self._keep())]
+        reading = asyncio.ensure_future(self.live.run())
+        self._jobs = [reading]
+        try:
+            await self._make_room()
+        except DataError:
+            reading.cancel()
+            raise
+        self._jobs.append(asyncio.ensure_future(self._keep()))
 
     async def close(self) -> None:
         """End the jobs, store what is known, and close everything. May be called again."""

@@ -83,6 +83,10 @@ class Database:
         """
         return await self._run(lambda: self._transact("BEGIN", work))
 
+    def read_now(self, work: Work[T]) -> T:
+        """Read as :meth:`read` does, for a thread without an event loop."""
+        return self._executor.submit(self._transact, "BEGIN", work).result()
+
     async def write(self, work: Work[T]) -> T:
         """Run statements as one transaction: on return all of it is on disk, on an exception none of it.
 

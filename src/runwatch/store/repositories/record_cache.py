@@ -56,19 +56,21 @@ class RecordCache:
     async def load(self, scope: Scope, kind: type[R]) -> tuple[list[R], datetime | None]:
         """Return the cached list and when the service confirmed it; an empty one and ``None`` if there is none."""
 
-        def work(connection: sqlite3.Connection) -> tuple[list[R], datetime | None]:
-            key = find_scope_row(connection, scope)
-            row = connection.execute(
-                "SELECT seen_at FROM cached_list WHERE scope = ? AND kind = ?", (key, kind.KIND)
-            ).fetchone()
-            if row is None:
-                return [], None
-            texts = connection.execute(
-                "SELECT text FROM cached_record WHERE scope = ? AND kind = ? ORDER BY position", (key, kind.KIND)
-            )
-            return [kind(loads(decode_text(text))) for (text,) in texts.fetchall()], datetime.fromisoformat(row[0])
+        return await self._database.read(lambda connection: load_cached_list(connection, scope, kind))
 
-        return await self._database.read(work)
+
+def load_cached_list(connection: sqlite3.Connection, scope: Scope, kind: type[R]) -> tuple[list[R], datetime | None]:
+    """Return what :meth:`RecordCache.load` returns."""
+    key = find_scope_row(connection, scope)
+    row = connection.execute(
+        "SELECT seen_at FROM cached_list WHERE scope = ? AND kind = ?", (key, kind.KIND)
+    ).fetchone()
+    if row is None:
+        return [], None
+    texts = connection.execute(
+        "SELECT text FROM cached_record WHERE scope = ? AND kind = ? ORDER BY position", (key, kind.KIND)
+    )
+    return [kind(loads(decode_text(text))) for (text,) in texts.fetchall()], datetime.fromisoformat(row[0])
 
 
 def _without_content(record: Record) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import sqlite3
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runwatch.api.errors import ApiError
 from runwatch.base.network.service_target import Target
 from runwatch.store.db.text_codec import decode_text, encode_text
 
@@ -54,11 +53,13 @@ async def read_scope(client: Client, database: Database) -> Scope:
         DataError: The database is not usable.
     """
     target = client.target
-    place = (encode_text(target.profile), target.origin, fingerprint_key(target))
-    known = await database.read(lambda connection: _known(connection, target.profile, place))
+    known = await database.read(lambda connection: find_known_scope(connection, target))
     if known is not None:
         return known
-    stand_in = Scope(target.profile, target.origin, place[2])
+    # Imported here, because the lists of the last session are shown without the client.
+    from runwatch.api.errors import ApiError
+
+    stand_in = stand_in_scope(target)
     try:
         account = await client.get_account()
     except ApiError as error:
@@ -67,7 +68,7 @@ async def read_scope(client: Client, database: Database) -> Scope:
     if not service or not principal:
         return _noted(stand_in, "the account names no tenant or no principal")
     scope = Scope(target.profile, service, principal)
-    await database.write(lambda connection: _learn(connection, place, stand_in, scope))
+    await database.write(lambda connection: _learn(connection, _place_of(target), stand_in, scope))
     return scope
 
 
@@ -75,11 +76,22 @@ def _noted(stand_in: Scope, note: str) -> Scope:
     return Scope(stand_in.profile, stand_in.service, stand_in.principal, note)
 
 
-def _known(connection: sqlite3.Connection, profile: str, place: tuple[str | bytes, ...]) -> Scope | None:
+def _place_of(target: Target) -> tuple[str | bytes, str, str]:
+    return encode_text(target.profile), target.origin, fingerprint_key(target)
+
+
+def stand_in_scope(target: Target) -> Scope:
+    """Return the scope of data whose service or key has no account that could be read."""
+    return Scope(target.profile, target.origin, fingerprint_key(target))
+
+
+def find_known_scope(connection: sqlite3.Connection, target: Target) -> Scope | None:
+    """Return the scope of a service and its key, or ``None`` if its account has never been read."""
     row = connection.execute(
-        "SELECT service, principal FROM identity WHERE profile = ? AND origin = ? AND fingerprint = ?", place
+        "SELECT service, principal FROM identity WHERE profile = ? AND origin = ? AND fingerprint = ?",
+        _place_of(target),
     ).fetchone()
-    return Scope(profile, decode_text(row[0]), decode_text(row[1])) if row else None
+    return Scope(target.profile, decode_text(row[0]), decode_text(row[1])) if row else None
 
 
 def _learn(connection: sqlite3.Connection, place: tuple[str | bytes, ...], stand_in: Scope, scope: Scope) -> None:

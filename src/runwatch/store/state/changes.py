@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from runwatch.api.calls import TOO_LARGE_ERROR
-from runwatch.api.errors import ApiProblem, NoResponseError, RateLimitedError
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
 from runwatch.records.record import Record
@@ -48,6 +46,10 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
     may not read it; the other screens continue (manual: decisions, "Lists"). For a single record, 404 is an ordinary
     error. A response that is too large is one of a service that responds.
     """
+    # Imported here, because the client is no part of what the console shows of the last session.
+    from runwatch.api.calls import TOO_LARGE_ERROR
+    from runwatch.api.errors import ApiProblem, NoResponseError, RateLimitedError
+
     is_final = isinstance(error, NoResponseError) and error.kind == TOO_LARGE_ERROR
     match error:
         case RateLimitedError():

@@ -62,8 +62,10 @@ from runwatch.view.text.safe_text import SafeText, line, truncate
 
 if TYPE_CHECKING:
     from runwatch.api.calls import RequestAttempt
+    from runwatch.base.network.service_target import Target
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
+    from runwatch.tui.app.last_session import CachedList, CachedLists, LastSession
     from runwatch.tui.app.pins.board import PinBoard
     from runwatch.tui.app.profiles import ProfileManager
     from runwatch.tui.flows.unconfirmed_writes import UnconfirmedWrites
@@ -72,6 +74,9 @@ if TYPE_CHECKING:
     from runwatch.tui.widgets.bars.pin_bar import PinBar
     from runwatch.tui.widgets.panes.command_line import CommandLine
     from runwatch.view.spec.action import ResourceAction
+
+LAST_LISTS_WAIT_S: Final = 0.15
+"""How long the first paint waits at most for the lists of the last session."""
 
 GATHER_S: Final = 0.1
 """Store changes within this time are drawn together, and drawings are this far apart."""
@@ -146,6 +151,7 @@ class ConsoleApp(NavigatingApp):
         self._splits_before: dict[str, PaneSplit] = {}
         self._listed: tuple[type[Record], ...] = ()
         self._has_begun = False
+        self._last_session: asyncio.Task[LastSession] | None = None
         self._interrupts_until = -math.inf
         self.key_queue = KeyQueue(self, self._hand_on)
 
@@ -391,12 +397,26 @@ class ConsoleApp(NavigatingApp):
 
     # Life cycle.
 
+    def on_load(self) -> None:
+        """Begin to read the lists of the last session, beside the start of the screen."""
+        file = self.launch.paths.database
+        if not self.has_file and file.exists():
+            from runwatch.tui.app.last_session import read_last_session
+
+            reading = asyncio.to_thread(read_last_session, self.resolver, file)
+            self._last_session = asyncio.create_task(reading, name="last session")
+
     def on_mount(self) -> None:
         """Begin once Textual draws: it draws anything laid out earlier twice, and shows it once."""
         self.call_later(self._begin)
 
     async def _begin(self) -> None:
         """Paint first; open the service afterwards."""
+        if self._last_session is not None:
+            await asyncio.wait([self._last_session], timeout=LAST_LISTS_WAIT_S)
+            if self._last_session.done():
+                cached = self._last_session.result().cached
+                self._show_last_lists(() if cached is None else cached.lists)
         await self._show_first()
         self._has_begun = True
         await self.guard_size()
@@ -406,6 +426,18 @@ class ConsoleApp(NavigatingApp):
         if self.launch.demo:
             self.notices.welcome(demo_text(self.keys.shown("screen.new")))
         self.call_after_refresh(self._painted)
+
+    def _show_last_lists(self, lists: Sequence[CachedList]) -> None:
+        """Show the lists of the last session with their age, unless the service has already been read."""
+        from runwatch.store.state.changes import CacheRead
+
+        now, monotonic = self.clock.now(), self.clock.monotonic()
+        for profile, kind, records, seen_at in lists:
+            self.profile_name = profile
+            if records and self.store.collection(profile, kind.KIND).cached_at is None:
+                delta = self.store.apply(CacheRead(profile, kind.KIND, now, monotonic, tuple(records), seen_at))
+                if not self._has_begun:
+                    self._bell.note(delta)
 
     async def _show_first(self) -> None:
         """Show the requested screen, otherwise the last session's, otherwise the home screen."""
@@ -469,6 +501,8 @@ class ConsoleApp(NavigatingApp):
             await self.profiles.close()
         if self.session is not None:
             await self.session.close()
+        elif self._last_session is not None and (cached := (await self._last_session).cached) is not None:
+            await asyncio.to_thread(cached.database.close)
 
     def _save_session(self) -> None:
         """Save the front view if the settings say so, and changed splits in any case; nothing for a file."""
@@ -494,28 +528,29 @@ class ConsoleApp(NavigatingApp):
                 await load_file(self, self.launch.file)
                 return
             # In a thread and after the first paint, because it imports the client and the database.
-            from runwatch.tui.app.session_opening import (
-                CACHED_KINDS,
-                import_session,
-                open_service_session,
-                resolve_startup_target,
-            )
+            from runwatch.tui.app.last_session import CACHED_KINDS, read_cached_lists
+            from runwatch.tui.app.session_opening import import_session, open_service_session, resolve_startup_target
 
-            # While a local service starts, which takes longer.
+            # While a local service starts, which takes longer, and the database is made.
             importing = asyncio.create_task(asyncio.to_thread(import_session), name="importing")
-            target = await resolve_startup_target(self, self.notices.welcome)
+            target, cached = await self._take_last_session()
+            if target is None:
+                target = await resolve_startup_target(self, self.notices.welcome)
+            if cached is None:
+                cached = await asyncio.to_thread(read_cached_lists, target, self.launch.paths.database)
+            self._show_last_lists(cached.lists)
             await importing
             if self.launch.demo:
                 # The profiles are there since its service runs.
                 self.apply_settings(await asyncio.to_thread(load_settings_file, self.launch.paths.settings_file))
             self.profile_name = target.profile
-            session = await open_service_session(self, target)
+            session = await open_service_session(self, target, database=cached.database)
             if self.session is not None:
                 # Meanwhile the user has switched to another profile.
                 await session.close()
                 return
             self.session = session
-            await self.session.start(CACHED_KINDS)
+            await self.session.start(CACHED_KINDS, with_lists=session.scope != cached.scope)
             if self.notices.is_welcoming and not self.launch.demo:
                 # Only now, because the key works from now on.
                 self.notices.welcome(welcome_text(is_running=True, find=self.keys.shown("app.find_servers")))
@@ -533,6 +568,20 @@ class ConsoleApp(NavigatingApp):
                 screen.use(self._source(screen.spec))
         self._seek()
         self._tick()
+
+    async def _take_last_session(self) -> tuple[Target | None, CachedLists | None]:
+        """Return what was read beside the first paint, once: a second attempt to open the service reads it again.
+
+        Raises:
+            RunwatchError: The configured service is unusable.
+        """
+        if self._last_session is None:
+            return None, None
+        last = await asyncio.shield(self._last_session)
+        self._last_session = None
+        if last.failure is not None:
+            raise last.failure
+        return last.target, last.cached
 
     def switch_session(self, session: ServiceSession) -> None:
         if self.session is not None:

@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from runwatch.base.errors import NotConfigured
 from runwatch.base.network.service_target import Target
-from runwatch.records.receipt import Receipt
-from runwatch.records.run import Run
 from runwatch.tui.app.startup_notices import welcome_text
 
 if TYPE_CHECKING:
     from runwatch.settings.declarations import Settings
     from runwatch.settings.local_service import LocalService
+    from runwatch.store.db.database import Database
     from runwatch.store.session import ServiceSession
     from runwatch.tui.app.navigation import NavigatingApp
     from runwatch.tui.core.rendering import StyledSpans
-
-CACHED_KINDS: Final = (Run, Receipt)
-"""Kinds whose lists are cached for the next session."""
 
 
 def import_session() -> None:
@@ -56,12 +52,17 @@ async def resolve_startup_target(console: NavigatingApp, welcome: Callable[[Sequ
 
 
 async def open_service_session(
-    console: NavigatingApp, target: Target, settings: Settings | None = None
+    console: NavigatingApp,
+    target: Target,
+    settings: Settings | None = None,
+    *,
+    database: Database | None = None,
 ) -> ServiceSession:
     """Open a session for a service; :meth:`ServiceSession.start` starts its pollers.
 
     Args:
         settings: Its settings, if they differ from the console's.
+        database: The open database, if it is open already; it is closed with the session, and if that cannot be opened.
 
     Raises:
         RunwatchError: the local database cannot be opened.
@@ -77,6 +78,7 @@ async def open_service_session(
         target,
         console.launch.paths.database,
         console.store,
+        database=database,
         clock=console.clock,
         read_only=settings.read_only,
         retries=settings.retries,
