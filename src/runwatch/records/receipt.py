@@ -165,10 +165,12 @@ class Receipt(Record):
     @property
     def unknown_calls(self) -> int:
         """Number of provider calls with unknown cost; see :mod:`runwatch.records.spend`."""
-        counted = self.totals.unknown_calls if self.totals is not None else None
-        if counted is not None:
+        raw = self.raw
+        totals, parts = raw.get("totals"), raw.get("slices")
+        counted = totals.get("unknown_calls") if isinstance(totals, dict) else None
+        if type(counted) is int:
             return max(counted, 0)
-        return sum([unknown_calls(part.raw) for part in self.slices or ()])
+        return sum([unknown_calls(part) for part in parts if isinstance(part, dict)]) if isinstance(parts, list) else 0
 
     @property
     def estimated_calls(self) -> int:

@@ -123,7 +123,7 @@ def _amount(value: Any) -> Decimal:
 
 def amount(name: str) -> Member[Decimal]:
     """Declare a number, as a decimal with the digits as sent; for money, seconds and scores."""
-    return Member(name, _amount, form={"type": "number"})
+    return Member(name, _remember_last(_amount), form={"type": "number"})
 
 
 def _moment(value: Any) -> datetime:

@@ -40,7 +40,9 @@ def unknown_calls(holder: Mapping[str, Any]) -> int:
         return max(count, 0)
     if holder.get("pricing_basis") is not None:
         return 0
-    return int("usd" in holder and (holder["usd"] is None or holder.get("usage") == UNKNOWN_USAGE))
+    if holder.get("usd") is None:
+        return int("usd" in holder)
+    return int(holder.get("usage") == UNKNOWN_USAGE)
 
 
 def unknown_token_calls(holder: Mapping[str, Any]) -> int:

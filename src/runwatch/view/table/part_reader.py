@@ -102,6 +102,9 @@ def make_part_reader(kind: type[Record], reads: RecordedReads, shape: Shape) -> 
         elif held is not None:
             place, slot = held
             places[place] = (holders[place[:-1]], place[-1], slot)
+        elif isinstance(path[-1], str) and path[:-1] in holders:
+            # No object of this shape has this member.
+            holders[path[:-1]][path[-1]] = None
     if any(
         isinstance(holder, list) and not all((*path, number) in holders for number in range(len(holder)))
         for path, holder in holders.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Generator, Sequence
 from itertools import chain
@@ -37,10 +38,11 @@ class RowSearch:
         # The known rows that the search has not come to.
         self._known_above: deque[RecordRow[Any]] = deque()
         self._known_below: deque[RecordRow[Any]] = deque()
-        if known and rows[near] in known:
-            place = known.index(rows[near])
-            self._known_above.extend(known[:place])
-            self._known_below.extend(known[place:])
+        if known:
+            with contextlib.suppress(ValueError):
+                place = known.index(rows[near])
+                self._known_above.extend(known[:place])
+                self._known_below.extend(known[place:])
 
     @property
     def count(self) -> int:

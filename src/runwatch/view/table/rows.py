@@ -31,7 +31,10 @@ MAX_SYNC_ROWS: Final = 2_000
 """Up to this many rows are sorted without yielding, which takes less than a frame."""
 
 _RUN: Final = 5_000
-"""Number of rows sorted in one go; the results are merged in pairs."""
+"""Number of rows sorted in one go; the results are merged."""
+
+_MERGED: Final = 10
+"""Number of sorted runs merged in one go."""
 
 
 class RowRenderer(Generic[S]):
@@ -109,10 +112,7 @@ class RecordRow(Generic[S]):
         if self._made is not None:
             return self._made.subject
         item = self.item
-        subject = self._drawing.spec.subject(item) if isinstance(item, Record) else item
-        if subject is not item:
-            self._made = _Made(subject, self._drawing.context)
-        return subject
+        return self._drawing.spec.subject(item) if isinstance(item, Record) else item
 
     def _unpacked(self) -> S:
         """Return the subject for reading many members in a row."""
@@ -223,8 +223,7 @@ class RecordRow(Generic[S]):
         """Return what was rendered for this row, updated to the current context."""
         made = self._made
         if made is None:
-            subject = self.subject
-            made = self._made = self._made or _Made(subject, self._drawing.context)
+            made = self._made = _Made(self.subject, self._drawing.context)
         if made.context is not self._drawing.context:
             made.draw_in(self._drawing.context)
         return made
@@ -303,7 +302,7 @@ def sort_rows(
 
 
 def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) -> RowSteps[S]:
-    """Sort in runs that are merged in pairs; one sort of everything would block the UI.
+    """Sort in runs that are merged a few at a time; one sort of everything would block the UI.
 
     Values of one type are compared directly, which takes a third of the time of pairs with their type. Runs hold
     positions, with the values in a separate list: the garbage collector would have to visit every pair of value and
@@ -333,9 +332,9 @@ def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) 
             yield
         while len(runs) > 1:
             merged = []
-            for start in range(0, len(runs), 2):
-                # The sort of two sorted lists merges them.
-                run = [place for part in runs[start : start + 2] for place in part]
+            for start in range(0, len(runs), _MERGED):
+                # The sort of sorted lists one after another merges them.
+                run = list(chain.from_iterable(runs[start : start + _MERGED]))
                 run.sort(key=values.__getitem__, reverse=key.descending)
                 merged.append(run)
                 yield
