@@ -245,16 +245,22 @@ class Client:
         return await self._record("postExecutionsByExecutionIdCancel", execution_id, Run, key=key, needs_key=True)
 
     async def list_receipts(
-        self, *, since: str | None = None, status: str | None = None, arm_id: str | None = None
+        self,
+        *,
+        since: str | None = None,
+        status: str | None = None,
+        arm_id: str | None = None,
+        again: Callable[[Record], Record] | None = None,
     ) -> Page[Receipt]:
         """Return the receipts of final runs (``GET /v1/receipts``).
 
         Args:
             since: Only receipts from this ISO 8601 timestamp on.
             arm_id: Only receipts of runs that used this saved model.
+            again: As for :meth:`pages`.
         """
         query = {"since": since, "status": status, "arm_id": arm_id}
-        return await self._page(self._call("getReceipts", query=query), Receipt)
+        return await self._page(self._call("getReceipts", query=query), Receipt, again)
 
     async def get_receipt(self, execution_id: str) -> Receipt:
         """Return the receipt of a final run (``GET /v1/receipts/{execution_id}``)."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
-from runwatch.store.live.poller import make_record_interner
+from runwatch.store.live.list_writer import make_record_interner
 from runwatch.store.state.collection import StoredRecord
 from tests.support.receipts import echo_receipt
 

@@ -7,7 +7,8 @@ long as the polled part meets what was polled before, so that nothing can be mis
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, Final
 
 from runwatch.api.client import PAGE_SIZE, Client
@@ -18,6 +19,9 @@ from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.state.changes import read_failure_from_error
 from runwatch.store.state.failure_kind import ReadInterruption
+
+JOINED_BY: Final = 1_000
+"""So many records at the beginning of a list tell whether it joins what was polled before."""
 
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
@@ -62,16 +66,14 @@ class ListContinuation:
         """Whether further pages are being read or wait for their turn."""
         return self._pages > 0 and self.has_more
 
-    def note_beginning(
-        self, records: Collection[Record], page: Page[Any], query: Mapping[str, str] = _NO_FILTER
-    ) -> bool:
+    def note_beginning(self, records: Iterable[Record], page: Page[Any], query: Mapping[str, str] = _NO_FILTER) -> bool:
         """Note the polled part of the list, and return whether it joins what was polled before.
 
         Args:
             page: The last page of that part.
             query: The filter that was sent.
         """
-        ids = frozenset(record.id for record in records)
+        ids = frozenset(record.id for record in islice(records, JOINED_BY))
         is_joined = bool(self._newest) and not self._newest.isdisjoint(ids)
         if not is_joined or page.next_cursor is None:
             self._cursor, self._query = page.next_cursor, query

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from runwatch.base.clock import Clock
@@ -19,7 +19,7 @@ from runwatch.store.state.changes import (
     RecordGone,
     RecordRead,
 )
-from runwatch.store.state.collection import Collection
+from runwatch.store.state.collection import Collection, StoredRecord
 from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.store.state.store import Store
 
@@ -105,3 +105,24 @@ class ListWriter:
         if failure.is_final or failure.trouble not in PASSING_FAILURES:
             return None
         return self._backoffs[job or kind].next_s()
+
+
+def make_record_interner(*known: Callable[[], Mapping[str, StoredRecord]]) -> Callable[[Record], Record]:
+    """Return a function that replaces a received record by an equal stored object.
+
+    The store then sees by identity that they are the same, and the memory of the second copy is freed.
+
+    Args:
+        known: Each returns the stored records of a list by id. Called again each time, because they change during a
+            long read.
+    """
+
+    def again(record: Record) -> Record:
+        record_id = record.id
+        for now in known:
+            before = now().get(record_id)
+            if before is not None and before.record == record:
+                return before.record
+        return record
+
+    return again

@@ -24,7 +24,7 @@ from runwatch.records.record import Page, Record
 from runwatch.records.run import Run
 from runwatch.store.live.connection_state import PROBE_S, ConnectionState
 from runwatch.store.live.list_continuation import ListContinuation
-from runwatch.store.live.list_writer import PASSING_FAILURES, ListWriter
+from runwatch.store.live.list_writer import PASSING_FAILURES, ListWriter, make_record_interner
 from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget, sweep_interval_s
 from runwatch.store.live.run_list import SWEEP_PAGE, SWEEP_PAGES, RunList
 from runwatch.store.live.run_receipts import RunReceipts
@@ -34,7 +34,7 @@ from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
 from runwatch.store.state.changes import ListRead, read_failure_from_error
-from runwatch.store.state.collection import Collection, StoredRecord
+from runwatch.store.state.collection import Collection
 from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.store.state.freshness import STALE_INTERVALS, PaneState, pane_state
 from runwatch.store.state.store import Store
@@ -338,24 +338,3 @@ class Poller:
             if rest is not None and len(self._writer.collection(name).by_id) < AUTOMATIC_ROWS:
                 rest.go_on(SWEEP_PAGES - 1, is_asked=False)
         return self.intervals.lists_s
-
-
-def make_record_interner(*known: Callable[[], Mapping[str, StoredRecord]]) -> Callable[[Record], Record]:
-    """Return a function that replaces a received record by an equal stored object.
-
-    The store then sees by identity that they are the same, and the memory of the second copy is freed.
-
-    Args:
-        known: Each returns the stored records of a list by id. Called again each time, because they change during a
-            long read.
-    """
-
-    def again(record: Record) -> Record:
-        record_id = record.id
-        for now in known:
-            before = now().get(record_id)
-            if before is not None and before.record == record:
-                return before.record
-        return record
-
-    return again

@@ -18,7 +18,7 @@ from runwatch.base.clock import Clock, format_iso
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.live.backoff import Backoff
-from runwatch.store.live.list_writer import PASSING_FAILURES
+from runwatch.store.live.list_writer import PASSING_FAILURES, make_record_interner
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
@@ -160,8 +160,8 @@ class RunReceipts:
         starts = [run.created_at for run in missing if run.created_at is not None]
         # Without all starts, only the whole list has all receipts.
         since = format_iso(min(starts)) if len(starts) == len(missing) else None
-        page = await self._client.list_receipts(since=since)
         collection = self._store.collection(self._scope.profile, Receipt.KIND)
+        page = await self._client.list_receipts(since=since, again=make_record_interner(lambda: collection.by_id))
         await self._store.apply_in_steps(
             ListRead(
                 self._scope.profile,
