@@ -46,7 +46,7 @@ def _check(receipt: Receipt, context: RenderContext) -> CellText:
 
 
 def _check_kind(receipt: Receipt) -> str | None:
-    finding = receipt_finding(receipt)
+    finding = receipt_finding(receipt, is_scored=False)
     return None if finding is None else finding.kind
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, Generic
 
 from runwatch.base.lazy_pattern import lazy_pattern
@@ -19,6 +20,7 @@ from runwatch.records.packing import Path, Shape
 from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S
 from runwatch.view.table.packed_reads import PackedReads
+from runwatch.view.table.packed_values import PackedValues
 from runwatch.view.table.recorded_reads import MISSING, RecordedReads, value_key
 from runwatch.view.table.timed_context import TimedContext
 from runwatch.view.text.format import RenderContext
@@ -46,11 +48,17 @@ MAX_KINDS: Final = 16_384
 _WORDS: Final = lazy_pattern(r"[^\W\d_]+")
 
 
-def column_texts(column: Column[S], subject: S) -> Iterator[str]:
-    """Yield what a column says of a subject: its value if that is text, and its cell unless that shows an age."""
+def column_texts(column: Column[S], subject: S, *, has_value: bool = True) -> Iterator[str]:
+    """Yield what a column says of a subject: its value if that is text, and its cell unless that shows an age.
+
+    Args:
+        has_value: Whether to yield the value too, where the cell is made of the subject.
+    """
     if column.searched == "nothing":
         return
-    value = column.value(subject)
+    # A right-aligned value is a number.
+    needs_value = column.cell is None or (has_value and column.align == "left")
+    value = column.value(subject) if needs_value else None
     if isinstance(value, str):
         yield line(value, None)
     if column.searched == "value":
@@ -75,11 +83,21 @@ class OwnColumns(Generic[S]):
 
     Args:
         partly: Those of them of which it shares :attr:`Column.says` with other rows.
+
+    Attributes:
+        kept: Those of which a row keeps what they say.
     """
 
-    def __init__(self, columns: Iterable[Column[S]], partly: Iterable[Column[S]] = ()) -> None:
+    def __init__(self, columns: Sequence[Column[S]], partly: Iterable[Column[S]] = ()) -> None:
         self.columns: Final = tuple(columns)
         self._partly: Final = tuple(partly)
+        self.kept: Final = frozenset(column for column in columns if column.is_pure and not column.shows_id)
+        # Each alone, because many rows share some of them.
+        self._texts: Final = [
+            PackedValues(partial(_folded_texts, column, has_value=column not in self._partly)).of
+            for column in columns
+            if column in self.kept
+        ]
         self._folded: bytes | None = None
         self._possible: tuple[Column[S], ...] = ()
 
@@ -96,6 +114,14 @@ class OwnColumns(Generic[S]):
                 and (ELLIPSIS.encode() in folded if column.shows_id else _has_words(column, words))
             )
         return self._possible
+
+    def text_of(self, subject: S) -> bytes:
+        """Return what the :attr:`kept` ones say of a subject, without case, except values that it shares."""
+        return b"\n".join([text_of(subject) for text_of in self._texts])
+
+
+def _folded_texts(column: Column[S], subject: S, *, has_value: bool) -> bytes:
+    return fold_text("\n".join(column_texts(column, subject, has_value=has_value)))
 
 
 def _has_words(column: Column[S], words: Sequence[str]) -> bool:

@@ -16,8 +16,9 @@ from runwatch.base.generators import run_to_end
 from runwatch.base.text import fold_text
 from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S, SortKey
+from runwatch.view.table.packed_values import PackedValues
 from runwatch.view.table.row_texts import RowTexts, SharedText, column_texts
-from runwatch.view.table.sort_values import MISSING, SortValues, make_comparable
+from runwatch.view.table.sort_values import MISSING, make_comparable
 from runwatch.view.table.timed_context import TimedContext
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
@@ -93,7 +94,7 @@ class RecordRow(Generic[S]):
         item: The record or subject of the row.
     """
 
-    __slots__ = ("_drawing", "_made", "_said", "item", "key")
+    __slots__ = ("_drawing", "_made", "_own", "_said", "item", "key")
 
     def __init__(self, drawing: RowRenderer[S], item: Record | S, key: str) -> None:
         self.key = key
@@ -101,6 +102,8 @@ class RecordRow(Generic[S]):
         self._drawing = drawing
         self._made: _Made[S] | None = None
         self._said: SharedText[S] | None = None
+        # Made when a filter needs it: few do, and each row has its own.
+        self._own: bytes | None = None
 
     @property
     def context(self) -> RenderContext:
@@ -204,10 +207,16 @@ class RecordRow(Generic[S]):
             own_id, columns = line(own_id, None), said.own.columns
         if folded in fold_text(own_id):
             return True
-        if columns:
-            subject = self._unpacked()
-            return any(folded in fold_text(text) for column in columns for text in column_texts(column, subject))
-        return False
+        if not columns:
+            return False
+        kept = said.own.kept
+        if not kept.isdisjoint(columns):
+            if self._own is None:
+                self._own = said.own.text_of(self.subject)
+            if folded in self._own:
+                return True
+        others = [column for column in columns if column not in kept]
+        return any(folded in fold_text(text) for column in others for text in column_texts(column, self.subject))
 
     def _cell_texts(self) -> dict[str, None]:
         """Return what the columns say, in their order."""
@@ -309,7 +318,8 @@ def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) 
     row, which takes longer than a screen may block (manual: decisions, "Measured choices").
     """
     field = spec.field(key.field)
-    of_field = None if field is None else SortValues(field.sort_key or field.value).of
+    value_of = None if field is None else field.sort_key or field.value
+    of_field = None if value_of is None else PackedValues(lambda subject: make_comparable(value_of(subject))).of
     values: list[Any] = []
     places: dict[int, list[int]] = {}
     for start in range(0, len(found), STEP):

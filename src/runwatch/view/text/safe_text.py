@@ -7,9 +7,10 @@ cleaned the same way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from runwatch.base import text as plain
@@ -19,8 +20,6 @@ from runwatch.base.text import ELLIPSIS, cell_width, clean_block, clean_line
 
 LINE_CELLS: Final = 1000
 """Maximum width of one line of a table or message, in cells. The record keeps the whole text."""
-
-_GATE: Final = object()
 
 
 class SafeText(str):
@@ -32,19 +31,21 @@ class SafeText(str):
 
     __slots__ = ()
 
-    def __new__(cls, text: str, gate: object = None) -> SafeText:
-        """Refuse any caller outside this module.
+    def __new__(cls, *_: object) -> SafeText:
+        """Refuse any caller.
 
         Raises:
-            TypeError: The caller is not this module.
+            TypeError: Always.
         """
-        if gate is not _GATE:
-            raise TypeError("drawn text is made by line(), block() and the functions that compose it")
-        return super().__new__(cls, text)
+        raise TypeError("drawn text is made by line(), block() and the functions that compose it")
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         """Clean again when copied or unpickled."""
         return (block, (str(self),))
+
+
+_safe: Final[Callable[[str], SafeText]] = partial(str.__new__, SafeText)
+"""Makes the text, in this module alone."""
 
 
 def line(value: object, cells: int | None = LINE_CELLS) -> SafeText:
@@ -56,7 +57,7 @@ def line(value: object, cells: int | None = LINE_CELLS) -> SafeText:
         cells: Maximum width; the end is cut. ``None`` means no limit.
     """
     if isinstance(value, str) and (cells is None or len(value) <= cells) and value.isascii() and value.isprintable():
-        return value if isinstance(value, SafeText) else SafeText(value, _GATE)
+        return value if isinstance(value, SafeText) else _safe(value)
     if isinstance(value, SafeText) and "\n" not in value:
         text: str = value
     else:
@@ -67,14 +68,14 @@ def line(value: object, cells: int | None = LINE_CELLS) -> SafeText:
         text = clean_line(text)
     if cells is not None and len(text) * 2 > cells:
         text = plain.truncate(text, cells)
-    return text if isinstance(text, SafeText) else SafeText(text, _GATE)
+    return text if isinstance(text, SafeText) else _safe(text)
 
 
 def block(value: object) -> SafeText:
     """Render any value, as by :func:`line`, on as many lines as it has, uncut."""
     if isinstance(value, SafeText):
         return value
-    return SafeText(clean_block("–" if value is None else json_text(value)), _GATE)
+    return _safe(clean_block("–" if value is None else json_text(value)))
 
 
 def json_text(value: object, indent: int | None = None) -> str:
@@ -124,12 +125,12 @@ def iso_text(at: datetime) -> str:
 
 
 def join(parts: Iterable[SafeText], separator: str = "") -> SafeText:
-    return SafeText(clean_block(separator).join(parts), _GATE)
+    return _safe(clean_block(separator).join(parts))
 
 
 def truncate(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
     """Cut safe text at its end to at most ``width`` cells."""
-    return text if cell_width(text) <= width else SafeText(plain.truncate(text, width, clean_line(mark)), _GATE)
+    return text if cell_width(text) <= width else _safe(plain.truncate(text, width, clean_line(mark)))
 
 
 def last_words(text: SafeText, width: int) -> SafeText:
@@ -143,11 +144,11 @@ def elide_middle(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
     """Cut safe text in its middle to at most ``width`` cells. Text that was already cut is cut further at the same
     place.
     """
-    return text if cell_width(text) <= width else SafeText(plain.elide_middle(text, width, clean_line(mark)), _GATE)
+    return text if cell_width(text) <= width else _safe(plain.elide_middle(text, width, clean_line(mark)))
 
 
 def fit(text: SafeText, width: int, align: str = "left", mark: str = ELLIPSIS) -> SafeText:
     """Fit safe text to exactly ``width`` cells: cut at its end, or padded on the side opposite to ``align``."""
     shown = truncate(text, width, mark)
     space = " " * (width - cell_width(shown))
-    return SafeText(space + shown if align == "right" else shown + space, _GATE)
+    return _safe(space + shown if align == "right" else shown + space)
