@@ -53,6 +53,14 @@ async def test_the_context_names_service_mode_key_connection_and_budget(width: i
         assert lines_of(app)[0] == shown
 
 
+async def test_the_source_of_a_key_leaves_before_its_id() -> None:
+    key = line("key environment RUNWATCH_API_KEY key_A1b2")
+    app = Stage(HeaderBar(samples.place()._replace(key=key, key_id=line("key_A1b2"))))
+    async with app.run_test(size=(120, 20)) as pilot:
+        await pilot.pause()
+        assert "127.0.0.1:40213  key_A1b2   " in lines_of(app)[0]
+
+
 async def test_read_only_mode_is_a_word() -> None:
     app = Stage(HeaderBar(samples.place(read_only=True)))
     async with app.run_test(size=(80, 20)) as pilot:

@@ -38,6 +38,10 @@ async def test_the_keys_of_the_pane_come_first_then_its_screen_then_everywhere(
         await driven.press("question_mark")
         assert headings(driven)[:3] == ["In a list", "On this screen", "Everywhere"]
         assert "In a list of events" in headings(driven)[3:]
+        assert (
+            len({row.index(text) for row in driven.lines for text in ("Open this row.", "Filter the") if text in row})
+            == 1
+        )
         await driven.press("escape", "enter")
         assert focus(driven) == "EventLog"
         await driven.press("question_mark")

@@ -26,7 +26,8 @@ async def test_a_list_of_runs_says_what_matters_at_every_width_and_models_come_u
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
     async with console(service(), tmp_path, size=size) as driven:
-        await driven.comes("atlas-12b" if size[0] >= 200 else "atlas")
+        await driven.comes("atl…12b" if size[0] == 80 else "atlas-12b")
+        await driven.shows("dispatch_network_error")
         before = driven.table.shown_columns
         assert set(before) >= NEEDED
         await driven.press("end")
@@ -40,7 +41,7 @@ async def test_a_list_of_runs_says_what_matters_at_every_width_and_models_come_u
 
 async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=SIZES[0]) as driven:
-        await driven.comes("atlas")
+        await driven.comes("atl…12b")
         shown: set[str] = set()
         for size in SIZES:
             await driven.pilot.resize_terminal(*size)
@@ -49,6 +50,16 @@ async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(t
                 await driven.shows("ex_01HXE" + "0" * 21)
             assert shown <= set(driven.table.shown_columns)
             shown = set(driven.table.shown_columns)
+
+
+@pytest.mark.parametrize(("reason", "cells"), [("no_arm", 90), ("a_reason_of_as_many_cells_as_may_be", 64)])
+async def test_a_detail_has_the_room_that_its_list_does_not_need(tmp_path: Path, reason: str, cells: int) -> None:
+    runs = [run(f"ex_01HXE{'0' * 21}", "failed", reason=reason)]
+    offered = ScriptedService(runs=runs, receipts=[live_receipt(runs[0].id)], account=None)
+    async with console(offered, tmp_path, size=SIZES[-1]) as driven:
+        await driven.comes("atlas-12b")
+        detail = driven.app.screen.query_one("#detail")
+        await driven.until(lambda: detail.outer_size.width == cells, f"a detail of {cells} cells")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

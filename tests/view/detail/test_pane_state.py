@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from runwatch.records.receipt import Receipt
 from runwatch.store.state.changes import ReadFailure
 from runwatch.store.state.failure_kind import ReadInterruption
 from runwatch.store.state.freshness import LoadState, PaneState
-from runwatch.view.detail.pane_state import empty_state_lines
+from runwatch.view.detail.pane_state import empty_state_lines, pane_status
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.query.server_filter import server_parameters
 from runwatch.view.resources.receipts import RECEIPTS
@@ -23,3 +25,12 @@ def test_a_list_that_is_too_large_names_filters_that_the_service_knows() -> None
     assert Receipt.WIRE is not None
     for named in re.findall(r"\w+[<=]\w+", told):
         assert server_parameters(parse_filter(named, RECEIPTS), Receipt.WIRE.filters, NOW), named
+
+
+@pytest.mark.parametrize("load", [LoadState.OFFLINE, LoadState.NOT_AUTHORISED, LoadState.ERROR])
+def test_a_list_that_failed_says_that_it_is_being_read_again(load: LoadState) -> None:
+    failure = ReadFailure(ReadInterruption(load.value), "It did not work", is_final=True)
+    state = PaneState(load, age_s=60.0, failure=failure, waiting_s=3.0)
+    assert "reading again… 3s" in pane_status(state, CONTEXT).text
+    told = empty_state_lines(RECEIPTS, state, CONTEXT, lambda key: key)
+    assert (told[0], told[-1]) == ("It did not work", "Reading again… 3s")

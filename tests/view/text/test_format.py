@@ -41,8 +41,11 @@ def test_money_in_lists_has_four_decimals_and_small_change_is_no_zero(amount: De
     assert shown.money(amount) == text
 
 
-@pytest.mark.parametrize(("known", "text"), [(Decimal("0.01046"), "0.0104"), (Decimal("0.00005"), "0.0000")])
-def test_the_known_part_of_an_amount_is_rounded_down(known: Decimal, text: str) -> None:
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [(Decimal("0.01046"), "0.0104"), (Decimal("0.000059"), "0.00005"), (Decimal("-0.00005"), ">-0.0001")],
+)
+def test_the_known_part_of_an_amount_is_rounded_down_and_never_to_zero(known: Decimal, text: str) -> None:
     assert shown.money(known, is_part=True) == text
 
 

@@ -68,6 +68,7 @@ def build_header_info(console: Console) -> HeaderInfo:
         # A local service has no host to show: no request uses its port, which changes with every start.
         host=line(session.target.host if session.target.socket is None else ""),
         key=line(f"key {session.target.key_source} {key_id}".strip()) if session.target.key else line("no key"),
+        key_id=line(key_id if session.target.key else ""),
         connection=_connection(console, session),
         requests=line(rate),
         hold=hold,

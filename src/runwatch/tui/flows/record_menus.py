@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.tui.core.key_bindings import BY_ID, RECORD_KEYS
 from runwatch.tui.core.messages import CopyRequested
@@ -15,12 +15,16 @@ from runwatch.view.problems.copy_options import CopyOption, list_copy_options
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import SafeText, line, truncate
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from runwatch.tui.shell.console_screen import RecordScreen
+
+
+_PREVIEW_CELLS: Final = 120
+"""Cells of the beginning of a text that is copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ def open_copy_menu(screen: RecordScreen) -> None:
     console = screen.console
     offered = list_copy_options(screen.spec, row.subject, is_foreign=console.has_file, socket=console.local_socket)
     found = [*offered, *screen.copies_in_focus()]
-    items = [MenuItem(copy.what, copy, _first_line(copy.text)) for copy in found]
+    items = [MenuItem(copy.what, copy, _first_line(copy.text, console.glyphs.ellipsis)) for copy in found]
     screen.open_overlay(Menu(_title(screen, row, "Copy"), items, id="copy-menu", is_about_record=True))
 
 
@@ -191,6 +195,6 @@ def _title(screen: RecordScreen, row: RecordRow[Any], what: str) -> StyledSpans:
     return (label_span(f"{what}   ", Role.PLAIN), (name, Role.QUIET))
 
 
-def _first_line(text: str) -> SafeText:
+def _first_line(text: str, mark: str) -> SafeText:
     """Return the beginning of a text, enough to recognize it."""
-    return line(" ".join(text[:400].split()))
+    return truncate(line(" ".join(text[:400].split())), _PREVIEW_CELLS, mark)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from textual.widget import Widget
 
 from runwatch.base.shell_words import quote_exactly
+from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import (
     BY_ID,
     KEY_ACTIONS,
@@ -23,6 +25,7 @@ from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.bars.tab_bar import TabBar
+from runwatch.tui.widgets.lists.detail_layout import LABEL_CELLS
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.help_text import reference_sections, search_sections, service_sections
@@ -30,7 +33,7 @@ from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.manual.pages import TOPICS, ManualLink, page_sections, search_manual, topics_section
 from runwatch.view.table.column_meanings import column_sections
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import fit, line
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
@@ -186,7 +189,7 @@ class HelpScreen(CoveringScreen):
         count = sum(len(section.lines) for section in shown)
         if self._search and not shown:
             shown = [text_section(line(f"Nothing here contains {self._search}."), role=Role.WARN)]
-        view.show(shown, whole=bool(self._search))
+        view.show(shown if self._page is not None else _with_even_labels(shown), whole=bool(self._search))
         searched = label_span(f"{count} lines contain {line(self._search, 40)}" if self._search else "")
         self.query_one("#help", Pane).set_border_text(title=line("Help"), state=(searched,))
         self.query_one(FilterBar).show_count(line(f"{count} found" if self._search else ""))
@@ -276,3 +279,14 @@ class HelpScreen(CoveringScreen):
                 for action in chosen
             ),
         )
+
+
+def _with_even_labels(sections: Sequence[DetailSection]) -> list[DetailSection]:
+    """Return sections whose labels have one width, so that the texts beside them stand in one column."""
+    widths = (cell_width(entry.label) for section in sections for entry in section.lines)
+    cells = max((width for width in widths if width <= LABEL_CELLS), default=0)
+
+    def padded(entry: DetailLine) -> DetailLine:
+        return replace(entry, label=fit(entry.label, cells)) if cell_width(entry.label) < cells else entry
+
+    return [replace(section, lines=tuple(map(padded, section.lines))) for section in sections]

@@ -33,6 +33,9 @@ JUST_NOW_S = 5.0
 SHOWN_WAIT_S = 5.0
 """A shorter wait for the request budget is not shown."""
 
+SHOWN_READ_S = 1.0
+"""A shorter read after a failed one is not shown, because it would only flicker."""
+
 STALE_STATES = frozenset({LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NOT_AUTHORISED})
 """States in which rows are dimmed, because they may be out of date."""
 
@@ -59,17 +62,18 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
             # The age of the rows comes first, because a narrow frame cuts from the end and the age must not be lost.
             since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
             title = state.failure.title if state.failure else ""
-            return [outage_text(state.failure), age and f"data {age} old", since, title]
+            return [outage_text(state.failure), age and f"data {age} old", _again_text(state, context), since, title]
         case LoadState.RATE_LIMITED:
             return [age and f"updated {freshness_text(state.age_s)}", f"held {elapsed_clock(state.held_s)}"]
         case LoadState.STALE:
             return [f"updated {freshness_text(state.age_s)}", "reading" if state.is_refreshing else _budget_text(state)]
         case LoadState.NOT_AUTHORISED | LoadState.NOT_OFFERED | LoadState.ERROR:
-            return [state.load.value, age and f"data {age} old", state.failure.title if state.failure else ""]
+            title = state.failure.title if state.failure else ""
+            return [state.load.value, age and f"data {age} old", _again_text(state, context), title]
         case LoadState.ENDED:
             return [state.reading or (f"final, read {age} ago" if age else "final")]
         case LoadState.PARTIAL:
-            return ["partial: some items are not records", f"updated {freshness_text(state.age_s)}"]
+            return ["partial: items left out", f"updated {freshness_text(state.age_s)}"]
         case LoadState.EMPTY | LoadState.FRESH | LoadState.REFRESHING:
             return [f"updated {freshness_text(state.age_s)}"]
 
@@ -80,6 +84,13 @@ def outage_text(failure: ReadFailure | None) -> str:
     if problem is None or problem.code == NOT_A_PROBLEM:
         return "offline"
     return f"error {problem.status}"
+
+
+def _again_text(state: PaneState, context: RenderContext) -> str:
+    """Say that a list whose last read failed is being read again, or waits for that."""
+    if state.waiting_s is None or state.waiting_s < SHOWN_READ_S:
+        return _budget_text(state)
+    return f"reading again{context.glyphs.ellipsis} {state.waiting_s:.0f}s"
 
 
 def _budget_text(state: PaneState) -> str:
@@ -118,11 +129,13 @@ def empty_state_lines(
     """
     refresh = key_of("screen.refresh")
     failure = state.failure
+    again = _again_text(state, context).capitalize()
     match state.load:
         case LoadState.LOADING | LoadState.REFRESHING:
             return (pane_status(state, context).text,)
         case LoadState.OFFLINE:
-            return (*_told(failure, "offline"), line(f"The console retries automatically; {refresh} retries now."))
+            told_next = again or f"The console retries automatically; {refresh} retries now."
+            return (*_told(failure, "offline"), line(told_next))
         case LoadState.NOT_AUTHORISED:
             code = failure.problem.code if failure and failure.problem else "unauthenticated"
             # Imported here, because the first paint has no failure to explain.
@@ -132,7 +145,7 @@ def empty_state_lines(
             return (
                 *_told(failure, told.sentence),
                 line(told.next_step),
-                line(f"Nothing is read until you press {refresh}."),
+                line(again or f"Nothing is read until you press {refresh}."),
             )
         case LoadState.NOT_OFFERED:
             shown = {Run: "Runs", Receipt: "Receipts of runs"}.get(spec.record)
@@ -145,8 +158,8 @@ def empty_state_lines(
                 ),
             )
         case LoadState.ERROR:
-            told_next = failure.hint if failure and failure.hint else f"{refresh} reads again."
-            if failure is not None and failure.is_final:
+            told_next = again or (failure.hint if failure and failure.hint else f"{refresh} reads again.")
+            if failure is not None and failure.is_final and not again:
                 return (*_told(failure, "error"), *_less_to_read(spec, key_of))
             return (*_told(failure, "error"), line(told_next))
         case LoadState.RATE_LIMITED:

@@ -69,7 +69,7 @@ COLUMNS: Final = (
     ),
     id_column("run|id|execution_id=id"),
     column("reason", title="why", min_cells=7, whole_first=True),
-    column("model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=8),
+    column("model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=5, elides_middle=True),
     column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=AMOUNT_WORDS),
     column("check", _check_kind, cell=_check, min_cells=8, says=_check_says, words=VERDICTS),
     time_column("created|created_at|age=created_at", server_parameter="since"),

@@ -42,7 +42,7 @@ REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
         time_column("time|age=time", min_cells=3, hide_order=8),
         column("status|http", _outcome, cell=_status, min_cells=10, max_cells=24),
         column("method"),
-        column("path", max_cells=64, min_cells=24),
+        column("path", max_cells=64, min_cells=24, elides_middle=True),
         column("took|elapsed=elapsed_s", format=duration_cell, align="right", hide_order=7, min_cells=5),
         column("attempt", title="try", align="right", hide_order=6, min_cells=3),
         column("received=received_bytes", title="bytes", format=_bytes, align="right", hide_order=5, min_cells=6),

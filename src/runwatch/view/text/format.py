@@ -58,11 +58,14 @@ def money(amount: Decimal | None, *, is_part: bool = False) -> SafeText:
     """Format US dollars for a list with four decimals. A small amount never rounds to zero.
 
     Args:
-        is_part: Whether more is to be added, so that no more may be shown than is known.
+        is_part: Whether more is to be added, so that no more may be shown than is known; a small amount then has as
+            many decimals as its first digit needs.
     """
     if amount is None:
         return line(None)
-    if not is_part and 0 < abs(amount) < LIST_PLACES:
+    if is_part and 0 < amount < LIST_PLACES:
+        return line(plain_decimal(Decimal((0, amount.as_tuple().digits[:1], amount.adjusted()))))
+    if 0 < abs(amount) < LIST_PLACES:
         return line(f"{'>-' if amount < 0 else '<'}{LIST_PLACES}")
     try:
         return line(format(amount.quantize(LIST_PLACES, ROUND_FLOOR if is_part else ROUND_HALF_EVEN), "f"))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tui.samples import Column
 
-from runwatch.tui.widgets.lists.column_layout import COLUMN_GAP, ColumnNeed, lay_out_columns
+from runwatch.tui.widgets.lists.column_layout import ColumnNeed, lay_out_columns
 
 COLUMNS = (
     Column("status", "status", min_cells=8),
@@ -46,25 +46,25 @@ def test_columns_leave_in_their_order_when_the_rest_does_not_fit_at_its_least(ro
 
 
 def test_what_is_left_over_goes_first_to_those_that_need_least() -> None:
-    assert shown(41) == {"status": 11, "run": 6, "age": 5, "cost": 6, "last": 5}
+    assert shown(37) == {"status": 11, "run": 6, "age": 5, "cost": 6, "last": 5}
 
 
 def test_heads_are_whole_before_anything_else_is() -> None:
     """The run's cells need more than the head of the last column, and less than both together."""
     needs = [*NEEDS[:4], ColumnNeed(5, 9, 10)]
-    placed = lay_out_columns(COLUMNS, needs, 41)
+    placed = lay_out_columns(COLUMNS, needs, 37)
     assert {part.column.id: part.width for part in placed} == {"status": 8, "run": 6, "age": 4, "cost": 6, "last": 9}
 
 
 def test_a_head_for_which_there_is_no_room_leaves_it_to_the_cells() -> None:
     needs = [*NEEDS[:4], ColumnNeed(5, 10, 10)]
-    placed = lay_out_columns(COLUMNS, needs, 41)
+    placed = lay_out_columns(COLUMNS, needs, 37)
     assert {part.column.id: part.width for part in placed} == {"status": 11, "run": 6, "age": 5, "cost": 6, "last": 5}
 
 
 def test_columns_that_never_leave_stay_in_a_window_that_is_too_narrow() -> None:
-    assert shown(10) == {"status": 4, "run": 4}
-    assert shown(12) == {"status": 5, "run": 5}
+    assert shown(9) == {"status": 4, "run": 4}
+    assert shown(11) == {"status": 5, "run": 5}
 
 
 def test_an_extra_column_waits_until_the_others_are_whole() -> None:
@@ -90,9 +90,11 @@ def test_a_state_and_a_reason_are_whole_before_others_and_an_id_only_if_it_fits(
     def widths(room: int) -> list[int]:
         return [placed.width for placed in lay_out_columns(columns, needs, room)]
 
-    assert widths(60) == [29, 20, 7]
-    assert widths(40) == [9, 20, 7]
-    # Columns are one cell apart before a reason is cut.
+    assert widths(61) == [29, 20, 8]
+    # Columns are one cell apart before a text is cut.
+    assert widths(59) == [29, 20, 8]
+    assert widths(58) == [29, 20, 7]
+    assert widths(38) == [9, 20, 7]
     assert widths(31) == [9, 15, 5]
     # One long reason does not cut every model.
     needs[1] = ColumnNeed(5, 5, 39)
@@ -114,7 +116,7 @@ def test_a_column_is_wider_than_its_cells_only_where_the_others_are_whole() -> N
     def widths(room: int) -> list[int]:
         return [placed.width for placed in lay_out_columns(columns, needs, room)]
 
-    assert widths(22) == [8, 12]
+    assert widths(21) == [8, 12]
     assert widths(30) == [13, 15]
     assert widths(50) == [20, 15]
 
@@ -128,7 +130,7 @@ def test_a_narrow_pane_shows_few_columns_rather_than_ellipses() -> None:
 
     assert widths(45) == [10, 10, 10]
     assert widths(22) == [10, 10]
-    assert widths(5) == [1, 2]
+    assert widths(4) == [1, 2]
 
 
 def test_columns_are_skipped_from_the_left_among_those_that_may_leave() -> None:
@@ -160,5 +162,5 @@ def test_columns_never_overlap_nor_leave_the_window(
     for part in placed:
         assert part.start == position
         assert 0 < part.width <= needs[int(part.column.id)].whole
-        position += part.width + COLUMN_GAP
-    assert not placed or position - COLUMN_GAP <= room
+        position += part.width + part.gap
+    assert not placed or position - placed[-1].gap <= room

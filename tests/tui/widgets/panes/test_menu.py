@@ -76,6 +76,18 @@ async def test_the_whole_menu() -> None:
         assert rows[4].endswith("━ enter selects  esc closes ━┛")
 
 
+async def test_what_is_beside_a_label_is_shown_whole_on_rows_of_its_own() -> None:
+    command = ("runwatch runs watch ex_01M8BDRSDK1APBCK4Y2BT2W9GW --until", "completed --timeout 60")
+    app, _ = await opened(MenuItem(line("first"), "one", line(" ".join(command))), *ITEMS[1:])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        rows = [row.strip("┃ ") for row in lines_of(app)[-5:-1]]
+        assert rows == [f"▸ first    {command[0]}", command[1], "second   off: not now", "third"]
+        await pilot.press("down", "down", "enter")
+        await pilot.pause()
+        assert app.chosen == "three"
+
+
 async def test_what_is_off_cannot_be_chosen() -> None:
     app, menu = await opened(*ITEMS)
     async with app.run_test(size=(80, 24)) as pilot:

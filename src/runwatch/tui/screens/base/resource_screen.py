@@ -59,9 +59,16 @@ CAN_BE_BESIDE_FROM_CELLS: Final = 100
 
 _NO_ROOM_FOR_BOTH: Final = f"The detail needs {CAN_BE_BESIDE_FROM_CELLS} columns or {STACKED_FROM_ROWS} rows."
 
+DETAIL_SHARE: Final = 0.32
+"""The detail's part of a wide window beside a list that needs the rest."""
+
+DETAIL_CELLS: Final = 90
+"""Width of a detail beside a list that needs little; longer lines are hard to read."""
+
 SPLIT_STEP: Final = 0.05
 """The part of the room that a key moves the border between list and detail by."""
 
+_LIST_FRAME_CELLS: Final = 2
 _LIST_FRAME_ROWS: Final = 3
 """Rows of a list's frame and head."""
 
@@ -247,9 +254,13 @@ class ResourceScreen(ListScreen, RecordScreen):
         return [*beside, "below"] if height >= STACKED_FROM_ROWS else beside
 
     def _fit_panes(self) -> None:
-        """Divide the room as the user did; otherwise leave the rows that a short list does not need to the detail."""
+        """Divide the room as the user did; otherwise leave what the list does not need to the detail."""
         shown = None if self._is_list_alone or self.has_class("-full-detail") else self._place()
         share = 0.0 if shown is None else getattr(self._split, shown)
+        if shown == "beside" and not share and self._total:
+            width = self.size.width
+            left = width - self.table.wanted_cells - _LIST_FRAME_CELLS
+            share = min(DETAIL_CELLS, max(left, DETAIL_SHARE * width)) / width
         self.query_one(SplitPanes).divide(shown, share)
         pane = self.query_one("#list", Pane)
         if shown == "below" and not share and self._total:

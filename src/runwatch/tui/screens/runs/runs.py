@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.problems.copy_options import CopyOption
 
-_COUNTED: Final = ("live", "broken", "cancelled", "done")
+_COUNTED: Final = ("live", "failed", "expired", "cancelled", "done")
 
 
 class RunsScreen(ResourceScreen, EventScreen):
@@ -152,7 +152,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.run_detail.focus_inside()
 
     def counters(self) -> StyledSpans:
-        """Return the number of runs by kind of state, broken as ``is:broken`` finds them.
+        """Return the number of runs by state; done are the completed ones.
 
         Empty before the first response, not zeros.
         """
@@ -162,15 +162,14 @@ class RunsScreen(ResourceScreen, EventScreen):
             counts = dict.fromkeys(_COUNTED, 0)
             for row in self.listing.shown:
                 facts: RunFacts = row.subject
-                is_bad, is_cancelled = facts.status in UNWANTED_STATES, facts.status == "cancelled"
-                end = "broken" if is_bad else "cancelled" if is_cancelled else "done"
+                end = facts.status if facts.status in _COUNTED else "done"
                 counts[end if facts.is_final else "live"] += 1
             self._counted = self.listing.shown, counts
         counts = self._counted[1]
         dot = self.console.glyphs.dot
         parts: list[StyledSpan] = []
         for name, number in counts.items():
-            if not number and name == "cancelled":
+            if not number and name in {"expired", "cancelled"}:
                 continue
             if parts:
                 parts.append(label_span(f" {dot} "))

@@ -10,7 +10,7 @@ from textual.message import Message
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
-from runwatch.tui.widgets.bars.bar import Bar, BarPart
+from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
 from runwatch.view.table.facets import Facet, FacetValue, is_facet_active
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -43,7 +43,7 @@ class FacetBar(Bar):
             self.refresh()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """Return the facets with their counts, facets with a single value last."""
+        """Return the facets with their counts, facets with a single value last, and the number of counts left out."""
         app = get_app(self)
         ordered = sorted(self._facets, key=lambda facet: len(facet.values) < 2)
         parts: list[BarPart] = []
@@ -59,7 +59,13 @@ class FacetBar(Bar):
                 text = f"{line(value.words, 24)} {value.count}"
                 shown = f"[{text}]" if on and app.palette.is_plain else text
                 parts.append(BarPart(((line(shown), ACCENT if on else Role.PLAIN),), target=value, gap=1))
-        return parts, ()
+        kept, rest = len(parts), parts[:0]
+        while kept and measure_parts([*parts[:kept], *rest]) > width:
+            kept -= 1
+            while kept and parts[kept - 1].target is None:
+                kept -= 1
+            rest = [BarPart((label_span(f"+{sum(part.target is not None for part in parts[kept:])}"),))]
+        return [*parts[:kept], *rest], ()
 
     def part_clicked(self, target: object) -> None:
         """Post :class:`FacetClicked`."""

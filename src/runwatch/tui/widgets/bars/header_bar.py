@@ -19,7 +19,7 @@ from runwatch.view.text.safe_text import SafeText, line, truncate
 PROFILE_CELLS: Final = 24
 HOST_CELLS: Final = 40
 KEY_CELLS: Final = (48, 32)
-"""Of a key's source and id: as much as is useful, and as much as must fit."""
+"""Of a key's source and id: as much as is useful, and as much as must fit if the id is not known."""
 
 NOTHING: Final = line("")
 
@@ -40,6 +40,7 @@ class HeaderInfo(NamedTuple):
         read_only: Whether the client refuses every write.
         host: Host and port of the service.
         key: Source and id of the key, never the key itself.
+        key_id: The id alone, for a narrow window; empty if it is not known.
         connection: Glyph and word for the state of the connection.
         requests: Requests a minute and how many are left.
         hold: The current rate-limit hold, shown instead of connection and requests.
@@ -51,6 +52,7 @@ class HeaderInfo(NamedTuple):
     read_only: bool = False
     host: SafeText = NOTHING
     key: SafeText = NOTHING
+    key_id: SafeText = NOTHING
     connection: StyledSpans = NOTHING
     requests: SafeText = NOTHING
     hold: RateLimitHold | None = None
@@ -79,7 +81,7 @@ class HeaderBar(Bar):
         self._set_timer()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """Return the parts that fit; the key's source is dropped first, then host, time and requests."""
+        """Return the parts that fit; the key's source is dropped first, then its id, host, time and requests."""
         place = self.place
         mode = label_span("READ-ONLY", Role.WARN) if place.read_only else label_span("can change", Role.PLAIN)
         profile = BarPart(((truncate(place.profile, PROFILE_CELLS), Role.PLAIN),), colour=place.colour)
@@ -89,7 +91,7 @@ class HeaderBar(Bar):
             "production": BarPart((production,)),
             "mode": BarPart((mode,)),
             "host": BarPart(((truncate(place.host, HOST_CELLS), Role.QUIET),)),
-            "key": _key(place, KEY_CELLS[0]),
+            "key": _key(place.key, KEY_CELLS[0]),
         }
         if place.hold is None:
             right = {
@@ -106,7 +108,8 @@ class HeaderBar(Bar):
         for name in ("key", "key", "host", "time", "requests"):
             if measure_parts([*left.values()]) + MIN_GAP + measure_parts([*right.values()]) <= width:
                 break
-            if name == "key" and "key" in left and left["key"] != (short := _key(place, KEY_CELLS[1])):
+            short = _key(place.key_id or place.key, KEY_CELLS[1])
+            if name == "key" and "key" in left and left["key"] != short:
                 left["key"] = short
                 continue
             left.pop(name, None)
@@ -136,5 +139,5 @@ class HeaderBar(Bar):
         self._timer = self.set_timer(max(0.05, seconds), self.tick)
 
 
-def _key(place: HeaderInfo, cells: int) -> BarPart:
-    return BarPart(((truncate(place.key, cells), Role.QUIET),))
+def _key(text: SafeText, cells: int) -> BarPart:
+    return BarPart(((truncate(text, cells), Role.QUIET),))

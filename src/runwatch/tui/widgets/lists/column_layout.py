@@ -52,14 +52,16 @@ class ColumnNeed(NamedTuple):
     Attributes:
         least: Minimum useful width.
         head: Width that shows the whole head; not below ``least``.
-        whole: Width that shows every cell and the sort mark; not below ``head``.
+        whole: Width that shows every cell; not below ``head``.
         usual: Width it has where there is room, so that a longer cell moves nothing; at least ``least``.
+        marked: Width that shows the sort mark beside the head; 0 if the list is not sorted by the column.
     """
 
     least: int
     head: int
     whole: int
     usual: int = 0
+    marked: int = 0
 
 
 class PlacedColumn(NamedTuple):
@@ -91,9 +93,9 @@ def lay_out_columns(
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest fits at its usual width, or is whole. Remaining room first completes heads, then the
     cells of columns that are to be whole first, in order and up to a bound, then other cells, smallest need first, then
-    usual widths. Where a text that is to be whole first is cut all the same, the columns are one cell apart. In a
-    window that is too narrow for the others, the widest texts become narrower than their minimum, and at last all but
-    the first two columns are hidden from the right.
+    the sort mark and usual widths. Where a text is cut all the same, the columns are one cell apart. In a window that
+    is too narrow for the others, the widest texts become narrower than their minimum, and at last all but the first two
+    columns are hidden from the right.
 
     Args:
         needs: The widths each column needs.
@@ -105,20 +107,20 @@ def lay_out_columns(
     for index in skippable_columns(columns)[:skipped]:
         kept.remove(index)
     if wide:
-        widths = {index: max(needs[index].whole, needs[index].usual) for index in kept}
+        widths = {index: max(needs[index].whole, needs[index].usual, needs[index].marked) for index in kept}
     else:
         if keep is None:
             kept = _hide_columns(columns, needs, room, kept)
         else:
             kept = [index for index in kept if columns[index].id in keep]
-        least = {index: needs[index].least for index in kept}
-        least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], room)
-        wanted = {index: needs[index]._replace(least=least[index]) for index in kept}
-        widths = _share(columns, wanted, room)
-        texts = [index for index in kept if _is_long_text(columns[index])]
-        if any(widths[index] < min(needs[index].whole, _ENOUGH_CELLS) for index in texts):
-            gap = 1
-            widths = _share(columns, wanted, room + (COLUMN_GAP - gap) * (len(kept) - 1))
+        texts = [index for index in kept if _asks_for_room(columns[index])]
+        for gap in (COLUMN_GAP, 1):
+            cells = room + (COLUMN_GAP - gap) * (len(kept) - 1)
+            least = {index: needs[index].least for index in kept}
+            least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], cells)
+            widths = _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, cells)
+            if all(widths[index] >= min(needs[index].whole, _ENOUGH_CELLS) for index in texts):
+                break
     placed: list[PlacedColumn] = []
     start = 0
     for index in kept:
@@ -183,8 +185,12 @@ def _enough(column: TableColumn, need: ColumnNeed) -> int:
     return max(need.head, min(need.whole, _ENOUGH_CELLS)) if _is_long_text(column) else need.whole
 
 
-def _is_long_text(column: TableColumn) -> bool:
+def _asks_for_room(column: TableColumn) -> bool:
     # Both ends of an id say no more if they are a little longer.
+    return not column.is_extra and not (column.whole_first and column.elides_middle)
+
+
+def _is_long_text(column: TableColumn) -> bool:
     return column.whole_first and not column.elides_middle
 
 
@@ -219,6 +225,8 @@ def _share(columns: Sequence[TableColumn], needs: Mapping[int, ColumnNeed], room
         widen(index, _enough(columns[index], needs[index]), is_partly=_is_long_text(columns[index]))
     for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
         widen(index, needs[index].whole, is_partly=True)
+    for index, need in needs.items():
+        widen(index, need.marked, is_partly=False)
     for index, need in needs.items():
         widen(index, need.usual, is_partly=True)
     return widths

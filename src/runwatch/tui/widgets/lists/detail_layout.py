@@ -196,6 +196,13 @@ class DetailLayout:
             # Paths differ at their ends.
             add((elide_middle(label, room, mark), Role.QUIET))
             label = line("")
+        cells = cell_width(it.text) + _CRUMB_CELLS * (it.note == self.crumb)
+        if not set(it.text) & {" ", "\n"} and room - indent < cells <= room - 2:
+            # A word that is cut in two, such as an id, is neither read nor copied well.
+            indent = room - cells
+            if cell_width(label) >= indent:
+                add((label, Role.QUIET))
+                label = line("")
         width = max(1, room - indent)
         values = wrap_text(it.text, width)
         if it.note == self.crumb and width > 2 * _CRUMB_CELLS and cell_width(values[-1]) > width - _CRUMB_CELLS:

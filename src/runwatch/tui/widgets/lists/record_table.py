@@ -28,6 +28,7 @@ from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.column_layout import (
+    COLUMN_GAP,
     ColumnNeed,
     PlacedColumn,
     TableColumn,
@@ -244,6 +245,13 @@ class RecordTable(LineList, inherit_bindings=False):
         """Ids of the columns that fit."""
         return tuple(placed.column.id for placed in self._placed)
 
+    @property
+    def wanted_cells(self) -> int:
+        """The width in which every column is whole, with margin and scroll bar."""
+        needs = self._used_needs().values()
+        wanted = sum(max(need.whole, need.usual, need.marked) + COLUMN_GAP for need in needs)
+        return MARGIN + wanted - COLUMN_GAP + self.size.width - self.cells
+
     # Drawing.
 
     def line_count(self) -> int:
@@ -256,8 +264,7 @@ class RecordTable(LineList, inherit_bindings=False):
             self._place()
         segments = [to_segment(line(" " * MARGIN), style)]
         for placed in self._placed:
-            is_sorted = self._sorted_by is not None and self._sorted_by[0] == placed.column.id
-            role = ACCENT if is_sorted else Role.QUIET
+            role = ACCENT if self._is_sorted_by(placed.column) else Role.QUIET
             title = self._title(placed.column)
             if cell_width(title) > placed.width:
                 # The frame shows the sort order too.
@@ -432,6 +439,9 @@ class RecordTable(LineList, inherit_bindings=False):
         is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
         self.post_message(self.SortRequested(column_id, is_present))
 
+    def _is_sorted_by(self, column: TableColumn) -> bool:
+        return self._sorted_by is not None and self._sorted_by[0] == column.id
+
     def _title(self, column: TableColumn) -> SafeText:
         if self._sorted_by is None or self._sorted_by[0] != column.id:
             return line(column.title)
@@ -518,12 +528,11 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _place(self) -> None:
         self._placed_in = self.cells
-        known = zip(self._columns, self._natural, strict=True)
-        used = [(column, natural) for column, natural in known if self._is_used(column)]
-        reasons = (self.cells, self._skipped, self.is_wide, tuple(column.id for column, _ in used))
+        used = self._used_needs()
+        reasons = (self.cells, self._skipped, self.is_wide, tuple(column.id for column in used))
         self._placed = lay_out_columns(
-            [column for column, _ in used],
-            [self._need(column, natural) for column, natural in used],
+            tuple(used),
+            tuple(used.values()),
             self.cells - MARGIN,
             skipped=self._skipped,
             wide=self.is_wide,
@@ -532,6 +541,10 @@ class RecordTable(LineList, inherit_bindings=False):
         )
         if self.rows:
             self._kept = reasons, frozenset(self.shown_columns)
+
+    def _used_needs(self) -> dict[TableColumn, ColumnNeed]:
+        known = zip(self._columns, self._natural, strict=True)
+        return {column: self._need(column, natural) for column, natural in known if self._is_used(column)}
 
     def _is_used(self, column: TableColumn) -> bool:
         """Whether a column has anything to show, or may have once there are rows."""
@@ -543,8 +556,8 @@ class RecordTable(LineList, inherit_bindings=False):
         usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
         least = min(usual, max(natural, title)) if natural else usual
         head = max(least, title)
-        whole = max(natural, head, min(cell_width(self._title(column)), column.max_cells))
-        return ColumnNeed(least, head, whole, usual)
+        marked = cell_width(self._title(column)) if self._is_sorted_by(column) else 0
+        return ColumnNeed(least, head, max(natural, head), usual, marked)
 
     def _refresh_if_changed(self) -> None:
         """Redraw only what changed: rows are updated every second, and a screen may stay open for days."""

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
 
@@ -19,6 +20,7 @@ from runwatch.tui.core.rendering import StyledSpans, label_span, to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.tui.widgets.panes.overlay import ModalOverlay
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.view.text.glyphs import Role
@@ -26,6 +28,9 @@ from runwatch.view.text.safe_text import SafeText, fit, line, truncate
 
 LABEL_CELLS: Final = 36
 """Maximum width of a label; longer ones are cut."""
+
+NOTE_ROWS: Final = 3
+"""Maximum rows of the text beside a label."""
 
 NOTHING: Final = line("")
 
@@ -171,22 +176,59 @@ class _Items(LineList, inherit_bindings=False):
     def line_count(self) -> int:
         return len(self._items)
 
+    def rows_to_scroll(self) -> int:
+        return len(self._places(self.cells))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._places(width - self.styles.scrollbar_size_vertical))
+
+    def row_at(self, row: int) -> tuple[int, int] | None:
+        places = self._places(self.cells)[round(self.scroll_y) + row :]
+        return places[0] if row >= 0 and places else None
+
+    def show_cursor(self) -> None:
+        """Scroll as little as needed to show all rows of the item under the cursor."""
+        rows = [row for row, (index, _) in enumerate(self._places(self.cells)) if index == self.cursor]
+        top, last = round(self.scroll_y), rows[-1] - self.rows_in_sight + 1
+        if not last <= top <= rows[0]:
+            self._scroll_at_once(max(last, min(top, rows[0])))
+
+    def _widths(self, width: int) -> tuple[int, int, int]:
+        """Return the cells of labels, keys and notes."""
+        labels = min(max(cell_width(item.label) for item in self._items), LABEL_CELLS)
+        keys = max(cell_width(item.key) for item in self._items)
+        keys += _GAP * bool(keys)
+        return labels, keys, max(0, width - _CURSOR_CELLS - labels - _GAP - keys)
+
+    def _rows_beside(self, item: MenuItem, cells: int) -> tuple[SafeText, ...]:
+        """Return the rows of the text beside a label; the last one has the rest of a text that is too long."""
+        text = item.note if item.disabled_reason is None else line(f"off: {item.disabled_reason}")
+        rows = wrap_text(text, cells) if cells > 0 else (text,)
+        return (*rows[: NOTE_ROWS - 1], line(" ".join(rows[NOTE_ROWS - 1 :]))) if len(rows) > NOTE_ROWS else rows
+
+    def _places(self, width: int) -> list[tuple[int, int]]:
+        """Return the item of each row, and the row within it."""
+        cells = self._widths(width)[2]
+        return [
+            (index, part)
+            for index, item in enumerate(self._items)
+            for part in range(len(self._rows_beside(item, cells)))
+        ]
+
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         app, item = get_app(self), self._items[index]
-        mark = app.glyphs.ellipsis
-        labels = min(max(cell_width(item.label) for item in self._items), LABEL_CELLS)
-        label = fit(item.label, labels, mark=mark)
-        cursor = line(f"{app.chrome_glyphs.cursor if index == self.cursor else ' '} ")
-        beside = item.note if item.disabled_reason is None else line(f"off: {item.disabled_reason}")
-        keys = max(cell_width(item.key) for item in self._items)
-        key = fit(item.key if item.disabled_reason is None else NOTHING, keys + 3) if keys else NOTHING
-        room = max(0, width - labels - 5 - cell_width(key))
+        mark, is_first, is_on = app.glyphs.ellipsis, part == 0, item.disabled_reason is None
+        labels, keys, cells = self._widths(width)
+        cursor = line(f"{app.chrome_glyphs.cursor if index == self.cursor and is_first else ' '} ")
+        label = fit(item.label if is_first else NOTHING, labels, mark=mark)
+        key = fit(item.key if is_first and is_on else NOTHING, keys)
+        note = truncate(self._rows_beside(item, cells)[part], cells, mark)
         return [
             self.piece(cursor, ACCENT, style),
-            self.piece(label, Role.PLAIN if item.disabled_reason is None else Role.QUIET, style),
-            to_segment(line("   "), style),
+            self.piece(label, Role.PLAIN if is_on else Role.QUIET, style),
+            to_segment(line(" " * _GAP), style),
             self.piece(key, ACCENT, style),
-            self.piece(truncate(beside, room, mark), Role.QUIET if item.disabled_reason is None else Role.WARN, style),
+            self.piece(note, Role.QUIET if is_on else Role.WARN, style),
         ]
 
     def cursor_moved(self) -> None:
@@ -200,4 +242,6 @@ class _Items(LineList, inherit_bindings=False):
         menu.choose(self._items[self.cursor])
 
 
+_CURSOR_CELLS: Final = 2
+_GAP: Final = 3
 _KEYS: Final = (label_span("enter selects  esc closes"),)

@@ -30,7 +30,7 @@ NOTHING: Final = line("")
 
 
 class BorderText(NamedTuple):
-    """Texts of a pane's frame; those on the right are cut last.
+    """Texts of a pane's frame; those on the right are cut last. Those below lose whole parts between dots.
 
     Attributes:
         title: Top left: name and count.
@@ -135,7 +135,7 @@ class Pane(Container):
             return
         # Textual's public setters would redraw all children too, every second for a growing age.
         self._border_title = self._edge_content(self._edge.title, self._edge.state)
-        self._border_subtitle = self._edge_content(self._edge.age, self._edge.counters)
+        self._border_subtitle = self._edge_content(self._edge.age, self._edge.counters, drops_parts=True)
         # A single text has frame on its other side anyway; only two texts need frame drawn between them.
         self.styles.border_title_align = "left" if _has_words(self._edge.title) else "right"
         self.styles.border_subtitle_align = "left" if _has_words(self._edge.age) else "right"
@@ -145,7 +145,7 @@ class Pane(Container):
         lines = [-top] * above + [height - 1 - top] * below
         self.refresh(*(Region(-left, y, width, 1) for y in lines))
 
-    def _edge_content(self, left: StyledSpans, right: StyledSpans) -> Content | None:
+    def _edge_content(self, left: StyledSpans, right: StyledSpans, *, drops_parts: bool = False) -> Content | None:
         """Return both texts of an edge as one, because Textual supports only one."""
         width = self.outer_size.width - _CORNERS
         app, focused = get_app(self), self.has_class(_FOCUS_CLASS)
@@ -153,12 +153,13 @@ class Pane(Container):
         needs_rule = (_has_words(left) and _has_words(right)) or (app.is_ascii and focused)
         if width < 1 or not (_has_words(left) or _has_words(right) or needs_rule):
             return None
-        mark = app.glyphs.ellipsis
-        right_content = _cut(right, width, mark)
+        mark, dot = app.glyphs.ellipsis, f" {app.glyphs.dot} " if drops_parts else ""
+        least = dot.join(to_content(left).plain.split(dot)[:2]) if dot and _has_words(right) else ""
+        right_content = _cut(right, width, mark, dot, cell_width(least) + _LEAST_RULE + 2 if least else 0)
         if not needs_rule:
-            return _cut(left, width, mark) if _has_words(left) else right_content
+            return _cut(left, width, mark, dot) if _has_words(left) else right_content
         after = [right_content] if _has_words(right) else []
-        left_content = _cut(left, width - sum(_LEAST_RULE + 2 + text.cell_length for text in after), mark)
+        left_content = _cut(left, width - sum(_LEAST_RULE + 2 + text.cell_length for text in after), mark, dot)
         before = [left_content] if _has_words(left) else []
         cells = width - sum(text.cell_length + 1 for text in (*before, *after))
         rule = app.chrome_glyphs.rule_focus if focused else app.chrome_glyphs.rule
@@ -170,8 +171,16 @@ def _has_words(text: StyledSpans) -> bool:
     return any(piece for piece, _ in to_spans(text))
 
 
-def _cut(text: StyledSpans, width: int, mark: str) -> Content:
+def _cut(text: StyledSpans, width: int, mark: str, dot: str = "", beside: int = 0) -> Content:
+    """Cut a text to its room.
+
+    Args:
+        dot: Separates parts, of which the last ones go first; empty if the text has none.
+        beside: Cells that it leaves to the other text of the edge, if that costs only parts.
+    """
     whole = to_content(text)
+    while dot and whole.cell_length > width - beside and (end := whole.plain.rfind(dot)) > 0:
+        whole = whole[:end]
     if whole.cell_length <= width:
         return whole
     return whole.truncate(max(0, width - cell_width(mark)), ellipsis=False) + Content(mark)
