@@ -13,6 +13,9 @@ _FIXED_COLUMNS: Final = 2
 _LEAST_CELLS: Final = 10
 """In a narrower column ids and similar texts cannot be told apart; then the last columns are hidden."""
 
+_ENDS_CELLS: Final = 9
+"""Both ends of a text that loses its middle are long enough in this."""
+
 _ENOUGH_CELLS: Final = 24
 """A text that is to be whole first gets this much before others are whole; a few rows may have a longer one."""
 
@@ -113,13 +116,12 @@ def lay_out_columns(
             kept = _hide_columns(columns, needs, room, kept)
         else:
             kept = [index for index in kept if columns[index].id in keep]
-        texts = [index for index in kept if _asks_for_room(columns[index])]
         for gap in (COLUMN_GAP, 1):
             cells = room + (COLUMN_GAP - gap) * (len(kept) - 1)
             least = {index: needs[index].least for index in kept}
             least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], cells)
             widths = _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, cells)
-            if all(widths[index] >= min(needs[index].whole, _ENOUGH_CELLS) for index in texts):
+            if not any(_asks_for_room(columns[index], needs[index], widths[index], len(kept) - 1) for index in kept):
                 break
     placed: list[PlacedColumn] = []
     start = 0
@@ -185,9 +187,12 @@ def _enough(column: TableColumn, need: ColumnNeed) -> int:
     return max(need.head, min(need.whole, _ENOUGH_CELLS)) if _is_long_text(column) else need.whole
 
 
-def _asks_for_room(column: TableColumn) -> bool:
-    # Both ends of an id say no more if they are a little longer.
-    return not column.is_extra and not (column.whole_first and column.elides_middle)
+def _asks_for_room(column: TableColumn, need: ColumnNeed, width: int, more: int) -> bool:
+    """Return whether a column is cut that more cells would help: long ends of an id say no more if they grow."""
+    missing = min(need.whole, _ENOUGH_CELLS) - width
+    if column.is_extra or (column.elides_middle and width >= _ENDS_CELLS and need.whole - width > more):
+        return False
+    return missing > 0
 
 
 def _is_long_text(column: TableColumn) -> bool:
