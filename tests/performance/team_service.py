@@ -37,10 +37,9 @@ READ_TURNS: Final = 6
 READS: Final = {"one run by its id": "/v1/executions/{}", "a page of 50 runs": "/v1/executions?limit=50"}
 """What is read, with the id of a run in its place."""
 
-COUNTING: Final = "the account, which counts them"
 MORE_READS: Final = {
     "a page of 50 runs that wait": "/v1/executions?limit=50&status=accepted",
-    COUNTING: "/v1/account",
+    "the account, with their number": "/v1/account",
 }
 """What is read besides while many runs wait."""
 
@@ -179,12 +178,10 @@ def _while_many_wait(directory: Path, waiting: int) -> list[Figure]:
         for what, path in (READS | MORE_READS).items():
             reads = _read({api: path.format(run_ids[api]) for api in (few, many)})
             ratio = reads[many].p99 / reads[few].p99
-            is_judged = what != COUNTING
             table += [
                 Figure(f"{what} while {counts[0]:,} runs wait, p99", f"{reads[few].p99 * 1000:.1f} ms", "1.00"),
                 Figure(f"… while {counts[1]:,} wait", f"{reads[many].p99 * 1000:.1f} ms", f"{ratio:.2f}",
-                       f"≤ {TARGET_WAITING:g} × with {counts[0]:,}" if is_judged else "",
-                       ratio <= TARGET_WAITING if is_judged else None),
+                       f"≤ {TARGET_WAITING:g} × with {counts[0]:,}", ratio <= TARGET_WAITING),
                 Figure("… p50", f"{reads[many].p50 * 1000:.1f} ms", f"{reads[many].p50 / reads[few].p50:.2f}"),
             ]  # fmt: skip
         began = time.monotonic()
@@ -213,6 +210,7 @@ def _add_runs(team: Team, count: int) -> None:
         values = ", ".join(_value(column) for column in columns.split(", "))
         team.sql(_MORE.format(table=table, key=key, columns=columns, values=values, more=count - 1))
         team.sql(f"VACUUM ANALYZE {table}")
+    team.sql(f"UPDATE run_counts SET submitted = {count}")
 
 
 def _value(column: str) -> str:

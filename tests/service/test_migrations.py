@@ -93,7 +93,11 @@ def assert_as_before(path: Path, before: Rows, skill_id: str) -> None:
     found = {table: after[table] for table in before}
     found["arms"] = [row for row in found["arms"] if skill_id not in row]
     assert found == expected
+    counts = after.pop("run_counts", None)
     assert all(after[table] == [] for table in after.keys() - before.keys())
+    if counts is not None:
+        assert sum(submitted for *_, submitted, _ in counts) == len(before["runs"])
+        assert sum(ended for *_, ended in counts) == len(before["receipts"])
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -52,6 +52,10 @@ async def submit(local: Local, key: str) -> httpx.Response:
     return await local.http.post("/v1/executions", json=echo_body(), headers=keyed(key))
 
 
+async def running(local: Local) -> int:
+    return int((await local.get("/v1/account"))["quota"]["concurrency"]["running"])
+
+
 async def balance(local: Local) -> str:
     answer = await local.http.get("/v1/account")
     assert not Account(loads(answer.content)).flaws()
@@ -154,6 +158,9 @@ async def test_the_quota_counts_all_runs_of_the_month_and_names_its_end(serving:
         quota = (await local.get("/v1/account"))["quota"]["executions"]
         assert (quota["used"], quota["remaining"], quota["retry_after_s"]) == (1, 1, 0)
         assert quota["reset_at"] == "2027-01-01T00:00:00.000Z"
+        assert await running(local) == 3
+        await local.http.post(f"/v1/executions/{(await submit(local, 'k1')).json()['execution_id']}/cancel")
+        assert await running(local) == 2
 
 
 async def test_the_limits_of_a_start_stay_until_another_start_changes_them(serving: Serving) -> None:

@@ -99,6 +99,13 @@ class Transaction:
         """Set columns of every matching row."""
         self._execute(_updating(table, _shape(where)), {**_parameters(where), **values})
 
+    def increase(self, table: Table, where: Mapping[str, object], column: str) -> bool:
+        """Add one to a column of the matching rows; return whether there are any."""
+        statement, values = _increasing(table, _shape(where), column), _parameters(where)
+        if self._file is not None:
+            return self._driver_statement(statement, values).execute(self._file, values).rowcount > 0
+        return self._connection.execute(statement, values).rowcount > 0
+
     def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
         """Delete the matching rows; with ``until`` only those whose column is at most the value."""
         statement = _removing(table, _shape(where), until and until[0])
@@ -239,9 +246,12 @@ class Transaction:
 
     def _execute(self, statement: _Statement, values: Mapping[str, object]) -> Sequence[Row]:
         if self._file is not None:
-            return _driver_statement(statement, tuple(values), self._connection.dialect).run(self._file, values)
+            return self._driver_statement(statement, values).run(self._file, values)
         result = self._connection.execute(statement, values)
         return cast("Sequence[Row]", result.mappings().all() if result.returns_rows else ())
+
+    def _driver_statement(self, statement: _Statement, values: Mapping[str, object]) -> _DriverStatement:
+        return _driver_statement(statement, tuple(values), self._connection.dialect)
 
 
 def _conditions(table: Table, where: Mapping[str, object]) -> list[ColumnElement[bool]]:
@@ -304,6 +314,11 @@ def _inserting(table: Table) -> Insert:
 @lru_cache(MAX_KEPT)
 def _updating(table: Table, shape: _Shape) -> Update:
     return table.update().where(*_matching(table, shape))
+
+
+@lru_cache(MAX_KEPT)
+def _increasing(table: Table, shape: _Shape, column: str) -> Update:
+    return table.update().where(*_matching(table, shape)).values({column: table.c[column] + 1})
 
 
 @lru_cache(MAX_KEPT)
@@ -388,8 +403,8 @@ class _DriverStatement:
             lambda kind: kind.dialect_impl(dialect).result_processor(dialect, None),
         )
 
-    def run(self, connection: sqlite3.Connection, values: Mapping[str, object]) -> list[dict[str, Any]]:
-        """Execute it and return its rows by column name.
+    def execute(self, connection: sqlite3.Connection, values: Mapping[str, object]) -> sqlite3.Cursor:
+        """Execute it.
 
         Raises:
             sqlite3.Error: as SQLite raises it.
@@ -397,7 +412,15 @@ class _DriverStatement:
         given = {**self._own, **values}
         for name, bind in self._binders:
             given[name] = bind(given[name])
-        found = connection.execute(self._sql, [given[name] for name in self._names]).fetchall()
+        return connection.execute(self._sql, [given[name] for name in self._names])
+
+    def run(self, connection: sqlite3.Connection, values: Mapping[str, object]) -> list[dict[str, Any]]:
+        """Execute it and return its rows by column name.
+
+        Raises:
+            sqlite3.Error: as SQLite raises it.
+        """
+        found = self.execute(connection, values).fetchall()
         rows = [dict(zip(self._columns, row, strict=True)) for row in found]
         for name, read in self._readers:
             for row in rows:

@@ -42,6 +42,7 @@ def add(transaction: Transaction, run: RunState) -> None:
         **_progress_columns(run),
     )
     _add_events(transaction, state_machine.accept(run))
+    wallet.count_run(transaction, run.tenant_id, run.created_at, is_final=False)
     transaction.enqueue(run.execution_id)
 
 
@@ -227,6 +228,7 @@ def _close(transaction: Transaction, run: RunState) -> None:
         completed_at=format_iso(run.completed_at),
         body=dumps(receipt),
     )
+    wallet.count_run(transaction, run.tenant_id, run.created_at, is_final=True)
     for arm_id in list_arms(receipt):
         transaction.add(receipt_arms, arm_id=arm_id, execution_id=run.execution_id)
     if live is not None:

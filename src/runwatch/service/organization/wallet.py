@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
-from runwatch.records.states import LIVE_STATES
 from runwatch.service import amounts
 from runwatch.service.errors import RefusalError
 from runwatch.service.organization.period import month_of
-from runwatch.service.tables import runs
-from runwatch.service.tables.organization import tenant_limits, wallet_activity, wallet_charges, wallets
+from runwatch.service.tables.organization import run_counts, tenant_limits, wallet_activity, wallet_charges, wallets
 from runwatch.service.transaction import Row, Transaction
 
 PLATFORM_FEE_USD: Final = Decimal(0)
@@ -36,12 +35,20 @@ def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
     if mode == "live":
         _check_funds(transaction, tenant_id)
     limit = _limits(transaction, tenant_id)["executions_per_month"]
-    if limit is not None and _used(transaction, tenant_id) >= limit:
+    if limit is not None and _count(transaction, tenant_id)[0] >= limit:
         raise RefusalError(
             "quota_exceeded",
             f"{limit:,} runs a month may be submitted.",
             retry_after_s=_seconds_left(transaction),
         )
+
+
+def count_run(transaction: Transaction, tenant_id: str, submitted_at: datetime, *, is_final: bool) -> None:
+    """Count a run that was just submitted, or one that became final."""
+    where = {"tenant_id": tenant_id, "month": _month(submitted_at)}
+    column = "ended" if is_final else "submitted"
+    if not transaction.increase(run_counts, where, column):
+        transaction.add(run_counts, **where, **{"submitted": 0, "ended": 0, column: 1})
 
 
 def charge(transaction: Transaction, tenant_id: str, usd: Decimal, execution_id: str) -> None:
@@ -116,9 +123,8 @@ def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | N
     A missing limit is ``null``, because any number would claim one. Waiting runs count as running.
     """
     limits = _limits(transaction, tenant_id)
-    limit, used = limits["executions_per_month"], _used(transaction, tenant_id)
+    limit, (used, running) = limits["executions_per_month"], _count(transaction, tenant_id)
     left = None if limit is None else max(0, limit - used)
-    running = transaction.count(runs, {"tenant_id": tenant_id, "status": LIVE_STATES})
     return {
         "executions": {
             "limit": limit,
@@ -235,9 +241,16 @@ def _limits(transaction: Transaction, tenant_id: str) -> dict[str, int | None]:
     return {name: None if row is None else row[name] for name in ("executions_per_month", "concurrency")}
 
 
-def _used(transaction: Transaction, tenant_id: str) -> int:
-    first, _ = month_of(transaction.now)
-    return transaction.count(runs, {"tenant_id": tenant_id}, since=("created_at", format_iso(first)))
+def _count(transaction: Transaction, tenant_id: str) -> tuple[int, int]:
+    """Return how many runs were submitted this month, and how many of any month are not final."""
+    rows = transaction.list_all(run_counts, {"tenant_id": tenant_id})
+    first = _month(transaction.now)
+    used = sum(row["submitted"] for row in rows if row["month"] >= first)
+    return used, sum(row["submitted"] - row["ended"] for row in rows)
+
+
+def _month(moment: datetime) -> str:
+    return format_iso(moment)[:7]
 
 
 def _seconds_left(transaction: Transaction) -> int:

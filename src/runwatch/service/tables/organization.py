@@ -33,6 +33,11 @@ run_owners: Final = table("run_owners", "execution_id>runs* api_key_id>api_keys"
 tenant_limits: Final = table("tenant_limits", "tenant_id>tenants* executions_per_month:int? concurrency:int?")
 """Quotas of organizations that have any; null is no limit."""
 
+run_counts: Final = table("run_counts", "tenant_id>tenants* month* submitted:int ended:int")
+"""Number of runs by the month (UTC) of their submission, and how many of them are final. Counted in the transaction
+that submits or ends a run, so that nobody has to count runs.
+"""
+
 wallets: Final = table("wallets", "tenant_id>tenants* balance_usd is_frozen:bool")
 """Balances of organizations that keep one, in US dollars as decimal digits."""
 
