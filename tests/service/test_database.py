@@ -11,8 +11,8 @@ import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import psycopg
 import pytest
-from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from runwatch.base.errors import DataError
 from runwatch.service.database import ServiceDatabase, SingleWriterDatabase
@@ -82,7 +82,7 @@ async def test_a_write_that_fails_hurts_none_of_those_that_share_its_commit(data
     await gate.open()
     one, failed, two = await asyncio.gather(*writes, return_exceptions=True)
     assert (one, two) == ("one", "two")
-    assert isinstance(failed, (IntegrityError, sqlite3.IntegrityError))
+    assert isinstance(failed, (psycopg.IntegrityError, sqlite3.IntegrityError))
     assert await names(database) == {"one", "two"}
 
 
@@ -155,7 +155,7 @@ async def test_writes_that_wait_are_on_the_disk_after_closing(either: Either) ->
 
 
 async def test_a_reader_cannot_write(database: ServiceDatabase) -> None:
-    with pytest.raises((DBAPIError, sqlite3.Error), match=r"read-?only"):
+    with pytest.raises((psycopg.Error, sqlite3.Error), match=r"read-?only"):
         await database.read(lambda transaction: add("sneaked in", transaction))
     assert await names(database) == set()
 

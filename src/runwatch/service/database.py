@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from sqlalchemy import Connection, Table
-from sqlalchemy.exc import DBAPIError
 
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
 from runwatch.service.backends.backend import Backend
 from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.tables import SCHEMA_VERSION
-from runwatch.service.transaction import Transaction
+from runwatch.service.transaction import Transaction, driver_of
 
 T = TypeVar("T")
 
@@ -153,17 +152,22 @@ class ServiceDatabase:
         self._backend.close()
 
     def _read(self, function: Callable[[Transaction], T]) -> T:
+        reader = self._backend.reader
         with self._backend.translate_read_errors():
-            try:
-                return self._read_once(function)
-            except DBAPIError as error:
-                if not error.connection_invalidated:
-                    raise
-            # The connection was lost, perhaps while it was idle; a function that only reads can start again.
-            return self._read_once(function)
+            with reader.connect() as connection:
+                try:
+                    return self._read_once(connection, function)
+                except Exception:
+                    if not connection.invalidated:
+                        raise
+            # The connection was lost, perhaps while it was idle, and the other idle ones with it. A function that only
+            # reads can start again.
+            reader.dispose()
+            with reader.connect() as connection:
+                return self._read_once(connection, function)
 
-    def _read_once(self, function: Callable[[Transaction], T]) -> T:
-        with self._backend.reader.connect() as connection, connection.begin():
+    def _read_once(self, connection: Connection, function: Callable[[Transaction], T]) -> T:
+        with connection.begin():
             return function(Transaction(connection, self._clock.now()))
 
     def _write_all(self) -> None:
@@ -267,14 +271,15 @@ def _open(place: Path | Backend) -> Backend:
 def _savepoint(connection: Connection, backend: Backend) -> Iterator[None]:
     """Undo the block's writes if it raises, unless the failure has ended the whole transaction.
 
-    Every savepoint has the same name, so that its statements are built and prepared only once.
+    Every savepoint has the same name, so that its statements are prepared only once.
     """
-    connection.exec_driver_sql("SAVEPOINT one_write")
+    driver = driver_of(connection)
+    driver.execute("SAVEPOINT one_write")
     try:
         yield
     except BaseException:
         if backend.in_transaction(connection):
-            connection.exec_driver_sql("ROLLBACK TO one_write")
-            connection.exec_driver_sql("RELEASE one_write")
+            driver.execute("ROLLBACK TO one_write")
+            driver.execute("RELEASE one_write")
         raise
-    connection.exec_driver_sql("RELEASE one_write")
+    driver.execute("RELEASE one_write")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache
@@ -54,6 +53,14 @@ class RunQueue(Protocol):
         ...
 
 
+class _Driver(Protocol):
+    """A connection of SQLite's driver or of PostgreSQL's."""
+
+    def execute(self, statement: str, values: Any = ..., /) -> Any:
+        """Execute a statement and return its cursor."""
+        ...
+
+
 class Transaction:
     """The statements of one transaction, in the few forms that every resource needs.
 
@@ -69,7 +76,7 @@ class Transaction:
 
     def __init__(self, connection: Connection, now: datetime, queue: RunQueue | None = None) -> None:
         self._connection = connection
-        self._file = _file_of(connection)
+        self._driver = driver_of(connection)
         self._queue = queue
         self.now: Final = now
         self.added: Final[set[Table]] = set()
@@ -101,10 +108,8 @@ class Transaction:
 
     def increase(self, table: Table, where: Mapping[str, object], column: str) -> bool:
         """Add one to a column of the matching rows; return whether there are any."""
-        statement, values = _increasing(table, _shape(where), column), _parameters(where)
-        if self._file is not None:
-            return self._driver_statement(statement, values).execute(self._file, values).rowcount > 0
-        return self._connection.execute(statement, values).rowcount > 0
+        _, count = self._run(_increasing(table, _shape(where), column), _parameters(where))
+        return count > 0
 
     def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
         """Delete the matching rows; with ``until`` only those whose column is at most the value."""
@@ -245,13 +250,22 @@ class Transaction:
         return self._execute(_selecting(table, _shape(where)), _parameters(where))
 
     def _execute(self, statement: _Statement, values: Mapping[str, object]) -> Sequence[Row]:
-        if self._file is not None:
-            return self._driver_statement(statement, values).run(self._file, values)
-        result = self._connection.execute(statement, values)
-        return cast("Sequence[Row]", result.mappings().all() if result.returns_rows else ())
+        return self._run(statement, values)[0]
 
-    def _driver_statement(self, statement: _Statement, values: Mapping[str, object]) -> _DriverStatement:
-        return _driver_statement(statement, tuple(values), self._connection.dialect)
+    def _run(self, statement: _Statement, values: Mapping[str, object]) -> tuple[Sequence[Row], int]:
+        """Return the rows of a statement, and how many it has found or changed."""
+        dialect = self._connection.dialect
+        try:
+            return _driver_statement(statement, tuple(values), dialect).run(self._driver, values)
+        except Exception as error:
+            if dialect.is_disconnect(error, self._driver, None):  # type: ignore[arg-type]  # it asks the driver's own
+                self._connection.invalidate(error)
+            raise
+
+
+def driver_of(connection: Connection) -> _Driver:
+    """Return the driver's own connection."""
+    return cast("_Driver", connection.connection.dbapi_connection)
 
 
 def _conditions(table: Table, where: Mapping[str, object]) -> list[ColumnElement[bool]]:
@@ -259,12 +273,6 @@ def _conditions(table: Table, where: Mapping[str, object]) -> list[ColumnElement
         table.c[name].in_(value) if isinstance(value, tuple) else table.c[name] == value
         for name, value in where.items()
     ]
-
-
-def _file_of(connection: Connection) -> sqlite3.Connection | None:
-    """Return the driver's connection to an SQLite file, ``None`` for another database."""
-    is_file = connection.dialect.name == "sqlite"
-    return cast(sqlite3.Connection, connection.connection.dbapi_connection) if is_file else None
 
 
 # Most statements repeat with different values, and building one costs more than executing it. They are built once for
@@ -375,10 +383,11 @@ def _listing(listing: _Listing) -> Select[Any]:
 
 
 class _DriverStatement:
-    """A statement as SQLite's driver takes it.
+    """A statement as the database's driver takes it.
 
-    SQLAlchemy builds it. Executing it through SQLAlchemy takes several times as long as SQLite itself needs, so what
-    that would do again at each execution (compile, order the parameters, find the types of the columns) is done once.
+    SQLAlchemy builds it. Executing it through SQLAlchemy takes several times as long as the driver itself needs, so
+    what that would do again at each execution (compile, order the parameters, find the types of the columns) is done
+    once.
 
     Args:
         names: Names of the parameters that get values at each execution.
@@ -391,41 +400,36 @@ class _DriverStatement:
         # Some parameters are SQLAlchemy's own, such as the offset of a limit.
         binds = {name: bind for bind, name in compiled.bind_names.items()}
         self._own: dict[str, Any] = {name: bind.value for name, bind in binds.items() if name not in names}
-        self._names: list[str] = compiled.positiontup or []
+        self._places = compiled.positiontup
         self._binders = _processors(
             {name: bind.type for name, bind in binds.items()},
             lambda kind: kind.dialect_impl(dialect).bind_processor(dialect),
         )
         columns = statement.selected_columns if isinstance(statement, Select) else ()
         self._columns = [str(column.key) for column in columns]
+        # Other drivers than that of SQLite give values of the right types by themselves.
         self._readers = _processors(
-            {str(column.key): column.type for column in columns},
+            {str(column.key): column.type for column in columns if dialect.name == "sqlite"},
             lambda kind: kind.dialect_impl(dialect).result_processor(dialect, None),
         )
 
-    def execute(self, connection: sqlite3.Connection, values: Mapping[str, object]) -> sqlite3.Cursor:
-        """Execute it.
+    def run(self, driver: _Driver, values: Mapping[str, object]) -> tuple[list[dict[str, Any]], int]:
+        """Execute it; return its rows by column name, and how many it has found or changed.
 
         Raises:
-            sqlite3.Error: as SQLite raises it.
+            Exception: as the driver raises it.
         """
         given = {**self._own, **values}
         for name, bind in self._binders:
             given[name] = bind(given[name])
-        return connection.execute(self._sql, [given[name] for name in self._names])
-
-    def run(self, connection: sqlite3.Connection, values: Mapping[str, object]) -> list[dict[str, Any]]:
-        """Execute it and return its rows by column name.
-
-        Raises:
-            sqlite3.Error: as SQLite raises it.
-        """
-        found = self.execute(connection, values).fetchall()
-        rows = [dict(zip(self._columns, row, strict=True)) for row in found]
+        cursor = driver.execute(self._sql, given if self._places is None else [given[name] for name in self._places])
+        if not self._columns:
+            return [], cursor.rowcount
+        rows = [dict(zip(self._columns, row, strict=True)) for row in cursor.fetchall()]
         for name, read in self._readers:
             for row in rows:
                 row[name] = read(row[name])
-        return rows
+        return rows, len(rows)
 
 
 def _processors(

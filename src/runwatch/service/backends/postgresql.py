@@ -216,6 +216,8 @@ class PostgresDatabase(Backend):
             raise found from None
         if is_passing or _is_passing(error):
             raise self._unreachable(error) from error
+        if isinstance(error, psycopg.Error):
+            _shorten(error)
 
     def begin(self, connection: Connection) -> RootTransaction:
         try:
@@ -505,10 +507,14 @@ def _is_passing(error: Exception) -> bool:
 
 
 def _leave_out_values(context: ExceptionContext) -> None:
-    """Leave the details out of an error's text, because they repeat the values of a row."""
     error = context.original_exception
-    if isinstance(error, psycopg.Error) and error.diag.message_primary:
+    if isinstance(error, psycopg.Error) and context.sqlalchemy_exception is not None:
+        _shorten(error)
+        name = f"{type(error).__module__}.{type(error).__name__}"
+        context.sqlalchemy_exception.args = (f"({name}) {error}",)
+
+
+def _shorten(error: psycopg.Error) -> None:
+    """Leave the details out of an error's text, because they repeat the values of a row."""
+    if error.diag.message_primary:
         error.args = (error.diag.message_primary,)
-        if context.sqlalchemy_exception is not None:
-            name = f"{type(error).__module__}.{type(error).__name__}"
-            context.sqlalchemy_exception.args = (f"({name}) {error.diag.message_primary}",)
