@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -55,19 +55,22 @@ class _Job(Generic[T]):
         self._result: T | None = None
         self._error: BaseException | None = None
 
-    def run(self, connection: Connection, backend: Backend, now: datetime, *, is_alone: bool) -> None:
-        """Run the function in a savepoint, unless it is alone, and keep its result for :meth:`tell`.
+    def run(self, connection: Connection, backend: Backend, now: datetime, savepoint: _Savepoint | None) -> None:
+        """Run the function, and keep its result for :meth:`tell`.
+
+        Args:
+            savepoint: Undoes its writes if it fails; ``None`` if it is alone in the transaction.
 
         Raises:
             Exception: the failure ends the whole transaction, as on a full disk or if it is alone in it.
         """
         try:
-            with contextlib.nullcontext() if is_alone else _savepoint(connection, backend):
+            with savepoint or contextlib.nullcontext():
                 transaction = Transaction(connection, now, backend.queue)
                 self._result = self._function(transaction)
             self.added = transaction.added
         except Exception as error:
-            if is_alone or not backend.in_transaction(connection):
+            if savepoint is None or not backend.in_transaction(connection):
                 raise
             self._error = error
 
@@ -201,8 +204,9 @@ class ServiceDatabase:
                 if self._backend.queue is not None:
                     # More writes have come while this process waited for its turn.
                     self._take_waiting(jobs)
+                savepoint = _Savepoint(connection, self._backend) if len(jobs) > 1 else None
                 for job in jobs:
-                    job.run(connection, self._backend, self._clock.now(), is_alone=len(jobs) == 1)
+                    job.run(connection, self._backend, self._clock.now(), savepoint)
                 is_committing = True
         except Exception as error:
             if not (is_committing and self._backend.was_committed(connection, error)):
@@ -229,6 +233,7 @@ class SingleWriterDatabase(ServiceDatabase):
         self._clock = clock
         self._connection = backend.writer.connect()
         self._connection.begin()
+        self._savepoint = _Savepoint(self._connection, backend)
 
     @classmethod
     def open(cls, place: Path | Backend, clock: Clock) -> SingleWriterDatabase:
@@ -245,7 +250,7 @@ class SingleWriterDatabase(ServiceDatabase):
 
     async def write(self, function: Callable[[Transaction], T]) -> T:
         """Run a writing function immediately; if it raises, none of its writes are kept."""
-        with _savepoint(self._connection, self._backend):
+        with self._savepoint:
             return function(Transaction(self._connection, self._clock.now()))
 
     def close(self) -> None:
@@ -267,19 +272,22 @@ def _open(place: Path | Backend) -> Backend:
     return backend
 
 
-@contextlib.contextmanager
-def _savepoint(connection: Connection, backend: Backend) -> Iterator[None]:
-    """Undo the block's writes if it raises, unless the failure has ended the whole transaction.
+class _Savepoint:
+    """Undoes the writes of a block that raises, unless the failure has ended the whole transaction.
 
-    Every savepoint has the same name, so that its statements are prepared only once.
+    It is set when it is made and after every block, in one statement with the release of the one before where the
+    database takes two at once: to each answer of a database one waits.
     """
-    driver = driver_of(connection)
-    driver.execute("SAVEPOINT one_write")
-    try:
-        yield
-    except BaseException:
-        if backend.in_transaction(connection):
-            driver.execute("ROLLBACK TO one_write")
-            driver.execute("RELEASE one_write")
-        raise
-    driver.execute("RELEASE one_write")
+
+    def __init__(self, connection: Connection, backend: Backend) -> None:
+        self._connection = connection
+        self._backend = backend
+        driver_of(connection).execute("SAVEPOINT one_write")
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._backend.execute(self._connection, "RELEASE one_write", "SAVEPOINT one_write")
+        elif self._backend.in_transaction(self._connection):
+            driver_of(self._connection).execute("ROLLBACK TO one_write")

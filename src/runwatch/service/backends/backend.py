@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RootTransaction
 
 from runwatch.base.errors import DataError
-from runwatch.service.transaction import RunQueue
+from runwatch.service.transaction import RunQueue, driver_of
 
 
 class Backend(ABC):
@@ -73,6 +73,11 @@ class Backend(ABC):
     def begin(self, connection: Connection) -> RootTransaction:
         """Begin a transaction of the writer."""
         return connection.begin()
+
+    def execute(self, connection: Connection, *statements: str) -> None:
+        """Execute statements without values or results."""
+        for statement in statements:
+            driver_of(connection).execute(statement)
 
     def renew(self, connection: Connection) -> None:  # noqa: B027 - a file loses no connection
         """Connect the idle writer again if its connection was lost; try once, and raise nothing."""

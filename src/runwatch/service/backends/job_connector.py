@@ -16,6 +16,7 @@ import psycopg
 from procrastinate import PsycopgConnector, exceptions
 from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
+from psycopg_pool import AsyncConnectionPool
 
 AGAIN_S: Final = 0.5
 """Seconds between two tries of what a database that is away has not done."""
@@ -84,7 +85,9 @@ class JobConnector(PsycopgConnector):
     """
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
-        super().__init__(kwargs=dict(parameters), configure=_commit_at_once, min_size=1, max_size=4, timeout=5.0)
+        super().__init__(
+            pool_factory=_Pool, kwargs=dict(parameters), configure=_commit_at_once, min_size=1, max_size=4, timeout=5.0
+        )
         self.jobs: Final[set[int]] = set()
         self.is_closing = False
 
@@ -123,6 +126,13 @@ class JobConnector(PsycopgConnector):
 
     def _is_passing(self, error: Exception) -> bool:
         return isinstance(error.__cause__ or error, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+class _Pool(AsyncConnectionPool[psycopg.AsyncConnection[Any]]):
+    """A pool that asks no connection whether it still lives: what fails is tried again anyway."""
+
+    def __init__(self, *, check: object, **more: Any) -> None:
+        super().__init__(**more)
 
 
 async def _commit_at_once(connection: psycopg.AsyncConnection[Any]) -> None:

@@ -31,6 +31,7 @@ from runwatch.service.backends.postgresql_address import describe_address, parse
 from runwatch.service.backends.postgresql_session import Session, text_adapters
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.tables import metadata
+from runwatch.service.transaction import driver_of
 
 OLDEST: Final = 15
 """The oldest major version of PostgreSQL that is supported."""
@@ -227,6 +228,9 @@ class PostgresDatabase(Backend):
                 raise
         # The session was lost before anything was written.
         return connection.begin()
+
+    def execute(self, connection: Connection, *statements: str) -> None:
+        driver_of(connection).execute("; ".join(statements))
 
     def renew(self, connection: Connection) -> None:
         with contextlib.suppress(StatementError, psycopg.Error, RunwatchError):
