@@ -122,7 +122,8 @@ async def test_a_server_that_says_nothing_is_given_up(place: Place, monkeypatch:
             await act(lambda transaction: transaction._connection.exec_driver_sql("SELECT pg_sleep(3600)"))
     # The server still sleeps, and has the lock of the session.
     place.sql(END_SESSIONS)
-    monkeypatch.setattr(postgresql, "SILENT_S", None)
+    monkeypatch.undo()
+    monkeypatch.setattr(postgresql, "AGAIN_S", 0.0)
     await database.write(add("kept"))
     assert await names(database) == ["kept"]
     database.close()

@@ -133,6 +133,15 @@ class ServiceDatabase:
         with self._backend.translate_errors():
             return await asyncio.wrap_future(job.future)
 
+    async def ping(self) -> None:
+        """Ask the database for an answer, beside everything else that waits for one.
+
+        Raises:
+            DatabaseUnreachableError: it gives none in time.
+        """
+        with self._backend.translate_read_errors():
+            await asyncio.to_thread(self._backend.ping)
+
     def watch(self, table: Table, told: Callable[[], None]) -> None:
         """Call a function on the running event loop after every commit that added rows to a table."""
         loop = asyncio.get_running_loop()

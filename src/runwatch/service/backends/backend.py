@@ -79,6 +79,9 @@ class Backend(ABC):
         for statement in statements:
             driver_of(connection).execute(statement)
 
+    def ping(self) -> None:  # noqa: B027 - a file is always there
+        """Have the database answer in a new session."""
+
     def renew(self, connection: Connection) -> None:  # noqa: B027 - a file loses no connection
         """Connect the idle writer again if its connection was lost; try once, and raise nothing."""
 

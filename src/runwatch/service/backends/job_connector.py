@@ -18,6 +18,8 @@ from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 from psycopg_pool import AsyncConnectionPool
 
+from runwatch.service.backends.postgresql_session import AsyncSession
+
 AGAIN_S: Final = 0.5
 """Seconds between two tries of what a database that is away has not done."""
 
@@ -86,7 +88,13 @@ class JobConnector(PsycopgConnector):
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         super().__init__(
-            pool_factory=_Pool, kwargs=dict(parameters), configure=_commit_at_once, min_size=1, max_size=4, timeout=5.0
+            pool_factory=_Pool,
+            connection_class=AsyncSession,
+            kwargs=dict(parameters),
+            configure=_commit_at_once,
+            min_size=1,
+            max_size=4,
+            timeout=5.0,
         )
         self.jobs: Final[set[int]] = set()
         self.is_closing = False

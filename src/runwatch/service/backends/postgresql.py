@@ -28,7 +28,7 @@ from runwatch.service.backends.backend import Backend
 from runwatch.service.backends.job_queue import JobQueue
 from runwatch.service.backends.pairing import make_pairing_error, pair, paired_with
 from runwatch.service.backends.postgresql_address import describe_address, parse_address
-from runwatch.service.backends.postgresql_session import Session, text_adapters
+from runwatch.service.backends.postgresql_session import SILENT_S, Session, text_adapters
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.tables import metadata
 from runwatch.service.transaction import driver_of
@@ -46,9 +46,6 @@ AGAIN_S: Final = 0.5
 """Seconds after a failed connection during which writes fail without another try."""
 
 _PAUSE_S: Final = 0.1
-
-SILENT_S: Final = 60.0
-"""Seconds that the server may take to answer a statement."""
 
 WATCH_S: Final = 6.0
 """Seconds to watch for other processes before a migration: those that the server has dropped come back meanwhile, each
@@ -232,6 +229,10 @@ class PostgresDatabase(Backend):
     def execute(self, connection: Connection, *statements: str) -> None:
         driver_of(connection).execute("; ".join(statements))
 
+    def ping(self) -> None:
+        with contextlib.closing(self._connect(autocommit=True)) as session:
+            session.execute("SELECT 1")
+
     def renew(self, connection: Connection) -> None:
         with contextlib.suppress(StatementError, psycopg.Error, RunwatchError):
             if not connection.invalidated:
@@ -283,6 +284,7 @@ class PostgresDatabase(Backend):
 
     def _connect(self, *, autocommit: bool = False) -> Session:
         connection = Session.connect("", context=self._adapters, autocommit=autocommit, **self.parameters)
+        connection.limit_s = SILENT_S
         try:
             if connection.info.server_version < OLDEST * 10_000:
                 raise DataError(
@@ -305,7 +307,6 @@ class PostgresDatabase(Backend):
         connection = self._connect()
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
-        connection.limit_s = SILENT_S
         return connection
 
     def _connect_writer(self) -> Session:
@@ -326,7 +327,9 @@ class PostgresDatabase(Backend):
                     connection.execute(_SINCE, (self._since,))
                     self._refuse_other_master_key(connection)
                 connection.autocommit = False
-                connection.limit_s = None if self._opening is None else SILENT_S
+                if self._opening is None:
+                    # The start may migrate tables.
+                    connection.limit_s = None
             except BaseException:
                 connection.close()
                 raise

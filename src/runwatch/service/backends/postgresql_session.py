@@ -8,11 +8,17 @@ from typing import Any, Final, TypeVar, cast
 
 import psycopg
 from psycopg.adapt import AdaptersMap
+from psycopg.pq import TransactionStatus
+from psycopg.pq.abc import PGconn
 from psycopg.types.string import StrDumperUnknown, TextLoader
 
 _Result = TypeVar("_Result")
 _Row = tuple[Any, ...]
 _Waiting = Generator[Any, Any, _Result]
+
+
+SILENT_S: Final = 30.0
+"""Seconds that the server may take to answer a statement."""
 
 
 class Session(psycopg.Connection[_Row]):
@@ -28,10 +34,21 @@ class Session(psycopg.Connection[_Row]):
         if self.limit_s is None:
             return super().wait(gen, *arguments, **more)
         try:
-            return super().wait(_limited(gen, self.limit_s), *arguments, **more)
+            return super().wait(_limited(gen, self.limit_s, self.pgconn), *arguments, **more)
         except SilenceError:
             # What the server may still say belongs to nobody.
             self.close()
+            raise
+
+
+class AsyncSession(psycopg.AsyncConnection[Any]):
+    """The same on the event loop, with the limit :data:`SILENT_S`. It may wait for notifications for ever."""
+
+    async def wait(self, gen: _Waiting[_Result], *arguments: Any, **more: Any) -> _Result:
+        try:
+            return await super().wait(_limited(gen, SILENT_S, self.pgconn), *arguments, **more)
+        except SilenceError:
+            await self.close()
             raise
 
 
@@ -39,14 +56,15 @@ class SilenceError(psycopg.OperationalError):
     """The server has not answered in time."""
 
 
-def _limited(gen: _Waiting[_Result], limit_s: float) -> _Waiting[_Result]:
+def _limited(gen: _Waiting[_Result], limit_s: float, connection: PGconn) -> _Waiting[_Result]:
     """Pass a generator of psycopg on, which is resumed with nothing every tenth of a second while nothing comes."""
     until = time.monotonic() + limit_s
     try:
         wanted = next(gen)
         while True:
             ready = yield wanted
-            if not ready and time.monotonic() > until:
+            is_late = not ready and time.monotonic() > until
+            if is_late and connection.transaction_status == TransactionStatus.ACTIVE:
                 raise SilenceError(f"the server has not answered for {limit_s:g} s")
             wanted = gen.send(ready)
     except StopIteration as end:

@@ -57,6 +57,9 @@ READY_S: Final = 3.0
 READY_FOR_S: Final = 1.0
 """Seconds for which that answer holds."""
 
+PATIENCE_S: Final = 10.0
+"""Seconds without an answer after which a request asks whether the database still lives, and again after as many."""
+
 CONNECTION: Final = "connection"
 """Member of a request's state with its connection, a :class:`Caller`."""
 _UNKEPT: Final = "The service cannot write its data; its disk may be full."
@@ -100,6 +103,8 @@ class ServiceApp:
         self._asking = asyncio.Lock()
         self._asked_at = -math.inf
         self._was_ready = False
+        self._doubted: set[asyncio.Timeout] = set()
+        self._pinging: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, also on unexpected errors."""
@@ -115,7 +120,7 @@ class ServiceApp:
         self.context.touch()
         visit = _Visit(request)
         try:
-            answer = await self._answer(visit)
+            answer = await (self._answer_in_reach(visit) if self.context.is_shared else self._answer(visit))
         except ClientDisconnect:
             return
         except RefusalError as refusal:
@@ -219,6 +224,41 @@ class ServiceApp:
         if not visit.is_page:
             return answer
         return (refusal.page if isinstance(refusal, FormRefusalError) else render_problem_page)(answer)
+
+    async def _answer_in_reach(self, visit: _Visit) -> ServiceResponse:
+        """Answer a request, unless the database hangs.
+
+        Raises:
+            DatabaseUnreachableError: it does.
+        """
+        scope = asyncio.timeout(None)
+        timer = self.context.timers.call_later(PATIENCE_S, self._doubt, scope)
+        try:
+            async with scope:
+                return await self._answer(visit)
+        except TimeoutError as error:
+            if not scope.expired():
+                raise
+            raise DatabaseUnreachableError("The service's database does not answer") from error
+        finally:
+            timer.cancel()
+            self._doubted.discard(scope)
+
+    def _doubt(self, scope: asyncio.Timeout) -> None:
+        """End a request if the database hangs."""
+        self._doubted.add(scope)
+        if self._pinging is None or self._pinging.done():
+            self._pinging = asyncio.ensure_future(self._ping())
+
+    async def _ping(self) -> None:
+        while self._doubted:
+            try:
+                await self.context.database.ping()
+            except DataError:
+                while self._doubted:
+                    self._doubted.pop().reschedule(0)
+            else:
+                await self.context.clock.sleep(READY_S)
 
     async def _answer(self, visit: _Visit) -> ServiceResponse:
         request = visit.request

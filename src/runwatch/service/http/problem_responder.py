@@ -78,7 +78,8 @@ class ProblemResponder:
         """Build the response to a refused request. With a principal, its Problem is first stored with its cause.
 
         Without one, it is stored soon after, together with others and up to :data:`MAX_ANONYMOUS_PROBLEMS_PER_MINUTE`,
-        so that such a caller causes no immediate disk write. A Problem that cannot be stored is still sent, and logged.
+        so that such a caller causes no immediate disk write. Nobody waits for a database that is away. A Problem that
+        cannot be stored is still sent, and logged.
         """
         problem = problem_json(refusal)
         body = dumps(problem)
@@ -93,10 +94,11 @@ class ProblemResponder:
             "body": body,
             "cause": redact(refusal.cause) if refusal.cause else None,
         }
-        if principal is not None:
+        if principal is not None and refusal.code != "service_unavailable":
             await self._keep([row])
-        elif not self._window.wait_s():
-            self._window.count()
+        elif principal is not None or not self._window.wait_s():
+            if principal is None:
+                self._window.count()
             self._waiting.append(row)
             if self._timer is None:
                 self._timer = self._timers.call_later(KEEP_AFTER_S, self._keep_soon)
