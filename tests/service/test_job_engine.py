@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -209,6 +210,20 @@ async def test_the_runs_of_a_worker_that_is_gone_get_another_driver(
         receipt = await work.service.get(f"/v1/receipts/{run_id}")
         assert outcomes(receipt) == [("candidate", "interrupted"), ("candidate", "answered")]
         await until(lambda: jobs.waiting() == [])
+
+
+async def test_no_worker_is_taken_for_gone_while_the_database_was_late(jobs: Jobs) -> None:
+    async with jobs.work() as work:
+        engine, answer = engine_of(work), asyncio.Event()
+        work.providers.script("ember", answer)
+        engine._upkeep.late_at = math.inf
+        run_id = await submit(work, "gate")
+        await work.providers.begun.wait()
+        jobs.sql("UPDATE procrastinate_jobs SET worker_id = NULL WHERE status = 'doing'")
+        await engine._take_over(0)
+        assert jobs.waiting() == [("doing", run_id)]
+        answer.set()
+        assert (await ended(work.service, run_id))["status"] == "completed"
 
 
 async def test_a_worker_that_stands_still_keeps_no_job_locked(jobs: Jobs) -> None:

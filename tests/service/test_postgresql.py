@@ -24,6 +24,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service import database as database_module
 from runwatch.service.backends import job_queue, postgresql
 from runwatch.service.backends.postgresql import PostgresDatabase
+from runwatch.service.backends.postgresql_session import Session
 from runwatch.service.database import ServiceDatabase, SingleWriterDatabase
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.migrations import upgrade
@@ -115,7 +116,7 @@ async def test_texts_of_every_kind_come_back_and_compare_by_their_characters(
 
 
 async def test_a_server_that_says_nothing_is_given_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql, "SILENT_S", 0.3)
+    monkeypatch.setattr(Session, "limit_s", 0.3)
     database = place.open()
     for act in (database.read, database.write):
         with pytest.raises(DatabaseUnreachableError, match="has not answered"):

@@ -24,7 +24,9 @@ from runwatch.service.backends.job_queue import JobQueue
 from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.backends.team_status import read_status
 from runwatch.service.database import ServiceDatabase
+from runwatch.service.errors import DatabaseUnreachableError, RefusalError
 from runwatch.service.execution import submission
+from runwatch.service.http import app
 from runwatch.service.migrations import upgrade
 from runwatch.service.organization.wallet import set_limits
 from runwatch.service.tables import SCHEMA_VERSION
@@ -104,6 +106,29 @@ async def test_a_process_whose_database_is_away_lives_and_is_not_ready(
         away.setattr(api.context.database, "read", fail)
         answers = [await api.http.get(path) for path in ("/healthz", "/readyz")]
     assert [(answer.status_code, answer.json()["status"]) for answer in answers] == [(200, "ok"), (503, "unavailable")]
+
+
+async def test_nobody_waits_for_a_database_that_hangs(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = await team.start()
+    principal = api.context.keys.principal_of([f"Bearer {api.key}"])
+    written = []
+
+    async def hang(_: object) -> None:
+        await asyncio.Event().wait()
+
+    async def fail(write: object = None) -> None:
+        written.append(write)
+        raise DatabaseUnreachableError("it hangs")
+
+    with monkeypatch.context() as hanging:
+        hanging.setattr(app, "PATIENCE_S", 0.0)
+        for method, replacement in (("read", hang), ("write", fail), ("ping", fail)):
+            hanging.setattr(api.context.database, method, replacement)
+        check(await api.http.get("/v1/account"), "service_unavailable")
+        check(await api.http.post("/v1/executions", json=echo_body(), headers=keyed("k")), "service_unavailable")
+        await api.context.problems.answer(RefusalError("service_unavailable"), principal=principal)
+        assert written == [None, None]
+    assert (await api.http.get("/v1/account")).status_code == 200
 
 
 async def test_a_key_counts_in_every_process_as_soon_as_one_has_made_or_revoked_it(team: Team) -> None:

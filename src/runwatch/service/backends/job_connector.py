@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -22,6 +24,9 @@ from runwatch.service.backends.postgresql_session import AsyncSession
 
 AGAIN_S: Final = 0.5
 """Seconds between two tries of what a database that is away has not done."""
+
+SLOW_S: Final = 5.0
+"""Seconds after which an answer is late: the heartbeats of others may have been kept from the database as long."""
 
 # A write of a job counts only while the job is still this worker's, in this try.
 _FINISH: Final = """
@@ -84,6 +89,7 @@ class JobConnector(PsycopgConnector):
     Attributes:
         jobs: Ids of the jobs in progress.
         is_closing: Whether not to wait any more.
+        late_at: When an answer last came late or not at all, in the seconds of :func:`time.monotonic`.
     """
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
@@ -98,6 +104,7 @@ class JobConnector(PsycopgConnector):
         )
         self.jobs: Final[set[int]] = set()
         self.is_closing = False
+        self.late_at = -math.inf
 
     async def execute_query_async(self, query: Any, **arguments: Any) -> None:
         await self._keep_trying(partial(super().execute_query_async, query, **arguments))
@@ -125,12 +132,18 @@ class JobConnector(PsycopgConnector):
 
     async def _keep_trying(self, attempt: Callable[[], Awaitable[T]]) -> T:
         while True:
+            began = time.monotonic()
             try:
-                return await attempt()
+                answer = await attempt()
             except (exceptions.ConnectorException, psycopg.OperationalError) as error:
                 if self.is_closing or not self._is_passing(error):
                     raise
+                self.late_at = time.monotonic()
                 await asyncio.sleep(AGAIN_S)
+            else:
+                if time.monotonic() - began > SLOW_S:
+                    self.late_at = time.monotonic()
+                return answer
 
     def _is_passing(self, error: Exception) -> bool:
         return isinstance(error.__cause__ or error, psycopg.OperationalError | psycopg.InterfaceError)

@@ -28,7 +28,7 @@ from runwatch.service.backends.backend import Backend
 from runwatch.service.backends.job_queue import JobQueue
 from runwatch.service.backends.pairing import make_pairing_error, pair, paired_with
 from runwatch.service.backends.postgresql_address import describe_address, parse_address
-from runwatch.service.backends.postgresql_session import SILENT_S, Session, text_adapters
+from runwatch.service.backends.postgresql_session import Session, text_adapters
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.tables import metadata
 from runwatch.service.transaction import driver_of
@@ -174,7 +174,7 @@ class PostgresDatabase(Backend):
         try:
             with self.told_at_start(), self.writer.begin() as connection:
                 opening, identity = self._prepare(connection, schema_version)
-                cast(Session, connection.connection.dbapi_connection).limit_s = SILENT_S
+                cast(Session, connection.connection.dbapi_connection).limit_s = Session.limit_s
             self._opening, self._version = opening, schema_version
             pair(self._data_dir, identity)
         except BaseException:
@@ -284,7 +284,6 @@ class PostgresDatabase(Backend):
 
     def _connect(self, *, autocommit: bool = False) -> Session:
         connection = Session.connect("", context=self._adapters, autocommit=autocommit, **self.parameters)
-        connection.limit_s = SILENT_S
         try:
             if connection.info.server_version < OLDEST * 10_000:
                 raise DataError(

@@ -28,7 +28,7 @@ class Session(psycopg.Connection[_Row]):
         limit_s: Seconds that an answer may take; ``None`` for no limit, as at a start, which may migrate tables.
     """
 
-    limit_s: float | None = None
+    limit_s: float | None = SILENT_S
 
     def wait(self, gen: _Waiting[_Result], *arguments: Any, **more: Any) -> _Result:
         if self.limit_s is None:

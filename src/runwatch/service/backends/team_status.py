@@ -8,12 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, LiteralString
 
-import psycopg
-
 from runwatch.base.errors import DataError
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.backends.job_queue import STALLED_S
 from runwatch.service.backends.postgresql import EXISTS, HOLDERS, PostgresDatabase
+from runwatch.service.backends.postgresql_session import Session
 
 ROLES: Final = {"": "interface and worker", "-api": "interface", "-worker": "worker"}
 """What a process does, by what its sessions are called after ``runwatch``."""
@@ -92,7 +91,7 @@ def read_status(url: Secret) -> TeamStatus:
         DataError: the database cannot be reached, or no service has used it.
     """
     backend = PostgresDatabase(url, Path())
-    with backend.told_at_start(), psycopg.connect("", **backend.parameters) as connection:
+    with backend.told_at_start(), Session.connect("", **backend.parameters) as connection:
         connection.read_only = True
 
         def ask(question: LiteralString, *values: object) -> list[tuple[Any, ...]]:
@@ -115,7 +114,7 @@ def list_processes(url: Secret) -> tuple[Process, ...]:
         DataError: the database cannot be reached.
     """
     backend = PostgresDatabase(url, Path())
-    with backend.told_at_start(), psycopg.connect("", **backend.parameters) as connection:
+    with backend.told_at_start(), Session.connect("", **backend.parameters) as connection:
         return tuple(_process(name, since) for name, since in connection.execute(_PROCESSES).fetchall())
 
 

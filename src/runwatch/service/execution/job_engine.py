@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar, cast
@@ -263,7 +264,11 @@ class JobEngine(Engine):
             # No worker could send heartbeats while the database was away.
             return
         manager = JobWriter(self._upkeep)
-        for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_S):
+        stalled = await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_S)
+        if time.monotonic() - self._upkeep.late_at < STALLED_S:
+            # Nor while it hung, or could not be reached from here.
+            return
+        for job in stalled:
             if job.queue == RUNS:
                 _log.warning("the worker of %s is gone, and another one takes its place", job.lock)
                 await manager.retry_job(job)
