@@ -105,8 +105,10 @@ async def test_no_caller_hears_of_its_write_before_the_commit_it_shares(database
 
 async def test_a_commit_that_fails_as_a_whole_fails_all_its_writes_and_none_after_it(database: ServiceDatabase) -> None:
     def lose(transaction: Transaction) -> None:
+        if transaction._connection.dialect.name != "sqlite":
+            transaction._driver.execute("SELECT pg_terminate_backend(pg_backend_pid())").fetchall()
         # What a full disk does: SQLite ends the transaction by itself.
-        transaction._connection.exec_driver_sql("ROLLBACK")
+        transaction._driver.execute("ROLLBACK")
         raise OSError("disk full")
 
     gate = Gate(database)

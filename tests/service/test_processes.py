@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from runwatch import cli
@@ -29,7 +30,7 @@ from runwatch.service.execution import submission
 from runwatch.service.http import app
 from runwatch.service.migrations import upgrade
 from runwatch.service.organization.wallet import set_limits
-from runwatch.service.tables import SCHEMA_VERSION
+from runwatch.service.tables import SCHEMA_VERSION, tenants
 from runwatch.service.transaction import Transaction
 from runwatch.settings.master_key import find_master_keys
 from tests.service.conftest import Local, echo_body, serve_in_process
@@ -299,14 +300,18 @@ async def test_a_process_that_stops_in_a_write_loses_its_turn_and_the_write(team
     begun, goes_on = threading.Event(), threading.Event()
 
     def stop(transaction: Transaction) -> None:
-        # The same as usual, but sooner.
-        transaction._connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 50")
+        transaction.count(tenants, {})
         begun.set()
         goes_on.wait()
 
     stopped = asyncio.ensure_future(first.write(stop))
     await asyncio.to_thread(begun.wait)
-    await second.write(lambda _: None)
+    waiting = asyncio.ensure_future(second.write(lambda _: None))
+    with psycopg.connect(team.database.reveal(), autocommit=True) as upkeep:
+        while not waiting.done():
+            upkeep.execute(postgresql.END_SILENT_TURNS, {"silent_s": 0})
+            await asyncio.sleep(0.02)
+    await waiting
     goes_on.set()
     with pytest.raises(DataError, match="cannot be reached"):
         await stopped

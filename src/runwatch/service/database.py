@@ -64,13 +64,14 @@ class _Job(Generic[T]):
         Raises:
             Exception: the failure ends the whole transaction, as on a full disk or if it is alone in it.
         """
+        self._error = None
         try:
             with savepoint or contextlib.nullcontext():
                 transaction = Transaction(connection, now, backend.queue)
                 self._result = self._function(transaction)
             self.added = transaction.added
         except Exception as error:
-            if savepoint is None or not backend.in_transaction(connection):
+            if savepoint is None or not backend.in_transaction(connection) or backend.may_be_late(error):
                 raise
             self._error = error
 
@@ -206,18 +207,24 @@ class ServiceDatabase:
             # Writes whose caller was cancelled before they started are skipped.
             jobs.append(job)
 
-    def _commit(self, connection: Connection, jobs: list[_Job[Any]]) -> None:
+    def _commit(self, connection: Connection, jobs: list[_Job[Any]], *, is_again: bool = False) -> None:
         is_committing = False
         try:
             with self._backend.begin(connection):
-                if self._backend.queue is not None:
+                if self._backend.queue is not None and not is_again:
                     # More writes have come while this process waited for its turn.
                     self._take_waiting(jobs)
-                savepoint = _Savepoint(connection, self._backend) if len(jobs) > 1 else None
-                for job in jobs:
-                    job.run(connection, self._backend, self._clock.now(), savepoint)
+                with self._backend.pipelined(connection):
+                    savepoint = _Savepoint(connection, self._backend) if len(jobs) > 1 else None
+                    for job in jobs:
+                        job.run(connection, self._backend, self._clock.now(), savepoint)
                 is_committing = True
         except Exception as error:
+            if len(jobs) > 1 and not is_committing and self._backend.may_be_late(error) and not connection.invalidated:
+                # Nobody knows whose error it is.
+                for job in jobs:
+                    self._commit(connection, [job], is_again=True)
+                return
             if not (is_committing and self._backend.was_committed(connection, error)):
                 # The whole transaction failed: no write of it may be taken as done.
                 for job in jobs:
@@ -284,8 +291,7 @@ def _open(place: Path | Backend) -> Backend:
 class _Savepoint:
     """Undoes the writes of a block that raises, unless the failure has ended the whole transaction.
 
-    It is set when it is made and after every block, in one statement with the release of the one before where the
-    database takes two at once: to each answer of a database one waits.
+    It is set when it is made, and again after every block.
     """
 
     def __init__(self, connection: Connection, backend: Backend) -> None:
@@ -297,6 +303,7 @@ class _Savepoint:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            self._backend.execute(self._connection, "RELEASE one_write", "SAVEPOINT one_write")
+            driver_of(self._connection).execute("RELEASE one_write")
+            driver_of(self._connection).execute("SAVEPOINT one_write")
         elif self._backend.in_transaction(self._connection):
             driver_of(self._connection).execute("ROLLBACK TO one_write")

@@ -106,11 +106,6 @@ class Transaction:
         """Set columns of every matching row."""
         self._execute(_updating(table, _shape(where)), {**_parameters(where), **values})
 
-    def increase(self, table: Table, where: Mapping[str, object], column: str) -> bool:
-        """Add one to a column of the matching rows; return whether there are any."""
-        _, count = self._run(_increasing(table, _shape(where), column), _parameters(where))
-        return count > 0
-
     def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
         """Delete the matching rows; with ``until`` only those whose column is at most the value."""
         statement = _removing(table, _shape(where), until and until[0])
@@ -216,7 +211,8 @@ class Transaction:
 
     def last_sequence(self, table: Table) -> int:
         """Return the highest sequence number of a table, 0 when it is empty."""
-        return int(self._connection.execute(select(func.coalesce(func.max(table.c.sequence), 0))).scalar_one())
+        (row,) = self._execute(_ending(table), {})
+        return int(row["number"])
 
     def _listed(
         self,
@@ -250,10 +246,6 @@ class Transaction:
         return self._execute(_selecting(table, _shape(where)), _parameters(where))
 
     def _execute(self, statement: _Statement, values: Mapping[str, object]) -> Sequence[Row]:
-        return self._run(statement, values)[0]
-
-    def _run(self, statement: _Statement, values: Mapping[str, object]) -> tuple[Sequence[Row], int]:
-        """Return the rows of a statement, and how many it has found or changed."""
         dialect = self._connection.dialect
         try:
             return _driver_statement(statement, tuple(values), dialect).run(self._driver, values)
@@ -325,11 +317,6 @@ def _updating(table: Table, shape: _Shape) -> Update:
 
 
 @lru_cache(MAX_KEPT)
-def _increasing(table: Table, shape: _Shape, column: str) -> Update:
-    return table.update().where(*_matching(table, shape)).values({column: table.c[column] + 1})
-
-
-@lru_cache(MAX_KEPT)
 def _removing(table: Table, shape: _Shape, until: str | None) -> Delete:
     conditions = _matching(table, shape)
     if until is not None:
@@ -348,6 +335,11 @@ def _counting(table: Table, shape: _Shape, since: str | None) -> Select[Any]:
     if since is not None:
         conditions.append(table.c[since] >= bindparam("since"))
     return select(func.count().label("number")).select_from(table).where(*conditions)
+
+
+@cache
+def _ending(table: Table) -> Select[Any]:
+    return select(func.coalesce(func.max(table.c.sequence), 0).label("number"))
 
 
 class _Listing(NamedTuple):
@@ -413,8 +405,8 @@ class _DriverStatement:
             lambda kind: kind.dialect_impl(dialect).result_processor(dialect, None),
         )
 
-    def run(self, driver: _Driver, values: Mapping[str, object]) -> tuple[list[dict[str, Any]], int]:
-        """Execute it; return its rows by column name, and how many it has found or changed.
+    def run(self, driver: _Driver, values: Mapping[str, object]) -> list[dict[str, Any]]:
+        """Execute it and return its rows by column name.
 
         Raises:
             Exception: as the driver raises it.
@@ -424,12 +416,12 @@ class _DriverStatement:
             given[name] = bind(given[name])
         cursor = driver.execute(self._sql, given if self._places is None else [given[name] for name in self._places])
         if not self._columns:
-            return [], cursor.rowcount
+            return []
         rows = [dict(zip(self._columns, row, strict=True)) for row in cursor.fetchall()]
         for name, read in self._readers:
             for row in rows:
                 row[name] = read(row[name])
-        return rows, len(rows)
+        return rows
 
 
 def _processors(

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RootTransaction
 
 from runwatch.base.errors import DataError
-from runwatch.service.transaction import RunQueue, driver_of
+from runwatch.service.transaction import RunQueue
 
 
 class Backend(ABC):
@@ -74,10 +74,16 @@ class Backend(ABC):
         """Begin a transaction of the writer."""
         return connection.begin()
 
-    def execute(self, connection: Connection, *statements: str) -> None:
-        """Execute statements without values or results."""
-        for statement in statements:
-            driver_of(connection).execute(statement)
+    def pipelined(self, connection: Connection) -> AbstractContextManager[None]:
+        """Have statements without rows wait for no answer during the block, where the database can.
+
+        What such a statement raises comes with a later one, or at the end of the block.
+        """
+        return contextlib.nullcontext()
+
+    def may_be_late(self, error: Exception) -> bool:
+        """Return whether an error in such a block may be that of an earlier statement."""
+        return False
 
     def ping(self) -> None:  # noqa: B027 - a file is always there
         """Have the database answer in a new session."""

@@ -31,7 +31,6 @@ from runwatch.service.backends.postgresql_address import describe_address, parse
 from runwatch.service.backends.postgresql_session import Session, text_adapters
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.tables import metadata
-from runwatch.service.transaction import driver_of
 
 OLDEST: Final = 15
 """The oldest major version of PostgreSQL that is supported."""
@@ -53,8 +52,9 @@ once its writer has been idle for :data:`runwatch.service.database.RENEW_S`.
 """
 
 TURN_S: Final = 5
-"""Seconds that a process may be silent in a write while others wait for their turn. The server then ends its session
-and undoes the write, so that a stopped process stops no other.
+"""Seconds that a process may be silent in a write while others wait for their turn. Its session is then ended and the
+write undone, so that a stopped process stops no other: by the server between two statements that wait for an answer,
+else by the upkeep of another process (:data:`END_SILENT_TURNS`).
 """
 
 EXISTS: Final = (
@@ -107,6 +107,17 @@ HOLDERS: Final = """
     ) AND objid::bigint = (pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))::bigint & 4294967295)
 """
 """The sessions that hold the lock of a process, each with its locks (``held``)."""
+
+END_SILENT_TURNS: Final = """
+    SELECT pg_catalog.pg_terminate_backend(pid)
+    FROM pg_catalog.pg_locks JOIN pg_catalog.pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND classid = 1920300664 AND database = (
+        SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
+    ) AND objid::bigint = (pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))::bigint & 4294967295)
+        AND state = 'active' AND wait_event = 'ClientRead'
+        AND state_change < pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => %(silent_s)s)
+"""
+"""Ends sessions that have the turn, and whose process has not said for so long what is next."""
 
 _HOLDER: Final = f"""
     SELECT application_name || coalesce(', from ' || host(client_addr), '') {HOLDERS}
@@ -188,7 +199,8 @@ class PostgresDatabase(Backend):
         if connection.invalidated:
             return False
         status = cast(Session, connection.connection.dbapi_connection).info.transaction_status
-        return status in {TransactionStatus.INTRANS, TransactionStatus.INERROR}
+        # Within a pipeline answers of a transaction may still be under way.
+        return status in {TransactionStatus.INTRANS, TransactionStatus.INERROR, TransactionStatus.ACTIVE}
 
     @contextlib.contextmanager
     def translate_errors(self) -> Iterator[None]:
@@ -226,8 +238,19 @@ class PostgresDatabase(Backend):
         # The session was lost before anything was written.
         return connection.begin()
 
-    def execute(self, connection: Connection, *statements: str) -> None:
-        driver_of(connection).execute("; ".join(statements))
+    @contextlib.contextmanager
+    def pipelined(self, connection: Connection) -> Iterator[None]:
+        session = cast(Session, connection.connection.dbapi_connection)
+        try:
+            with session.pipeline():
+                yield
+        except psycopg.Error as error:
+            if session.closed:
+                connection.invalidate(error)
+            raise
+
+    def may_be_late(self, error: Exception) -> bool:
+        return isinstance(error, psycopg.Error)
 
     def ping(self) -> None:
         with contextlib.closing(self._connect(autocommit=True)) as session:

@@ -31,6 +31,7 @@ from runwatch.base.errors import DataError
 from runwatch.records.states import LIVE_STATES
 from runwatch.service.backends.job_connector import AGAIN_S, JobConnector, JobWriter
 from runwatch.service.backends.job_queue import DRIVE, RUNS, STALLED_S
+from runwatch.service.backends.postgresql import END_SILENT_TURNS, TURN_S
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution import runs
 from runwatch.service.execution.engine import Engine
@@ -256,7 +257,8 @@ class JobEngine(Engine):
         return self._is_stopping or not isinstance(error, asyncio.CancelledError)
 
     async def _take_over(self, timestamp: int) -> None:
-        """Give the jobs of workers that are gone to others, and keep looks for jobs quick."""
+        """Give turns and jobs of processes that are gone to others, and keep looks for jobs quick."""
+        await self._list(END_SILENT_TURNS, silent_s=TURN_S)
         if await self._list(_CHANGED):
             # Without numbers of today PostgreSQL compares every waiting job with every other one.
             await self._upkeep.execute_query_async("ANALYZE procrastinate_jobs")

@@ -46,9 +46,11 @@ def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
 def count_run(transaction: Transaction, tenant_id: str, submitted_at: datetime, *, is_final: bool) -> None:
     """Count a run that was just submitted, or one that became final."""
     where = {"tenant_id": tenant_id, "month": _month(submitted_at)}
-    column = "ended" if is_final else "submitted"
-    if not transaction.increase(run_counts, where, column):
+    column, known = "ended" if is_final else "submitted", transaction.one(run_counts, where)
+    if known is None:
         transaction.add(run_counts, **where, **{"submitted": 0, "ended": 0, column: 1})
+    else:
+        transaction.change(run_counts, where, **{column: known[column] + 1})
 
 
 def charge(transaction: Transaction, tenant_id: str, usd: Decimal, execution_id: str) -> None:
