@@ -16,8 +16,8 @@ from tests.contract.conftest import Desk, every
 from tests.contract.operation import Good, Operation
 from tests.contract.operations import DONE, REST, TABLE
 from tests.contract.shapes import Place, Shape, field_of, has, places, replaced, without
-from tests.service.http.test_problem_responder import check, fields
 from tests.support.hostile import CORPUS
+from tests.support.problems import check, fields
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

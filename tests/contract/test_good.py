@@ -10,7 +10,7 @@ from tests.contract.conftest import Desk, every
 from tests.contract.operation import Good, Operation
 from tests.contract.operations import DONE, REST
 from tests.contract.shapes import flaws, has, places
-from tests.service.http.test_problem_responder import check
+from tests.support.problems import check
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -25,7 +25,7 @@ from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import AnonymousLimits
 from runwatch.service.options import ServeOptions
 from runwatch.service.server import RunningServer, run_server
-from runwatch.service.tables import events, problems
+from runwatch.service.tables import events, problems, tenants
 from runwatch.service.timers import Timers
 from runwatch.service.transaction import Row, Transaction
 from tests.support import postgres
@@ -112,6 +112,38 @@ class Local:
         return await self.context.database.read(lambda transaction: transaction.one(problems, {"instance": instance}))
 
 
+def bearing(key: str, **more: str) -> dict[str, str]:
+    """The headers of a caller with this key, and others."""
+    return {"Authorization": f"Bearer {key}", **more}
+
+
+def keyed(key: str) -> dict[str, str]:
+    """The header of a request that may be repeated."""
+    return {"Idempotency-Key": key}
+
+
+async def mint(local: Local, **body: Any) -> Json:
+    """Make a key of the owner's organization through the service."""
+    answer = await local.http.post("/v1/api-keys", json=body)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+async def me(local: Local, key: str | None = None) -> str:
+    """The id of a key, the owner's unless another is given."""
+    answer = await local.http.get("/v1/account", headers=bearing(key or local.key))
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["authenticated_principal_id"])
+
+
+async def other_tenant(local: Local) -> str:
+    """A second organization in the same database."""
+    await local.context.database.write(
+        lambda transaction: transaction.add(tenants, tenant_id="ten_2", display_name="Others", created_at="now")
+    )
+    return "ten_2"
+
+
 def forgive_strangers(local: Local) -> None:
     """Forget what callers without a key have sent so far, and how many of their Problems were kept."""
     context = local.context
@@ -172,6 +204,13 @@ def serving(data_dir: Path) -> Serving:
 async def local(serving: Serving) -> AsyncIterator[Local]:
     """A service whose clock never waits: runs are final as soon as the event loop gets round to them."""
     async with serving() as service:
+        yield service
+
+
+@pytest.fixture
+async def near(serving: Serving) -> AsyncIterator[Local]:
+    """A service that may call checks, agents and receivers on this machine."""
+    async with serving(allow_loopback_checks=True) as service:
         yield service
 
 

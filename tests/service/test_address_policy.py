@@ -14,13 +14,12 @@ from runwatch.base.network.addresses import Address, classify_address
 from runwatch.service.address_policy import PROVIDERS, PUBLIC, PUBLIC_OR_LOOPBACK, AddressPolicy, OrganizationPolicies
 from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import OutboundClient, OutboundError, resolve_host
-from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check, fields
-from tests.service.test_keys import bearing
+from tests.service.conftest import Json, Local, Serving, bearing
 from tests.service.test_tenants import sign_up
 from tests.support.dock import dock
 from tests.support.master_keys import master_keys
 from tests.support.model_server import ModelServer
+from tests.support.problems import check, fields
 
 OWNER, STRANGER = "ten_owner", "ten_signed_up"
 ORIGIN = "http://127.0.0.1:4711"

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Local, Serving
-from tests.service.http.test_problem_responder import check
+from tests.service.conftest import Local, Serving, other_tenant
 from tests.service.test_outbound import server
+from tests.support.problems import check
 
 AGENTS = "/v1/review-composer/agents"
 KEY = "agent-key-sentinel-91c4"
@@ -50,16 +49,9 @@ async def agent() -> AsyncIterator[Agent]:
         yield agent
 
 
-@pytest.fixture
-async def local(serving: Serving) -> AsyncIterator[Local]:
-    """A service that calls agents on this machine."""
-    async with serving(allow_loopback_checks=True) as service:
-        yield service
-
-
-async def connect_repository(local: Local, repository: str = "acme/widgets") -> None:
-    intent = await local.http.post("/v1/github-connections/intents", json={"repository": repository})
-    assert (await local.http.post(intent.json()["continue_url"], json={"on": "yes"})).status_code == 200
+async def connect_repository(near: Local, repository: str = "acme/widgets") -> None:
+    intent = await near.http.post("/v1/github-connections/intents", json={"repository": repository})
+    assert (await near.http.post(intent.json()["continue_url"], json={"on": "yes"})).status_code == 200
 
 
 def body(agent: Agent, **more: Any) -> dict[str, Any]:
@@ -72,32 +64,32 @@ def body(agent: Agent, **more: Any) -> dict[str, Any]:
     } | more
 
 
-async def register(local: Local, agent: Agent, key: str = "r-1", **more: Any) -> dict[str, Any]:
-    answer = await local.http.post(AGENTS, json=body(agent, **more), headers={"Idempotency-Key": key})
+async def register(near: Local, agent: Agent, key: str = "r-1", **more: Any) -> dict[str, Any]:
+    answer = await near.http.post(AGENTS, json=body(agent, **more), headers={"Idempotency-Key": key})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
-async def enter_key(local: Local, arm_id: str, key: str = KEY) -> dict[str, Any]:
+async def enter_key(near: Local, arm_id: str, key: str = KEY) -> dict[str, Any]:
     """Ask for the private page and type a key there."""
-    asked = await local.http.post(
+    asked = await near.http.post(
         f"{AGENTS}/{arm_id}/connection/intents", json={"stop_choice": {"kind": "preset_days", "days": 30}}
     )
     assert asked.status_code == 200, asked.text
-    entered = await local.http.post(asked.json()["continue_url"], json={"secret": key})
+    entered = await near.http.post(asked.json()["continue_url"], json={"secret": key})
     assert entered.status_code == 200, entered.text
     return dict(entered.json())
 
 
-async def view(local: Local, arm_id: str) -> dict[str, Any]:
-    return await local.get(f"{AGENTS}/{arm_id}/connection")
+async def view(near: Local, arm_id: str) -> dict[str, Any]:
+    return await near.get(f"{AGENTS}/{arm_id}/connection")
 
 
-async def test_a_registered_agent_is_listed_with_safe_metadata_only(local: Local, agent: Agent) -> None:
-    await connect_repository(local)
-    outcome = await register(local, agent)
+async def test_a_registered_agent_is_listed_with_safe_metadata_only(near: Local, agent: Agent) -> None:
+    await connect_repository(near)
+    outcome = await register(near, agent)
     assert (outcome["status"], outcome["status_reason"]) == ("ready", None)
-    assert await local.get(AGENTS) == {
+    assert await near.get(AGENTS) == {
         "agents": [
             {
                 "arm_id": outcome["arm_id"], "display_name": "Patch agent", "endpoint_url": agent.url,
@@ -105,29 +97,29 @@ async def test_a_registered_agent_is_listed_with_safe_metadata_only(local: Local
             }
         ]
     }  # fmt: skip
-    arm = await local.get(f"/v1/arms/{outcome['arm_id']}")
+    arm = await near.get(f"/v1/arms/{outcome['arm_id']}")
     assert (arm["kind"], arm["data_class_grants"], arm["capability_tags"]) == (
         "agent", ["tenant_internal"], ["async_job_v1"],
     )  # fmt: skip
 
 
-async def test_without_a_connected_repository_there_is_no_agent(local: Local, agent: Agent) -> None:
-    answer = await local.http.post(AGENTS, json=body(agent), headers={"Idempotency-Key": "r"})
+async def test_without_a_connected_repository_there_is_no_agent(near: Local, agent: Agent) -> None:
+    answer = await near.http.post(AGENTS, json=body(agent), headers={"Idempotency-Key": "r"})
     check(answer, "invalid_state")
-    assert await local.get(AGENTS) == {"agents": []}
+    assert await near.get(AGENTS) == {"agents": []}
 
 
-async def test_a_registration_needs_an_idempotency_key_and_happens_once(local: Local, agent: Agent) -> None:
-    await connect_repository(local)
-    check(await local.http.post(AGENTS, json=body(agent)), "validation_failed")
-    assert await register(local, agent) == await register(local, agent)
-    assert len((await local.get(AGENTS))["agents"]) == 1
+async def test_a_registration_needs_an_idempotency_key_and_happens_once(near: Local, agent: Agent) -> None:
+    await connect_repository(near)
+    check(await near.http.post(AGENTS, json=body(agent)), "validation_failed")
+    assert await register(near, agent) == await register(near, agent)
+    assert len((await near.get(AGENTS))["agents"]) == 1
 
 
-async def test_an_agent_that_does_not_answer_is_degraded(local: Local, agent: Agent) -> None:
-    await connect_repository(local)
+async def test_an_agent_that_does_not_answer_is_degraded(near: Local, agent: Agent) -> None:
+    await connect_repository(near)
     agent.status = 503
-    outcome = await register(local, agent)
+    outcome = await register(near, agent)
     assert outcome["status"] == "degraded"
     assert "could not be reached" in outcome["status_reason"]
 
@@ -152,81 +144,81 @@ async def test_an_agent_on_this_machine_is_out_of_reach_unless_allowed(serving: 
     ],
 )
 async def test_a_registration_with_a_fault_names_the_field(
-    local: Local, agent: Agent, more: dict[str, Any], field: str
+    near: Local, agent: Agent, more: dict[str, Any], field: str
 ) -> None:
-    answer = await local.http.post(AGENTS, json=body(agent, **more), headers={"Idempotency-Key": "r"})
+    answer = await near.http.post(AGENTS, json=body(agent, **more), headers={"Idempotency-Key": "r"})
     problem = check(answer, "validation_failed")
     assert [error.field for error in problem.errors or ()] == [field]
 
 
-async def test_a_key_is_entered_tested_used_and_stopped(local: Local, agent: Agent, data_dir: Path) -> None:
-    await connect_repository(local)
-    arm_id = (await register(local, agent))["arm_id"]
-    assert (await view(local, arm_id))["status"] == "unbound"
+async def test_a_key_is_entered_tested_used_and_stopped(near: Local, agent: Agent, data_dir: Path) -> None:
+    await connect_repository(near)
+    arm_id = (await register(near, agent))["arm_id"]
+    assert (await view(near, arm_id))["status"] == "unbound"
     agent.key = KEY
-    staged = await enter_key(local, arm_id)
-    assert (await view(local, arm_id))["pending_key"]["handle"] == staged["handle"]
-    answer = await local.http.post(f"{AGENTS}/{arm_id}/connection/test", json=staged)
+    staged = await enter_key(near, arm_id)
+    assert (await view(near, arm_id))["pending_key"]["handle"] == staged["handle"]
+    answer = await near.http.post(f"{AGENTS}/{arm_id}/connection/test", json=staged)
     assert answer.json() == {"status": "active", "handle": staged["handle"], "arm_id": arm_id}
-    active = await view(local, arm_id)
+    active = await view(near, arm_id)
     assert (active["status"], active["days_remaining"], active["pending_key"]) == ("active", 30, None)
-    again = await local.http.post(f"{AGENTS}/{arm_id}/connection/test", json=staged)
+    again = await near.http.post(f"{AGENTS}/{arm_id}/connection/test", json=staged)
     assert again.status_code == 200, "asking again for what has happened changes nothing"
-    answer = await local.http.post(f"{AGENTS}/{arm_id}/connection/revoke", json={"operation_key": "stop-1"})
+    answer = await near.http.post(f"{AGENTS}/{arm_id}/connection/revoke", json={"operation_key": "stop-1"})
     assert answer.json() == {"status": "revoked", "arm_id": arm_id}
-    assert (await view(local, arm_id))["status"] == "revoked"
-    (listed,) = (await local.get(AGENTS))["agents"]
+    assert (await view(near, arm_id))["status"] == "revoked"
+    (listed,) = (await near.get(AGENTS))["agents"]
     assert (listed["status"], listed["status_reason"]) == ("degraded", "connection_revoked")
     for file in data_dir.rglob("*"):
         assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
 
 
-async def test_a_key_that_the_agent_refuses_leaves_the_one_in_use(local: Local, agent: Agent) -> None:
-    await connect_repository(local)
-    arm_id = (await register(local, agent))["arm_id"]
+async def test_a_key_that_the_agent_refuses_leaves_the_one_in_use(near: Local, agent: Agent) -> None:
+    await connect_repository(near)
+    arm_id = (await register(near, agent))["arm_id"]
     agent.key = KEY
-    good = await enter_key(local, arm_id)
-    assert (await local.http.post(f"{AGENTS}/{arm_id}/connection/test", json=good)).status_code == 200
-    wrong = await enter_key(local, arm_id, "another-key-8d2f")
-    problem = check(await local.http.post(f"{AGENTS}/{arm_id}/connection/test", json=wrong), "invalid_state")
+    good = await enter_key(near, arm_id)
+    assert (await near.http.post(f"{AGENTS}/{arm_id}/connection/test", json=good)).status_code == 200
+    wrong = await enter_key(near, arm_id, "another-key-8d2f")
+    problem = check(await near.http.post(f"{AGENTS}/{arm_id}/connection/test", json=wrong), "invalid_state")
     assert "authentication_failed" in (problem.detail or "")
-    now = await view(local, arm_id)
+    now = await view(near, arm_id)
     assert (now["status"], now["handle"], now["pending_key"]) == ("active", good["handle"], None)
 
 
-async def test_a_disabled_agent_takes_no_key(local: Local, agent: Agent) -> None:
-    await connect_repository(local)
-    arm_id = (await register(local, agent))["arm_id"]
-    assert (await local.http.delete(f"/v1/arms/{arm_id}")).status_code == 200
+async def test_a_disabled_agent_takes_no_key(near: Local, agent: Agent) -> None:
+    await connect_repository(near)
+    arm_id = (await register(near, agent))["arm_id"]
+    assert (await near.http.delete(f"/v1/arms/{arm_id}")).status_code == 200
     asked = {"stop_choice": {"kind": "no_expiration"}}
-    check(await local.http.post(f"{AGENTS}/{arm_id}/connection/intents", json=asked), "invalid_state")
-    (listed,) = (await local.get(AGENTS))["agents"]
+    check(await near.http.post(f"{AGENTS}/{arm_id}/connection/intents", json=asked), "invalid_state")
+    (listed,) = (await near.get(AGENTS))["agents"]
     assert listed["status"] == "disabled"
 
 
-async def test_agents_of_one_organization_do_not_exist_for_another(local: Local, agent: Agent) -> None:
-    await connect_repository(local)
-    arm_id = (await register(local, agent))["arm_id"]
-    bearer, _ = await local.add_key(await other_tenant(local))
-    local.http.headers["Authorization"] = f"Bearer {bearer}"
-    assert await local.get(AGENTS) == {"agents": []}
-    answer = await local.http.post(AGENTS, json=body(agent), headers={"Idempotency-Key": "r"})
+async def test_agents_of_one_organization_do_not_exist_for_another(near: Local, agent: Agent) -> None:
+    await connect_repository(near)
+    arm_id = (await register(near, agent))["arm_id"]
+    bearer, _ = await near.add_key(await other_tenant(near))
+    near.http.headers["Authorization"] = f"Bearer {bearer}"
+    assert await near.get(AGENTS) == {"agents": []}
+    answer = await near.http.post(AGENTS, json=body(agent), headers={"Idempotency-Key": "r"})
     check(answer, "invalid_state")
-    check(await local.http.get(f"{AGENTS}/{arm_id}/connection"), "not_found")
+    check(await near.http.get(f"{AGENTS}/{arm_id}/connection"), "not_found")
     for path, sent in (
         ("intents", {"stop_choice": {"kind": "no_expiration"}}),
         ("test", {"handle": "cred_v_0", "captured_generation": 1}),
         ("revoke", {"operation_key": "x"}),
     ):
-        check(await local.http.post(f"{AGENTS}/{arm_id}/connection/{path}", json=sent), "not_found")
+        check(await near.http.post(f"{AGENTS}/{arm_id}/connection/{path}", json=sent), "not_found")
 
 
-async def test_an_ordinary_agent_option_is_no_review_agent(local: Local, agent: Agent) -> None:
+async def test_an_ordinary_agent_option_is_no_review_agent(near: Local, agent: Agent) -> None:
     arm = {
         "kind": "agent", "display_name": "Other", "capability_tags": [], "data_class_grants": ["public"],
         "endpoint": {"url": agent.url, "auth_ref": ""},
     }  # fmt: skip
-    answer = await local.http.post("/v1/arms", json=arm)
+    answer = await near.http.post("/v1/arms", json=arm)
     assert answer.status_code == 200, answer.text
-    assert await local.get(AGENTS) == {"agents": []}
-    check(await local.http.get(f"{AGENTS}/{answer.json()['arm_id']}/connection"), "not_found")
+    assert await near.get(AGENTS) == {"agents": []}
+    check(await near.http.get(f"{AGENTS}/{answer.json()['arm_id']}/connection"), "not_found")

@@ -14,15 +14,14 @@ from runwatch.service.access.vault import DIRECTORY
 from runwatch.service.models.arms import NO_ROUTE
 from runwatch.service.tables.models import arms
 from runwatch.service.tables.organization import audit
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check, fields
+from tests.service.conftest import Json, Local, Serving, other_tenant
 from tests.service.live_work import live_body
 from tests.service.sourcing import SECRET, Saved, completed, model_arm, post, save, save_sample, sync
 from tests.service.test_agents import AGENTS, KEY, connect_repository, enter_key
 from tests.support.clock import FakeClock
 from tests.support.master_keys import vault_secrets
 from tests.support.model_server import ModelServer
+from tests.support.problems import check, fields
 from tests.support.scripted import Said
 
 NOW = "2026-11-21T12:00:00.000Z"

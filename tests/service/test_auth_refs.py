@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.transaction import Transaction
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check, fields
+from tests.service.conftest import Json, Local, other_tenant
 from tests.service.test_verifier_connection import connect, endpoint
 from tests.service.test_verifiers import changed, registered, verifier_body
 from tests.support.dock import Dock
+from tests.support.problems import check, fields
 
 __all__ = ["endpoint"]
 
@@ -22,22 +20,15 @@ NOWHERE = "https://nowhere.invalid/x"
 UNKNOWN = ("cred_ref_01", f"cred_v_{'0' * 32}", "vault://team/prod", " ")
 
 
-@pytest.fixture
-async def service(serving: Serving) -> AsyncIterator[Local]:
-    """A service that may call checks on this machine."""
-    async with serving(allow_loopback_checks=True) as running:
-        yield running
-
-
-async def noted(service: Local) -> str:
+async def noted(near: Local) -> str:
     """A credential reference of the organization."""
-    answer = await service.http.post("/v1/credentials", json={"display_name": "Team key"})
+    answer = await near.http.post("/v1/credentials", json={"display_name": "Team key"})
     return str(answer.json()["credential_ref"])
 
 
-async def repository(service: Local) -> None:
-    intent = await service.http.post("/v1/github-connections/intents", json={"repository": "acme/widgets"})
-    assert (await service.http.post(intent.json()["continue_url"], json={"on": "yes"})).status_code == 200
+async def repository(near: Local) -> None:
+    intent = await near.http.post("/v1/github-connections/intents", json={"repository": "acme/widgets"})
+    assert (await near.http.post(intent.json()["continue_url"], json={"on": "yes"})).status_code == 200
 
 
 def writes(reference: str) -> list[tuple[str, Json]]:
@@ -61,70 +52,68 @@ def refused(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("reference", UNKNOWN)
-async def test_a_reference_that_names_nothing_is_refused_at_every_registration(service: Local, reference: str) -> None:
-    await repository(service)
+async def test_a_reference_that_names_nothing_is_refused_at_every_registration(near: Local, reference: str) -> None:
+    await repository(near)
     for place, body in writes(reference):
-        refused(await service.http.post(place, json=body, headers={"Idempotency-Key": f"k-{place}"}))
-    assert (await service.get("/v1/verifiers"))["verifiers"] == []
-    assert (await service.get("/v1/arms"))["arms"] == []
+        refused(await near.http.post(place, json=body, headers={"Idempotency-Key": f"k-{place}"}))
+    assert (await near.get("/v1/verifiers"))["verifiers"] == []
+    assert (await near.get("/v1/arms"))["arms"] == []
 
 
 @pytest.mark.parametrize("is_named", [False, True])
-async def test_an_empty_reference_and_a_credential_reference_are_kept(service: Local, is_named: bool) -> None:
-    await repository(service)
-    reference = await noted(service) if is_named else ""
+async def test_an_empty_reference_and_a_credential_reference_are_kept(near: Local, is_named: bool) -> None:
+    await repository(near)
+    reference = await noted(near) if is_named else ""
     for place, body in writes(reference):
-        answer = await service.http.post(place, json=body, headers={"Idempotency-Key": f"k-{place}"})
+        answer = await near.http.post(place, json=body, headers={"Idempotency-Key": f"k-{place}"})
         assert answer.status_code == 200, answer.text
-    kept = [*(await service.get("/v1/verifiers"))["verifiers"], *(await service.get("/v1/arms"))["arms"]]
+    kept = [*(await near.get("/v1/verifiers"))["verifiers"], *(await near.get("/v1/arms"))["arms"]]
     assert [one["endpoint"] for one in kept] == [{"url": NOWHERE, "auth_ref": reference}] * 3
 
 
-async def test_a_credential_reference_of_another_organization_names_nothing(service: Local) -> None:
-    key, _ = await service.add_key(await other_tenant(service))
+async def test_a_credential_reference_of_another_organization_names_nothing(near: Local) -> None:
+    key, _ = await near.add_key(await other_tenant(near))
     other = {"Authorization": f"Bearer {key}"}
-    made = await service.http.post("/v1/credentials", json={"display_name": "Theirs"}, headers=other)
+    made = await near.http.post("/v1/credentials", json={"display_name": "Theirs"}, headers=other)
     place, body = writes(made.json()["credential_ref"])[0]
-    refused(await service.http.post(place, json=body))
+    refused(await near.http.post(place, json=body))
 
 
-async def test_a_check_may_name_its_own_key_and_no_other_check_may(service: Local, endpoint: Dock) -> None:
-    mine = (await registered(service, endpoint.url))["verifier_id"]
-    handle = (await connect(service, f"/v1/verifiers/{mine}"))["handle"]
+async def test_a_check_may_name_its_own_key_and_no_other_check_may(near: Local, endpoint: Dock) -> None:
+    mine = (await registered(near, endpoint.url))["verifier_id"]
+    handle = (await connect(near, f"/v1/verifiers/{mine}"))["handle"]
     named = {"url": endpoint.url, "auth_ref": handle}
-    assert (await changed(service, mine, endpoint=named))["endpoint"] == named
-    theirs = (await registered(service, endpoint.url))["verifier_id"]
-    refused(await service.http.patch(f"/v1/verifiers/{theirs}", json={"endpoint": named}))
-    assert (await service.get(f"/v1/verifiers/{theirs}"))["endpoint"]["auth_ref"] == ""
+    assert (await changed(near, mine, endpoint=named))["endpoint"] == named
+    theirs = (await registered(near, endpoint.url))["verifier_id"]
+    refused(await near.http.patch(f"/v1/verifiers/{theirs}", json={"endpoint": named}))
+    assert (await near.get(f"/v1/verifiers/{theirs}"))["endpoint"]["auth_ref"] == ""
 
 
-async def test_a_key_that_stops_with_the_move_is_not_named_by_it(service: Local, endpoint: Dock) -> None:
-    mine = (await registered(service, endpoint.url))["verifier_id"]
-    handle = (await connect(service, f"/v1/verifiers/{mine}"))["handle"]
+async def test_a_key_that_stops_with_the_move_is_not_named_by_it(near: Local, endpoint: Dock) -> None:
+    mine = (await registered(near, endpoint.url))["verifier_id"]
+    handle = (await connect(near, f"/v1/verifiers/{mine}"))["handle"]
     moved = {"url": NOWHERE, "auth_ref": handle}
-    refused(await service.http.patch(f"/v1/verifiers/{mine}", json={"endpoint": moved}))
-    assert (await service.get(f"/v1/verifiers/{mine}/connection"))["status"] == "active"
+    refused(await near.http.patch(f"/v1/verifiers/{mine}", json={"endpoint": moved}))
+    assert (await near.get(f"/v1/verifiers/{mine}/connection"))["status"] == "active"
 
 
-async def test_an_agent_is_changed_by_the_same_rule(service: Local) -> None:
+async def test_an_agent_is_changed_by_the_same_rule(near: Local) -> None:
     place, body = writes("")[1]
-    agent = (await service.http.post(place, json=body)).json()["arm_id"]
+    agent = (await near.http.post(place, json=body)).json()["arm_id"]
     unknown = {"endpoint": {"url": NOWHERE, "auth_ref": UNKNOWN[0]}}
-    refused(await service.http.patch(f"/v1/arms/{agent}", json=unknown))
-    reference = await noted(service)
+    refused(await near.http.patch(f"/v1/arms/{agent}", json=unknown))
+    reference = await noted(near)
     known = {"endpoint": {"url": NOWHERE, "auth_ref": reference}}
-    assert (await service.http.patch(f"/v1/arms/{agent}", json=known)).json()["endpoint"]["auth_ref"] == reference
+    assert (await near.http.patch(f"/v1/arms/{agent}", json=known)).json()["endpoint"]["auth_ref"] == reference
 
 
-async def test_a_reference_that_an_earlier_version_kept_stays_while_other_members_change(service: Local) -> None:
-    verifier_id = (await registered(service))["verifier_id"]
+async def test_a_reference_that_an_earlier_version_kept_stays_while_other_members_change(near: Local) -> None:
+    verifier_id = (await registered(near))["verifier_id"]
     old = {"url": NOWHERE, "auth_ref": "cred_ref_01"}
 
     def as_before(transaction: Transaction) -> None:
         transaction.change(verifiers, {"verifier_id": verifier_id}, endpoint=old)
 
-    await service.context.database.write(as_before)
-    assert (await changed(service, verifier_id, display_name="New name"))["endpoint"] == old
-    assert (await changed(service, verifier_id, endpoint={"url": f"{NOWHERE}2"}))["endpoint"][
-        "auth_ref"
-    ] == "cred_ref_01"
+    await near.context.database.write(as_before)
+    assert (await changed(near, verifier_id, display_name="New name"))["endpoint"] == old
+    assert (await changed(near, verifier_id, endpoint={"url": f"{NOWHERE}2"}))["endpoint"]["auth_ref"] == "cred_ref_01"

@@ -11,11 +11,9 @@ from runwatch.records.compliance import ComplianceExport
 from runwatch.service import decision_log
 from runwatch.service.access.authentication import local_tenant
 from runwatch.service.http.streamed_lists import PART_ROWS
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Local
+from tests.service.conftest import Local, bearing, keyed, me, mint, other_tenant
 from tests.service.http.test_streamed_lists import keep as keep_many
 from tests.service.http.test_streamed_lists import receipt_text
-from tests.service.test_keys import bearing, keyed, me, mint
 from tests.service.test_proposals import clock_of, propose
 from tests.service.test_usage import RECEIPTS, keep
 from tests.support.clock import START

@@ -26,9 +26,9 @@ from runwatch.service.http.connections import (
 from runwatch.service.http.lobby import MAX_ACCEPTS_PER_TURN, REST_S
 from runwatch.service.http.rate_limits import BytesInFlight
 from tests.service.conftest import Local, echo_body, serve_in_process
-from tests.service.http.test_problem_responder import check, check_body
 from tests.service.test_protocol import Wire, head
 from tests.support.clock import FakeClock
+from tests.support.problems import check, check_body
 from tests.support.timers import FakeTimers
 
 PLACES = Bounds(tcp=8, unix=2, waiting=4)

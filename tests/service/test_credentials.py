@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Local
-from tests.service.http.test_problem_responder import check
+from tests.service.conftest import Local, other_tenant
+from tests.support.problems import check
 
 PATH = "/v1/credentials"
 

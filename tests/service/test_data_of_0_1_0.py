@@ -18,8 +18,7 @@ from runwatch.service.tables.organization import webhooks
 from runwatch.service.transaction import Transaction
 from runwatch.settings.master_key import find_master_keys
 from tests.make_data_of_0_1_0 import RUNS, unpack
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, Serving
+from tests.service.conftest import Json, Local, Serving, other_tenant
 from tests.support.environment import clean_environment
 from tests.support.master_keys import MASTER_KEYS
 from tests.support.postgres import on_file

@@ -12,8 +12,8 @@ from runwatch.base.json import loads
 from runwatch.records.account import Account
 from runwatch.records.run import Run
 from tests.service.conftest import Json, Local, capped, echo_body, event_bodies, step
-from tests.service.http.test_problem_responder import check, fields
 from tests.support.clock import START, FakeClock
+from tests.support.problems import check, fields
 
 
 def ids(page: Json) -> list[str]:

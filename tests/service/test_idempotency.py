@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from runwatch.base.json import dumps, loads
 from runwatch.service.http.idempotency import KEY_CHARACTERS, KEY_LIFETIME, NESTING, IdempotentRequest, hash_body
 from runwatch.service.tables import idempotency
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Local, Serving, echo_body, step
-from tests.service.http.test_problem_responder import check
+from tests.service.conftest import Local, Serving, echo_body, other_tenant, step
 from tests.support.clock import FakeClock
+from tests.support.problems import check
 
 
 async def post(local: Local, key: str, content: bytes | None = None, bearer: str | None = None) -> httpx.Response:

@@ -22,38 +22,16 @@ from runwatch.service.access import authentication
 from runwatch.service.access.authentication import KEY_PREFIX, ActiveKeys, Principal, hash_key
 from runwatch.service.errors import RefusalError
 from runwatch.service.tables import api_keys
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, Serving, echo_body
-from tests.service.http.test_problem_responder import check, fields
+from tests.service.conftest import Json, Local, Serving, bearing, echo_body, keyed, me, mint, other_tenant
 from tests.support.clock import START, FakeClock
 from tests.support.master_keys import MASTER_KEYS
 from tests.support.postgres import on_file
+from tests.support.problems import check, fields
 from tests.support.timers import FakeTimers
-
-
-def bearing(key: str, **more: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key}", **more}
-
-
-def keyed(key: str) -> dict[str, str]:
-    """The header of a request that may be repeated."""
-    return {"Idempotency-Key": key}
-
-
-async def mint(local: Local, **body: Any) -> Json:
-    answer = await local.http.post("/v1/api-keys", json=body)
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
 
 
 async def listed(local: Local) -> list[Json]:
     return list((await local.get("/v1/api-keys"))["api_keys"])
-
-
-async def me(local: Local, key: str | None = None) -> str:
-    answer = await local.http.get("/v1/account", headers=bearing(key or local.key))
-    assert answer.status_code == 200, answer.text
-    return str(answer.json()["authenticated_principal_id"])
 
 
 async def test_a_minted_key_works_at_once_and_is_told_only_then(local: Local) -> None:

@@ -15,7 +15,6 @@ from runwatch.service.tables.live import live_runs, tasks
 from runwatch.service.tables.organization import audit, wallets
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, Serving, capped, echo_body
-from tests.service.http.test_problem_responder import check, fields
 from tests.service.live_work import (
     FakeJudge,
     FakeProviders,
@@ -29,6 +28,7 @@ from tests.service.live_work import (
     work,
 )
 from tests.support.clock import FakeClock
+from tests.support.problems import check, fields
 
 __all__ = ["scripted", "work"]
 

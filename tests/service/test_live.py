@@ -22,7 +22,6 @@ from runwatch.service.execution.live_runs import RETRY_S
 from runwatch.service.tables import models
 from runwatch.service.tables.live import attempts, results, tasks
 from tests.service.conftest import Json, Serving, echo_body
-from tests.service.http.test_problem_responder import check
 from tests.service.live_work import (
     ACCEPTED,
     REJECTED,
@@ -43,6 +42,7 @@ from tests.service.live_work import (
     work,
 )
 from tests.support.clock import START, FakeClock
+from tests.support.problems import check
 
 __all__ = ["scripted", "work"]
 

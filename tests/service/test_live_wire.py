@@ -13,13 +13,13 @@ import pytest
 
 from runwatch.service.tables.live import results
 from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check
 from tests.service.live_work import in_short, live_body, only_slice, outcomes
 from tests.service.sourcing import SECRET, model_arm, post, save
 from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
 from tests.support.model_server import DROP, HANG, ModelServer
 from tests.support.postgres import on_file
+from tests.support.problems import check
 from tests.support.scripted import Said
 
 SAID = Said(

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from runwatch.base.json import loads
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check, fields
+from tests.service.conftest import Json, Local, Serving, other_tenant
 from tests.service.sourcing import post, save, save_sample, sync
 from tests.support.model_server import ModelServer
+from tests.support.problems import check, fields
 from tests.support.scripted import Said
 
 NOW = "2026-11-21T12:00:00.000Z"

@@ -15,9 +15,9 @@ from runwatch.service.models.providers import Providers
 from runwatch.service.models.server_discovery import KNOWN_PORTS, LIMIT_S, FoundServer, KnownPort, find_servers
 from runwatch.service.outbound import OutboundClient
 from tests.service.conftest import Json, Local
-from tests.service.http.test_problem_responder import check
 from tests.support.clock import FakeClock
 from tests.support.model_server import CUT, DROP, HANG, Fault, ModelServer
+from tests.support.problems import check
 from tests.support.scripted import Said
 
 PATH = "/v1/model-server-searches"

@@ -9,10 +9,10 @@ import pytest
 
 from runwatch.service.models.providers import http_client
 from tests.service.conftest import Json, Local
-from tests.service.http.test_problem_responder import check, fields
 from tests.service.sourcing import SECRET, connect, connection_body, model_arm, post, sync
 from tests.service.test_model_catalog import entries
 from tests.support.model_server import DROP, HANG, Fault, ModelServer
+from tests.support.problems import check, fields
 from tests.support.scripted import Said
 
 CONNECTIONS = "/v1/source-connections"

@@ -31,9 +31,9 @@ from runwatch.service.migrations import upgrade
 from runwatch.service.tables import SCHEMA_VERSION, metadata, tenants
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Serving, echo_body
-from tests.service.http.test_problem_responder import check
 from tests.support import postgres
 from tests.support.clock import FakeClock
+from tests.support.problems import check
 from tests.support.service import ServiceProcess
 
 IMPORTS = "import sys, runwatch.cli, runwatch.service.server; print({'psycopg', 'procrastinate'} & set(sys.modules))"

@@ -10,7 +10,7 @@ import pytest
 from runwatch.base.clock import format_iso
 from runwatch.service.errors import RefusalError
 from tests.service.conftest import Json, Local
-from tests.service.http.test_problem_responder import check
+from tests.support.problems import check
 
 PATH = "/v1/problem-lookups"
 

@@ -28,10 +28,10 @@ from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.process import INTERRUPTED, REFUSED, ServeOptions, serve, stop_when_idle
 from runwatch.settings.local_service import stop_running
 from tests.service.conftest import Local, Serving, serve_in_process, step
-from tests.service.http.test_problem_responder import check
 from tests.support.clock import FakeClock
 from tests.support.master_keys import MASTER_KEYS, master_keys, opened_service_file
 from tests.support.postgres import on_file
+from tests.support.problems import check
 
 SCRIPT = """
 import sys

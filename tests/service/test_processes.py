@@ -33,15 +33,14 @@ from runwatch.service.organization.wallet import set_limits
 from runwatch.service.tables import SCHEMA_VERSION, tenants
 from runwatch.service.transaction import Transaction
 from runwatch.settings.master_key import find_master_keys
-from tests.service.conftest import Local, echo_body, serve_in_process
-from tests.service.http.test_problem_responder import check
+from tests.service.conftest import Local, bearing, echo_body, keyed, serve_in_process
 from tests.service.live_work import LiveWork, add_model, live_body, scripted
 from tests.service.test_job_engine import Scripted, ended, patient
-from tests.service.test_keys import bearing, keyed
 from tests.service.test_webhooks import add as add_webhook
 from tests.service.test_webhooks import settled as settled_deliveries
 from tests.support import postgres
 from tests.support.clock import FakeClock
+from tests.support.problems import check
 from tests.support.receiver import Receiver
 
 __all__ = ["patient", "scripted"]

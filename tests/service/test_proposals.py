@@ -14,11 +14,9 @@ from runwatch.service.models.arms import artifact_hash
 from runwatch.service.organization import proposals
 from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Transaction
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local
-from tests.service.http.test_problem_responder import check, fields
-from tests.service.test_keys import bearing, keyed, me
+from tests.service.conftest import Json, Local, bearing, keyed, me, other_tenant
 from tests.support.clock import START, FakeClock
+from tests.support.problems import check, fields
 
 EVIDENCE = {"verifier_id": "vrf_1", "is_correct": True, "quality_score": 0.8}
 

@@ -12,7 +12,7 @@ from runwatch.records.problem import PROBLEM_TYPE
 from runwatch.service.http import protocol
 from runwatch.service.http.rate_limits import BODY_BYTES
 from tests.service.conftest import Json, Local, echo_body
-from tests.service.http.test_problem_responder import check_body
+from tests.support.problems import check_body
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

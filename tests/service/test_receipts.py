@@ -7,8 +7,8 @@ from typing import Any
 from runwatch.base.clock import format_iso
 from runwatch.service.tables import receipt_arms
 from tests.service.conftest import Local, capped
-from tests.service.http.test_problem_responder import check
 from tests.support.clock import FakeClock
+from tests.support.problems import check
 
 
 async def test_a_run_that_is_not_final_has_no_receipt(held: Local) -> None:

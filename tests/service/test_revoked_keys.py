@@ -15,7 +15,6 @@ from runwatch.service.access.browser_sessions import PATH
 from runwatch.service.tables import api_keys
 from runwatch.service.tables.review import sessions
 from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check
 from tests.service.models.test_github import browser, signed_in
 from tests.service.sourcing import begin, connection_body, enter, post
 from tests.service.test_verifier_connection import FOREVER, SECRET, kept_secrets, promote, stage
@@ -23,131 +22,125 @@ from tests.service.test_verifiers import PATH as VERIFIERS
 from tests.service.test_verifiers import registered
 from tests.support.clock import FakeClock
 from tests.support.dock import dock
+from tests.support.problems import check
 
 URL = "https://models.example.com/v1"
 HANDOFFS = "/v1/source-credential-handoffs"
 
 
-@pytest.fixture
-async def local(serving: Serving) -> AsyncIterator[Local]:
-    """A service that may call checks on this machine."""
-    async with serving(allow_loopback_checks=True) as service:
-        yield service
-
-
 @contextlib.asynccontextmanager
-async def second_key(local: Local) -> AsyncIterator[tuple[str, str]]:
+async def second_key(near: Local) -> AsyncIterator[tuple[str, str]]:
     """Another owner's key, with which the service is called while the block runs; the key and its id."""
-    first = local.http.headers["Authorization"]
-    key, key_id = await local.add_key()
-    local.http.headers["Authorization"] = f"Bearer {key}"
+    first = near.http.headers["Authorization"]
+    key, key_id = await near.add_key()
+    near.http.headers["Authorization"] = f"Bearer {key}"
     try:
         yield key, key_id
     finally:
-        local.http.headers["Authorization"] = first
+        near.http.headers["Authorization"] = first
 
 
-async def page_of(local: Local, kind: str) -> str:
+async def page_of(near: Local, kind: str) -> str:
     if kind == "source":
-        return str((await begin(local, URL))["continue_url"])
+        return str((await begin(near, URL))["continue_url"])
     if kind == "github":
-        return str((await post(local, f"{PATH}/intents", {"repository": "acme/widgets"}))["continue_url"])
-    place = f"{VERIFIERS}/{(await registered(local))['verifier_id']}"
-    return str((await post(local, f"{place}/connection-intents", {"stop_choice": FOREVER}))["continue_url"])
+        return str((await post(near, f"{PATH}/intents", {"repository": "acme/widgets"}))["continue_url"])
+    place = f"{VERIFIERS}/{(await registered(near))['verifier_id']}"
+    return str((await post(near, f"{place}/connection-intents", {"stop_choice": FOREVER}))["continue_url"])
 
 
 @pytest.mark.parametrize("kind", ["source", "github", "verifier"])
-async def test_the_pages_of_a_revoked_key_are_dead_at_once(local: Local, kind: str) -> None:
-    async with second_key(local) as (_, key_id):
-        address = await page_of(local, kind)
-    await post(local, f"/v1/api-keys/{key_id}/revoke")
+async def test_the_pages_of_a_revoked_key_are_dead_at_once(near: Local, kind: str) -> None:
+    async with second_key(near) as (_, key_id):
+        address = await page_of(near, kind)
+    await post(near, f"/v1/api-keys/{key_id}/revoke")
     async with httpx.AsyncClient() as person:
         for answer in (await person.get(address), await person.post(address, json={"secret": SECRET})):
             assert "not active" in (check(answer, "invalid_state").detail or "")
-    assert kept_secrets(local) == 0
+    assert kept_secrets(near) == 0
 
 
 async def test_the_pages_of_an_expired_key_are_dead_at_once(serving: Serving) -> None:
     clock = FakeClock(manual=True)
-    async with serving(clock) as local:
-        minted = await post(local, "/v1/api-keys", {"expires_in_s": 60})
+    async with serving(clock) as near:
+        minted = await post(near, "/v1/api-keys", {"expires_in_s": 60})
         headers = {"Authorization": f"Bearer {minted['key']}", "Idempotency-Key": "k"}
-        begun = await local.http.post(f"{PATH}/intents", json={"repository": "acme/widgets"}, headers=headers)
+        begun = await near.http.post(f"{PATH}/intents", json={"repository": "acme/widgets"}, headers=headers)
         async with httpx.AsyncClient() as visitor:
             assert (await visitor.get(begun.json()["continue_url"])).status_code == 200
             clock.advance(60)
             check(await visitor.get(begun.json()["continue_url"]), "invalid_state")
 
 
-async def test_a_page_asks_the_database_whether_its_key_is_active(local: Local) -> None:
-    async with second_key(local) as (_, key_id):
-        address = await page_of(local, "github")
-    owner = local.context.keys.principal_of([f"Bearer {local.key}"])
-    await local.context.database.write(lambda transaction: revoke(transaction, owner, key_id))
-    check(await local.http.get(address), "invalid_state")
+async def test_a_page_asks_the_database_whether_its_key_is_active(near: Local) -> None:
+    async with second_key(near) as (_, key_id):
+        address = await page_of(near, "github")
+    owner = near.context.keys.principal_of([f"Bearer {near.key}"])
+    await near.context.database.write(lambda transaction: revoke(transaction, owner, key_id))
+    check(await near.http.get(address), "invalid_state")
 
 
-async def test_a_key_that_was_entered_for_a_revoked_key_cannot_be_used_and_is_destroyed(local: Local) -> None:
-    async with second_key(local) as (_, key_id):
-        handoff = await begin(local, URL)
+async def test_a_key_that_was_entered_for_a_revoked_key_cannot_be_used_and_is_destroyed(near: Local) -> None:
+    async with second_key(near) as (_, key_id):
+        handoff = await begin(near, URL)
         assert (await enter(handoff["continue_url"])).status_code == 200
         path = f"{HANDOFFS}/{handoff['handoff_intent_id']}"
-        completed = await local.get(path)
-    assert (completed["state"], kept_secrets(local)) == ("completed", 1)
-    await post(local, f"/v1/api-keys/{key_id}/revoke")
-    assert kept_secrets(local) == 0
-    check(await local.http.post("/v1/source-connections", json=connection_body(completed)), "invalid_state")
-    assert (await local.get(path))["state"] == "expired"
+        completed = await near.get(path)
+    assert (completed["state"], kept_secrets(near)) == ("completed", 1)
+    await post(near, f"/v1/api-keys/{key_id}/revoke")
+    assert kept_secrets(near) == 0
+    check(await near.http.post("/v1/source-connections", json=connection_body(completed)), "invalid_state")
+    assert (await near.get(path))["state"] == "expired"
 
 
-async def test_a_key_that_waits_for_its_test_goes_with_the_key_that_began_it(local: Local) -> None:
+async def test_a_key_that_waits_for_its_test_goes_with_the_key_that_began_it(near: Local) -> None:
     async with dock() as endpoint:
         endpoint.keys = {SECRET}
-        place = f"{VERIFIERS}/{(await registered(local, endpoint.url))['verifier_id']}"
-        async with second_key(local) as (_, key_id):
-            staged = await stage(local, place)
-        await post(local, f"/v1/api-keys/{key_id}/revoke")
-        assert kept_secrets(local) == 0
-        check(await promote(local, place, staged), "invalid_state")
-    view = await local.get(f"{place}/connection")
+        place = f"{VERIFIERS}/{(await registered(near, endpoint.url))['verifier_id']}"
+        async with second_key(near) as (_, key_id):
+            staged = await stage(near, place)
+        await post(near, f"/v1/api-keys/{key_id}/revoke")
+        assert kept_secrets(near) == 0
+        check(await promote(near, place, staged), "invalid_state")
+    view = await near.get(f"{place}/connection")
     assert (view["status"], view["pending_key"]) == ("unbound", None)
     assert [(key["state"], key["reason"]) for key in view["retired_keys"]] == [("destroyed", "revoked")]
 
 
-async def test_a_key_in_use_stays_in_use_when_the_key_that_began_it_is_revoked(local: Local) -> None:
+async def test_a_key_in_use_stays_in_use_when_the_key_that_began_it_is_revoked(near: Local) -> None:
     async with dock() as endpoint:
         endpoint.keys = {SECRET}
-        place = f"{VERIFIERS}/{(await registered(local, endpoint.url))['verifier_id']}"
-        async with second_key(local) as (_, key_id):
-            assert (await promote(local, place, await stage(local, place))).status_code == 200
-        await post(local, f"/v1/api-keys/{key_id}/revoke")
-    assert (await local.get(f"{place}/connection"))["status"] == "active"
-    assert kept_secrets(local) == 1
+        place = f"{VERIFIERS}/{(await registered(near, endpoint.url))['verifier_id']}"
+        async with second_key(near) as (_, key_id):
+            assert (await promote(near, place, await stage(near, place))).status_code == 200
+        await post(near, f"/v1/api-keys/{key_id}/revoke")
+    assert (await near.get(f"{place}/connection"))["status"] == "active"
+    assert kept_secrets(near) == 1
 
 
-async def test_the_sessions_of_a_revoked_key_are_forgotten(local: Local) -> None:
-    key, key_id = await local.add_key()
-    async with browser(local) as person:
-        await signed_in(local, person, key)
-        await post(local, f"/v1/api-keys/{key_id}/revoke")
+async def test_the_sessions_of_a_revoked_key_are_forgotten(near: Local) -> None:
+    key, key_id = await near.add_key()
+    async with browser(near) as person:
+        await signed_in(near, person, key)
+        await post(near, f"/v1/api-keys/{key_id}/revoke")
         start: Json = {"json": {"repository": "acme/widgets"}, "headers": {"Accept": "*/*"}}
         check(await person.post(f"{PATH}/intents", **start), "unauthenticated")
-    assert await local.context.database.read(lambda transaction: transaction.count(sessions, {})) == 0
+    assert await near.context.database.read(lambda transaction: transaction.count(sessions, {})) == 0
 
 
-async def test_a_request_whose_body_comes_after_the_revocation_has_no_effect(local: Local) -> None:
-    key, key_id = await local.add_key()
+async def test_a_request_whose_body_comes_after_the_revocation_has_no_effect(near: Local) -> None:
+    key, key_id = await near.add_key()
     body = dumps({"display_name": "kept back", "role": "owner"}).encode()
     head = (
         f"POST /v1/api-keys HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
-    reader, writer = await asyncio.open_connection(*local.address)
+    reader, writer = await asyncio.open_connection(*near.address)
     try:
         writer.write(head.encode() + body[:1])
         await writer.drain()
-        await local.get("/v1/account")
-        await post(local, f"/v1/api-keys/{key_id}/revoke")
+        await near.get("/v1/account")
+        await post(near, f"/v1/api-keys/{key_id}/revoke")
         writer.write(body[1:])
         await writer.drain()
         answer = await reader.read()
@@ -155,7 +148,7 @@ async def test_a_request_whose_body_comes_after_the_revocation_has_no_effect(loc
         writer.close()
         await writer.wait_closed()
     assert answer.startswith(b"HTTP/1.1 401 ")
-    names = await local.context.database.read(
+    names = await near.context.database.read(
         lambda transaction: [row["display_name"] for row in transaction.list_all(api_keys, {})]
     )
     assert "kept back" not in names

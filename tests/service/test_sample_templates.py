@@ -10,7 +10,6 @@ import pytest
 
 from runwatch.records.requests.account import TOP_UP_USD
 from tests.service.conftest import Json, Local, Serving, echo_body
-from tests.service.http.test_problem_responder import check
 from tests.service.sourcing import post, save_sample
 from tests.service.test_templates import (
     APPLICATIONS,
@@ -25,6 +24,7 @@ from tests.service.test_templates import (
 )
 from tests.service.test_wallet import balance, set_limits
 from tests.support.clock import FakeClock
+from tests.support.problems import check
 
 TOP_UPS = "/v1/account/top-up-intents"
 

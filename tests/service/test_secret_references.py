@@ -9,8 +9,8 @@ import pytest
 
 from runwatch.service.routes import ENDPOINTS
 from tests.service.conftest import Json, Local, Serving, echo_body
-from tests.service.http.test_problem_responder import check, fields
 from tests.support.postgres import on_file
+from tests.support.problems import check, fields
 
 CANARY = "sk-ant-api03-canary-5f1e7c2b9d40"
 KEYED = {"Idempotency-Key": "one"}

@@ -13,9 +13,9 @@ from runwatch import cli
 from runwatch.base.network.service_file import SAMPLE_KEYS
 from runwatch.service.options import ServeOptions
 from runwatch.service.process import sample_note
-from tests.service.http.test_problem_responder import check
 from tests.support import postgres
 from tests.support.master_keys import master_keys
+from tests.support.problems import check
 from tests.support.service import ServiceProcess
 
 

@@ -10,13 +10,12 @@ import pytest
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.service.access.vault import DIRECTORY
 from runwatch.service.models.connections import named_handles
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check, fields
+from tests.service.conftest import Json, Local, Serving, other_tenant
 from tests.service.sourcing import SECRET, Saved, completed, connect, connection_body, model_arm, post, save, sync
 from tests.support.clock import FakeClock
 from tests.support.master_keys import vault_secrets
 from tests.support.model_server import DROP, HANG, ModelServer
+from tests.support.problems import check, fields
 from tests.support.scripted import Said
 
 CONNECTIONS = "/v1/source-connections"

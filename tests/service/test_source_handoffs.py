@@ -13,13 +13,12 @@ import pytest
 
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import DIRECTORY
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check, fields
+from tests.service.conftest import Json, Local, Serving, other_tenant
 from tests.service.sourcing import SECRET, begin, completed, connection_body, enter, post, save
 from tests.support.clock import FakeClock
 from tests.support.master_keys import MASTER_KEYS
 from tests.support.model_server import ModelServer
+from tests.support.problems import check, fields
 
 HANDOFFS = "/v1/source-credential-handoffs"
 URL = "http://127.0.0.1:9/v1"

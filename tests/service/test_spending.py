@@ -5,13 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 from runwatch.base.json import loads
-from tests.service.conftest import Serving, echo_body
-from tests.service.http.test_problem_responder import check
+from tests.service.conftest import Serving, echo_body, keyed, me
 from tests.service.sourcing import model_arm, save
-from tests.service.test_keys import keyed, me
 from tests.service.test_wallet import balance, set_limits
 from tests.service.test_webhooks import add, settled
 from tests.support.model_server import ModelServer
+from tests.support.problems import check
 from tests.support.receiver import Receiver
 
 

@@ -9,12 +9,11 @@ import pytest
 
 from runwatch.service.models.catalog import variant_id
 from runwatch.service.tables.models import deployments
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Local, Serving
-from tests.service.http.test_problem_responder import check
+from tests.service.conftest import Local, Serving, other_tenant
 from tests.service.sourcing import SECRET, connect, post, save
 from tests.support.clock import FakeClock
 from tests.support.model_server import ModelServer
+from tests.support.problems import check
 from tests.support.scripted import Said
 
 Json = dict[str, Any]

@@ -11,11 +11,9 @@ from runwatch.base.clock import format_iso
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.rate_limits import ALL_SIGN_UPS_PER_HOUR, SIGN_UPS_PER_HOUR, AnonymousLimits
 from runwatch.service.routes import tenants as tenant_routes
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Local, Serving, echo_body
-from tests.service.http.test_problem_responder import check, fields
-from tests.service.test_keys import bearing, keyed, mint
+from tests.service.conftest import Local, Serving, bearing, echo_body, keyed, mint, other_tenant
 from tests.support.clock import START, FakeClock
+from tests.support.problems import check, fields
 
 
 async def sign_up(local: Local, body: Any, **headers: str) -> httpx.Response:

@@ -13,10 +13,8 @@ from runwatch.service.execution import run_owners
 from runwatch.service.organization import usage
 from runwatch.service.tables import receipts, runs
 from runwatch.service.transaction import Transaction
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, echo_body
-from tests.service.http.test_problem_responder import check, fields
-from tests.service.test_keys import bearing, keyed
+from tests.service.conftest import Json, Local, bearing, echo_body, keyed, other_tenant
+from tests.support.problems import check, fields
 
 
 def part(arm_id: str | None, usd: str, tokens: int = 10, *, is_fallback: bool = False) -> Json:

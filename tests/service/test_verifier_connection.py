@@ -18,22 +18,15 @@ from runwatch.service.checks.probe import ProbeReport, probe
 from runwatch.service.routes import verifiers as verifier_routes
 from runwatch.service.tables.checks import bindings as bindings_table
 from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check, fields
 from tests.service.test_verifiers import PATH, changed, registered
 from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
+from tests.support.problems import check, fields
 
 SECRET = "endpoint-key-4711-do-not-tell"
 OTHER = "endpoint-key-4712-do-not-tell"
 FOREVER = {"kind": "no_expiration"}
 DAY_S = 24 * 3600
-
-
-@pytest.fixture
-async def service(serving: Serving) -> AsyncIterator[Local]:
-    """A service that may call checks on this machine."""
-    async with serving(allow_loopback_checks=True) as running:
-        yield running
 
 
 @pytest.fixture
@@ -45,65 +38,65 @@ async def endpoint() -> AsyncIterator[Dock]:
 
 
 @pytest.fixture
-async def place(service: Local, endpoint: Dock) -> str:
+async def place(near: Local, endpoint: Dock) -> str:
     """The path of that check, registered."""
-    return f"{PATH}/{(await registered(service, endpoint.url))['verifier_id']}"
+    return f"{PATH}/{(await registered(near, endpoint.url))['verifier_id']}"
 
 
-async def ask(service: Local, place: str, **choice: Any) -> Json:
+async def ask(near: Local, place: str, **choice: Any) -> Json:
     """A new connection intent."""
-    answer = await service.http.post(f"{place}/connection-intents", json={"stop_choice": choice or FOREVER})
+    answer = await near.http.post(f"{place}/connection-intents", json={"stop_choice": choice or FOREVER})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
-async def enter(service: Local, intent: Json, secret: str = SECRET) -> Json:
+async def enter(near: Local, intent: Json, secret: str = SECRET) -> Json:
     """Type the key on the private page, as a command line does."""
-    answer = await service.http.post(intent["continue_url"], json={"secret": secret})
+    answer = await near.http.post(intent["continue_url"], json={"secret": secret})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
-async def stage(service: Local, place: str, secret: str = SECRET, **choice: Any) -> Json:
+async def stage(near: Local, place: str, secret: str = SECRET, **choice: Any) -> Json:
     """A key that waits for its test, as the body of that test."""
-    intent = await ask(service, place, **choice)
-    return {**await enter(service, intent, secret), "operation_key": intent["intent_id"]}
+    intent = await ask(near, place, **choice)
+    return {**await enter(near, intent, secret), "operation_key": intent["intent_id"]}
 
 
-async def promote(service: Local, place: str, staged: Json) -> httpx.Response:
-    return await service.http.post(f"{place}/connection/test", json=staged)
+async def promote(near: Local, place: str, staged: Json) -> httpx.Response:
+    return await near.http.post(f"{place}/connection/test", json=staged)
 
 
-async def connect(service: Local, place: str, secret: str = SECRET, **choice: Any) -> Json:
+async def connect(near: Local, place: str, secret: str = SECRET, **choice: Any) -> Json:
     """A key in use, as the connection's view."""
-    answer = await promote(service, place, await stage(service, place, secret, **choice))
+    answer = await promote(near, place, await stage(near, place, secret, **choice))
     assert answer.status_code == 200, answer.text
-    return await service.get(f"{place}/connection")
+    return await near.get(f"{place}/connection")
 
 
-async def revoke(service: Local, place: str, **body: Any) -> httpx.Response:
+async def revoke(near: Local, place: str, **body: Any) -> httpx.Response:
     """Stop the use of the key."""
-    return await service.http.post(f"{place}/connection/revoke", json=body)
+    return await near.http.post(f"{place}/connection/revoke", json=body)
 
 
-def kept_secrets(service: Local) -> int:
+def kept_secrets(near: Local) -> int:
     """How many secrets the vault holds."""
-    directory = service.running.context.options.data_dir / "secrets"
+    directory = near.running.context.options.data_dir / "secrets"
     return len(list(directory.iterdir())) if directory.exists() else 0
 
 
-async def test_a_check_without_a_key_is_unbound(service: Local, place: str) -> None:
-    view = await service.get(f"{place}/connection")
+async def test_a_check_without_a_key_is_unbound(near: Local, place: str) -> None:
+    view = await near.get(f"{place}/connection")
     assert (view["status"], view["handle"], view["generation"]) == ("unbound", None, 0)
     assert (view["pending_key"], view["last_test"], view["replacement"]) == (None, None, None)
     assert view["retired_keys"] == []
     assert "last_operation" not in view
 
 
-async def test_an_intent_says_where_the_key_is_typed(service: Local, place: str, endpoint: Dock) -> None:
-    intent = await ask(service, place, kind="preset_days", days=30)
+async def test_an_intent_says_where_the_key_is_typed(near: Local, place: str, endpoint: Dock) -> None:
+    intent = await ask(near, place, kind="preset_days", days=30)
     url = urlsplit(intent["continue_url"])
-    assert f"{url.scheme}://{url.netloc}" == intent["intake_origin"] == service.running.file.base_url
+    assert f"{url.scheme}://{url.netloc}" == intent["intake_origin"] == near.running.file.base_url
     assert url.path == "/connect/verifier"
     assert list(parse_qs(url.query)) == ["intent"]
     assert intent["origin"] == endpoint.url.removesuffix("/check")
@@ -131,20 +124,20 @@ async def test_an_intent_says_where_the_key_is_typed(service: Local, place: str,
     ],
     ids=str,
 )
-async def test_a_stop_choice_that_cannot_be_is_refused(service: Local, place: str, choice: Any, named: str) -> None:
-    answer = await service.http.post(f"{place}/connection-intents", json={"stop_choice": choice})
+async def test_a_stop_choice_that_cannot_be_is_refused(near: Local, place: str, choice: Any, named: str) -> None:
+    answer = await near.http.post(f"{place}/connection-intents", json={"stop_choice": choice})
     assert fields(check(answer, "validation_failed")) == [named]
 
 
-async def test_the_address_of_the_page_is_reported_once(service: Local, place: str) -> None:
+async def test_the_address_of_the_page_is_reported_once(near: Local, place: str) -> None:
     body, headers = {"stop_choice": FOREVER}, {"Idempotency-Key": "once"}
-    first = (await service.http.post(f"{place}/connection-intents", json=body, headers=headers)).json()
-    again = (await service.http.post(f"{place}/connection-intents", json=body, headers=headers)).json()
+    first = (await near.http.post(f"{place}/connection-intents", json=body, headers=headers)).json()
+    again = (await near.http.post(f"{place}/connection-intents", json=body, headers=headers)).json()
     assert again == {**first, "continue_url": None}
 
 
-async def test_the_page_shows_a_form_and_keeps_the_key(service: Local, place: str, endpoint: Dock) -> None:
-    intent = await ask(service, place, kind="preset_days", days=30)
+async def test_the_page_shows_a_form_and_keeps_the_key(near: Local, place: str, endpoint: Dock) -> None:
+    intent = await ask(near, place, kind="preset_days", days=30)
     browser = {"Accept": "text/html"}
     async with httpx.AsyncClient(headers=browser, timeout=30, follow_redirects=True) as person:
         shown = await person.get(intent["continue_url"])
@@ -157,7 +150,7 @@ async def test_the_page_shows_a_form_and_keeps_the_key(service: Local, place: st
         assert SECRET not in taken.text
         check_again = await person.post(intent["continue_url"], data={"secret": SECRET})
         assert check_again.status_code == 409
-    pending = (await service.get(f"{place}/connection"))["pending_key"]
+    pending = (await near.get(f"{place}/connection"))["pending_key"]
     assert re.fullmatch(r"cred_v_[0-9a-f]{32}", pending["handle"])
     assert pending["staged_until"] == "2026-11-22T12:00:00.000Z"
 
@@ -166,54 +159,52 @@ async def test_the_page_shows_a_form_and_keeps_the_key(service: Local, place: st
     "secret", ["", "  ", "two words", "ü", "a\nb", "k" * 4097, "solverapi_live_abc", "solverapi_test_abc"]
 )
 async def test_what_is_no_endpoint_key_is_refused_and_the_address_still_works(
-    service: Local, place: str, secret: str
+    near: Local, place: str, secret: str
 ) -> None:
-    intent = await ask(service, place)
-    answer = await service.http.post(intent["continue_url"], json={"secret": secret})
+    intent = await ask(near, place)
+    answer = await near.http.post(intent["continue_url"], json={"secret": secret})
     assert fields(check(answer, "validation_failed")) == ["secret"]
-    assert kept_secrets(service) == 0
-    await enter(service, intent)
+    assert kept_secrets(near) == 0
+    await enter(near, intent)
 
 
-async def test_the_address_works_with_the_key_that_asked_for_it_only(service: Local, place: str) -> None:
-    intent = await ask(service, place)
-    bearer, _ = await service.add_key()
-    answer = await service.http.post(
+async def test_the_address_works_with_the_key_that_asked_for_it_only(near: Local, place: str) -> None:
+    intent = await ask(near, place)
+    bearer, _ = await near.add_key()
+    answer = await near.http.post(
         intent["continue_url"], json={"secret": SECRET}, headers={"Authorization": f"Bearer {bearer}"}
     )
     check(answer, "permission_denied")
-    assert kept_secrets(service) == 0
+    assert kept_secrets(near) == 0
 
 
-async def test_an_address_that_is_over_keeps_nothing(service: Local, place: str) -> None:
-    intent = await ask(service, place)
-    assert isinstance(service.clock, FakeClock)
-    service.clock.advance(31 * 60)
-    check(await service.http.post(intent["continue_url"], json={"secret": SECRET}), "invalid_state")
-    assert kept_secrets(service) == 0
+async def test_an_address_that_is_over_keeps_nothing(near: Local, place: str) -> None:
+    intent = await ask(near, place)
+    assert isinstance(near.clock, FakeClock)
+    near.clock.advance(31 * 60)
+    check(await near.http.post(intent["continue_url"], json={"secret": SECRET}), "invalid_state")
+    assert kept_secrets(near) == 0
 
 
-async def test_an_address_for_an_endpoint_that_moved_keeps_nothing(service: Local, place: str) -> None:
-    intent = await ask(service, place)
-    await changed(service, place.rpartition("/")[2], endpoint={"url": "https://nowhere.invalid/"})
-    check(await service.http.post(intent["continue_url"], json={"secret": SECRET}), "invalid_state")
-    assert kept_secrets(service) == 0
+async def test_an_address_for_an_endpoint_that_moved_keeps_nothing(near: Local, place: str) -> None:
+    intent = await ask(near, place)
+    await changed(near, place.rpartition("/")[2], endpoint={"url": "https://nowhere.invalid/"})
+    check(await near.http.post(intent["continue_url"], json={"secret": SECRET}), "invalid_state")
+    assert kept_secrets(near) == 0
 
 
-async def test_an_address_for_a_retired_check_keeps_nothing(service: Local, place: str) -> None:
-    intent = await ask(service, place)
-    await service.http.delete(place)
-    check(await service.http.post(intent["continue_url"], json={"secret": SECRET}), "invalid_state")
-    assert kept_secrets(service) == 0
+async def test_an_address_for_a_retired_check_keeps_nothing(near: Local, place: str) -> None:
+    intent = await ask(near, place)
+    await near.http.delete(place)
+    check(await near.http.post(intent["continue_url"], json={"secret": SECRET}), "invalid_state")
+    assert kept_secrets(near) == 0
 
 
-async def test_a_key_that_passes_is_used_and_the_check_becomes_ready(
-    service: Local, place: str, endpoint: Dock
-) -> None:
-    assert (await service.get(place))["status_reason"] == "authentication_failed"
-    staged = await stage(service, place, kind="preset_days", days=90)
-    answer = await promote(service, place, staged)
-    view = await service.get(f"{place}/connection", operation_key=staged["operation_key"])
+async def test_a_key_that_passes_is_used_and_the_check_becomes_ready(near: Local, place: str, endpoint: Dock) -> None:
+    assert (await near.get(place))["status_reason"] == "authentication_failed"
+    staged = await stage(near, place, kind="preset_days", days=90)
+    answer = await promote(near, place, staged)
+    view = await near.get(f"{place}/connection", operation_key=staged["operation_key"])
     assert answer.json() == {"generation": view["generation"], "handle": staged["handle"]}
     assert (view["status"], view["handle"], view["pending_key"]) == ("active", staged["handle"], None)
     assert (view["stop_at"], view["stop_time_zone"]) == ("2027-02-19T00:00:00.000Z", "UTC")
@@ -221,28 +212,26 @@ async def test_a_key_that_passes_is_used_and_the_check_becomes_ready(
     assert view["last_test"]["outcome"] == "passed"
     assert (view["last_operation"]["kind"], view["last_operation"]["phase"]) == ("promote", "committed")
     assert endpoint.authorizations[-1] == f"Bearer {SECRET}"
-    shown = await service.get(place)
+    shown = await near.get(place)
     assert (shown["status"], shown["revision"], shown["connection"]["status"]) == ("ready", 1, "active")
-    assert (await service.http.post(f"{place}/test")).json()["status"] == "ready"
+    assert (await near.http.post(f"{place}/test")).json()["status"] == "ready"
     assert endpoint.authorizations[-1] == f"Bearer {SECRET}"
 
 
-async def test_a_key_that_fails_changes_nothing_but_the_record_of_it(
-    service: Local, place: str, endpoint: Dock
-) -> None:
-    before = await connect(service, place)
-    staged = await stage(service, place, "wrong-key-0000")
-    problem = check(await promote(service, place, staged), "invalid_state")
+async def test_a_key_that_fails_changes_nothing_but_the_record_of_it(near: Local, place: str, endpoint: Dock) -> None:
+    before = await connect(near, place)
+    staged = await stage(near, place, "wrong-key-0000")
+    problem = check(await promote(near, place, staged), "invalid_state")
     assert "authentication_failed" in (problem.detail or "")
-    view = await service.get(f"{place}/connection")
+    view = await near.get(f"{place}/connection")
     assert (view["status"], view["handle"], view["pending_key"]) == ("active", before["handle"], None)
     assert view["last_test"]["outcome"] == "failed"
     assert (view["last_test"]["handle"], view["last_test"]["reason"]) == (staged["handle"], "authentication_failed")
     assert view["replacement"]["status"] == "failed"
     assert (view["retired_keys"][0]["handle"], view["retired_keys"][0]["state"]) == (staged["handle"], "destroyed")
-    assert kept_secrets(service) == 1
-    assert (await service.get(place))["status"] == "ready"
-    check(await promote(service, place, staged), "invalid_state")
+    assert kept_secrets(near) == 1
+    assert (await near.get(place))["status"] == "ready"
+    check(await promote(near, place, staged), "invalid_state")
 
 
 @pytest.mark.parametrize(
@@ -250,51 +239,51 @@ async def test_a_key_that_fails_changes_nothing_but_the_record_of_it(
     [(500, b"{}", "http_error"), (200, b"{}", "invalid_response")],
 )
 async def test_a_test_fails_for_every_answer_that_is_no_verdict(
-    service: Local, place: str, endpoint: Dock, status: int, content: bytes, reason: str
+    near: Local, place: str, endpoint: Dock, status: int, content: bytes, reason: str
 ) -> None:
     endpoint.status, endpoint.content = status, content
-    check(await promote(service, place, await stage(service, place)), "invalid_state")
-    view = await service.get(f"{place}/connection")
+    check(await promote(near, place, await stage(near, place)), "invalid_state")
+    view = await near.get(f"{place}/connection")
     assert (view["status"], view["last_test"]["reason"], view["replacement"]) == ("unbound", reason, None)
 
 
-async def test_a_replaced_key_is_destroyed(service: Local, place: str, endpoint: Dock) -> None:
-    first = await connect(service, place)
-    waiting = await stage(service, place, OTHER)
-    assert (await service.get(f"{place}/connection"))["replacement"]["status"] == "pending"
-    assert kept_secrets(service) == 2
-    await promote(service, place, waiting)
-    view = await service.get(f"{place}/connection", operation_key=waiting["operation_key"])
+async def test_a_replaced_key_is_destroyed(near: Local, place: str, endpoint: Dock) -> None:
+    first = await connect(near, place)
+    waiting = await stage(near, place, OTHER)
+    assert (await near.get(f"{place}/connection"))["replacement"]["status"] == "pending"
+    assert kept_secrets(near) == 2
+    await promote(near, place, waiting)
+    view = await near.get(f"{place}/connection", operation_key=waiting["operation_key"])
     assert view["last_operation"]["resulting_state"]["replaced_handle"] == first["handle"]
     (retired,) = view["retired_keys"]
     assert (retired["handle"], retired["state"], retired["reason"]) == (first["handle"], "destroyed", "replaced")
-    assert kept_secrets(service) == 1
+    assert kept_secrets(near) == 1
     assert endpoint.authorizations[-1] == f"Bearer {OTHER}"
 
 
-async def test_an_old_generation_is_refused(service: Local, place: str) -> None:
-    old = await stage(service, place)
-    new = await stage(service, place, OTHER)
-    check(await promote(service, place, old), "invalid_state")
-    check(await promote(service, place, {**new, "captured_generation": old["captured_generation"]}), "invalid_state")
-    assert (await promote(service, place, new)).status_code == 200
+async def test_an_old_generation_is_refused(near: Local, place: str) -> None:
+    old = await stage(near, place)
+    new = await stage(near, place, OTHER)
+    check(await promote(near, place, old), "invalid_state")
+    check(await promote(near, place, {**new, "captured_generation": old["captured_generation"]}), "invalid_state")
+    assert (await promote(near, place, new)).status_code == 200
 
 
-async def test_a_promotion_whose_answer_was_lost_is_answered_again(service: Local, place: str, endpoint: Dock) -> None:
-    staged = await stage(service, place)
-    first = await promote(service, place, staged)
+async def test_a_promotion_whose_answer_was_lost_is_answered_again(near: Local, place: str, endpoint: Dock) -> None:
+    staged = await stage(near, place)
+    first = await promote(near, place, staged)
     calls = len(endpoint.heads)
-    again = await promote(service, place, staged)
+    again = await promote(near, place, staged)
     assert (again.status_code, again.json()) == (200, first.json())
     assert len(endpoint.heads) == calls
 
 
-async def test_two_tests_at_once_take_the_key_into_use_once(service: Local, place: str) -> None:
-    staged = await stage(service, place)
-    answers = await asyncio.gather(*(promote(service, place, staged) for _ in range(4)))
+async def test_two_tests_at_once_take_the_key_into_use_once(near: Local, place: str) -> None:
+    staged = await stage(near, place)
+    answers = await asyncio.gather(*(promote(near, place, staged) for _ in range(4)))
     assert 200 in {answer.status_code for answer in answers}
     assert {answer.status_code for answer in answers} <= {200, 409}
-    view = await service.get(f"{place}/connection")
+    view = await near.get(f"{place}/connection")
     assert (view["status"], view["handle"], view["retired_keys"]) == ("active", staged["handle"], [])
 
 
@@ -309,101 +298,101 @@ async def test_two_tests_at_once_take_the_key_into_use_once(service: Local, plac
         ({"operation_key": "k" * 257}, "operation_key"),
     ],
 )
-async def test_a_test_that_is_asked_for_wrongly_is_refused(service: Local, place: str, over: Json, named: str) -> None:
-    staged = await stage(service, place)
-    assert fields(check(await promote(service, place, {**staged, **over}), "validation_failed")) == [named]
+async def test_a_test_that_is_asked_for_wrongly_is_refused(near: Local, place: str, over: Json, named: str) -> None:
+    staged = await stage(near, place)
+    assert fields(check(await promote(near, place, {**staged, **over}), "validation_failed")) == [named]
 
 
-async def test_operations_are_looked_up_by_their_key(service: Local, place: str) -> None:
+async def test_operations_are_looked_up_by_their_key(near: Local, place: str) -> None:
     async def last(key: str) -> Any:
-        return (await service.get(f"{place}/connection", operation_key=key))["last_operation"]
+        return (await near.get(f"{place}/connection", operation_key=key))["last_operation"]
 
     assert await last("nobody") == {"status": "unknown"}
-    intent = await ask(service, place)
+    intent = await ask(near, place)
     assert await last(intent["intent_id"]) is None
-    staged = await enter(service, intent)
+    staged = await enter(near, intent)
     step = await last(intent["intent_id"])
     assert (step["kind"], step["phase"], step["resulting_state"]["handle"]) == ("stage", "admitted", staged["handle"])
-    await promote(service, place, {**staged, "operation_key": "mine"})
+    await promote(near, place, {**staged, "operation_key": "mine"})
     for key in ("mine", intent["intent_id"]):
         assert ((await last(key))["kind"], (await last(key))["phase"]) == ("promote", "committed")
-    check(await service.http.get(f"{place}/connection", params={"operation_key": "a b"}), "validation_failed")
+    check(await near.http.get(f"{place}/connection", params={"operation_key": "a b"}), "validation_failed")
 
 
-async def test_a_revoked_key_is_destroyed_and_the_check_is_degraded(service: Local, place: str, endpoint: Dock) -> None:
-    before = await connect(service, place)
-    answer = await revoke(service, place, operation_key="stop.1")
-    view = await service.get(f"{place}/connection", operation_key="stop.1")
+async def test_a_revoked_key_is_destroyed_and_the_check_is_degraded(near: Local, place: str, endpoint: Dock) -> None:
+    before = await connect(near, place)
+    answer = await revoke(near, place, operation_key="stop.1")
+    view = await near.get(f"{place}/connection", operation_key="stop.1")
     assert answer.json() == {"generation": view["generation"]}
     assert view["generation"] > before["generation"]
     assert (view["status"], view["stop_reason"], view["handle"]) == ("revoked", "revoked", None)
     assert (view["last_operation"]["kind"], view["last_operation"]["phase"]) == ("revoke", "committed")
     assert [key["state"] for key in view["retired_keys"]] == ["destroyed"]
-    assert kept_secrets(service) == 0
-    shown = await service.get(place)
+    assert kept_secrets(near) == 0
+    shown = await near.get(place)
     assert (shown["status"], shown["status_reason"]) == ("degraded", "connection_revoked")
-    report = (await service.http.post(f"{place}/test")).json()
+    report = (await near.http.post(f"{place}/test")).json()
     assert report["status_reason"] == "connection_revoked"
     assert endpoint.authorizations[-1] is None
 
 
-async def test_a_lost_revocation_that_is_sent_again_spares_the_key_that_came_since(service: Local, place: str) -> None:
-    await connect(service, place)
-    await revoke(service, place, operation_key="stop.1")
-    restored = await connect(service, place, OTHER)
+async def test_a_lost_revocation_that_is_sent_again_spares_the_key_that_came_since(near: Local, place: str) -> None:
+    await connect(near, place)
+    await revoke(near, place, operation_key="stop.1")
+    restored = await connect(near, place, OTHER)
     assert restored["status"] == "active"
-    assert (await revoke(service, place, operation_key="stop.1")).status_code == 200
-    assert (await service.get(f"{place}/connection"))["status"] == "active"
+    assert (await revoke(near, place, operation_key="stop.1")).status_code == 200
+    assert (await near.get(f"{place}/connection"))["status"] == "active"
 
 
-async def test_revoking_takes_no_body_and_needs_a_key_to_stop(service: Local, place: str) -> None:
-    check(await service.http.post(f"{place}/connection/revoke"), "invalid_state")
-    await connect(service, place)
-    assert (await service.http.post(f"{place}/connection/revoke")).status_code == 200
-    check(await revoke(service, place, operation_key="a b"), "validation_failed")
+async def test_revoking_takes_no_body_and_needs_a_key_to_stop(near: Local, place: str) -> None:
+    check(await near.http.post(f"{place}/connection/revoke"), "invalid_state")
+    await connect(near, place)
+    assert (await near.http.post(f"{place}/connection/revoke")).status_code == 200
+    check(await revoke(near, place, operation_key="a b"), "validation_failed")
 
 
-async def test_a_key_stops_at_its_date_and_is_destroyed(service: Local, place: str, endpoint: Dock) -> None:
-    await connect(service, place, kind="preset_days", days=30)
-    assert isinstance(service.clock, FakeClock)
-    service.clock.advance(29 * DAY_S)
-    assert (await service.get(place))["connection"]["days_remaining"] == 1
-    service.clock.advance(DAY_S)
-    shown = await service.get(place)
+async def test_a_key_stops_at_its_date_and_is_destroyed(near: Local, place: str, endpoint: Dock) -> None:
+    await connect(near, place, kind="preset_days", days=30)
+    assert isinstance(near.clock, FakeClock)
+    near.clock.advance(29 * DAY_S)
+    assert (await near.get(place))["connection"]["days_remaining"] == 1
+    near.clock.advance(DAY_S)
+    shown = await near.get(place)
     assert (shown["status"], shown["status_reason"]) == ("degraded", "connection_expired")
     assert (shown["connection"]["status"], shown["connection"]["days_remaining"]) == ("expired", None)
-    await service.http.post(f"{place}/test")
+    await near.http.post(f"{place}/test")
     assert endpoint.authorizations[-1] is None
-    view = await service.get(f"{place}/connection")
+    view = await near.get(f"{place}/connection")
     assert (view["status"], view["stop_reason"], view["stopped_at"]) == ("expired", "stop_date", view["stop_at"])
     assert view["retired_keys"][0]["state"] == "destroyed"
-    assert kept_secrets(service) == 0
-    assert (await connect(service, place, OTHER))["status"] == "active"
+    assert kept_secrets(near) == 0
+    assert (await connect(near, place, OTHER))["status"] == "active"
 
 
-async def test_a_new_origin_takes_no_key_along(service: Local, place: str, endpoint: Dock) -> None:
-    await connect(service, place)
+async def test_a_new_origin_takes_no_key_along(near: Local, place: str, endpoint: Dock) -> None:
+    await connect(near, place)
     async with dock() as other:
-        moved = await changed(service, place.rpartition("/")[2], endpoint={"url": other.url})
+        moved = await changed(near, place.rpartition("/")[2], endpoint={"url": other.url})
         assert (moved["connection"]["status"], moved["connection"]["stop_reason"]) == ("revoked", "origin_invalidated")
         assert other.authorizations == [None]
-    assert kept_secrets(service) == 0
+    assert kept_secrets(near) == 0
 
 
-async def test_a_new_path_at_the_same_origin_keeps_the_key(service: Local, place: str, endpoint: Dock) -> None:
-    await connect(service, place)
-    moved = await changed(service, place.rpartition("/")[2], endpoint={"url": f"{endpoint.url}/two"})
+async def test_a_new_path_at_the_same_origin_keeps_the_key(near: Local, place: str, endpoint: Dock) -> None:
+    await connect(near, place)
+    moved = await changed(near, place.rpartition("/")[2], endpoint={"url": f"{endpoint.url}/two"})
     assert (moved["connection"]["status"], moved["status"]) == ("active", "ready")
     assert endpoint.heads[-1].path == "/check/two"
     assert endpoint.authorizations[-1] == f"Bearer {SECRET}"
 
 
-async def test_a_retired_check_leaves_no_key_behind(service: Local, place: str) -> None:
-    await connect(service, place)
-    await stage(service, place, OTHER)
-    assert kept_secrets(service) == 2
-    await service.http.delete(place)
-    assert kept_secrets(service) == 0
+async def test_a_retired_check_leaves_no_key_behind(near: Local, place: str) -> None:
+    await connect(near, place)
+    await stage(near, place, OTHER)
+    assert kept_secrets(near) == 2
+    await near.http.delete(place)
+    assert kept_secrets(near) == 0
 
 
 async def test_what_a_crash_left_to_destroy_is_destroyed_at_the_next_start(serving: Serving, endpoint: Dock) -> None:
@@ -451,54 +440,54 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Awaitable[o
 
 
 async def test_an_endpoint_that_changes_during_the_test_leaves_the_key_waiting(
-    service: Local, place: str, endpoint: Dock, monkeypatch: pytest.MonkeyPatch
+    near: Local, place: str, endpoint: Dock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    staged = await stage(service, place)
+    staged = await stage(near, place)
     patch = {"endpoint": {"url": f"{endpoint.url}/two"}}
-    meanwhile(monkeypatch, lambda: service.http.patch(place, json=patch))
-    check(await promote(service, place, staged), "invalid_state")
-    view = await service.get(f"{place}/connection")
+    meanwhile(monkeypatch, lambda: near.http.patch(place, json=patch))
+    check(await promote(near, place, staged), "invalid_state")
+    view = await near.get(f"{place}/connection")
     assert (view["status"], view["pending_key"]["handle"]) == ("unbound", staged["handle"])
-    assert (await promote(service, place, staged)).status_code == 200
+    assert (await promote(near, place, staged)).status_code == 200
 
 
 async def test_a_connection_that_is_revoked_during_the_test_stays_revoked(
-    service: Local, place: str, monkeypatch: pytest.MonkeyPatch
+    near: Local, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await connect(service, place)
-    staged = await stage(service, place, OTHER)
-    meanwhile(monkeypatch, lambda: revoke(service, place))
-    check(await promote(service, place, staged), "invalid_state")
-    assert (await service.get(f"{place}/connection"))["status"] == "revoked"
-    assert kept_secrets(service) == 0
+    await connect(near, place)
+    staged = await stage(near, place, OTHER)
+    meanwhile(monkeypatch, lambda: revoke(near, place))
+    check(await promote(near, place, staged), "invalid_state")
+    assert (await near.get(f"{place}/connection"))["status"] == "revoked"
+    assert kept_secrets(near) == 0
 
 
 async def test_what_was_found_of_an_endpoint_that_was_replaced_is_not_kept(
-    service: Local, place: str, endpoint: Dock, monkeypatch: pytest.MonkeyPatch
+    near: Local, place: str, endpoint: Dock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoint.keys = None
     patch = {"endpoint": {"url": "https://nowhere.invalid/"}}
-    meanwhile(monkeypatch, lambda: service.http.patch(place, json=patch))
-    report = (await service.http.post(f"{place}/test")).json()
+    meanwhile(monkeypatch, lambda: near.http.patch(place, json=patch))
+    report = (await near.http.post(f"{place}/test")).json()
     assert report["probe"]["contract"]["validated"] is True
-    assert (await service.get(place))["status_reason"] == "endpoint_unreachable"
+    assert (await near.get(place))["status_reason"] == "endpoint_unreachable"
 
 
-async def test_a_staged_key_that_was_lost_fails_its_test(service: Local, place: str) -> None:
-    staged = await stage(service, place)
-    await service.context.vault.remove(staged["handle"])
-    check(await promote(service, place, staged), "invalid_state")
-    assert (await service.get(f"{place}/connection"))["last_test"]["reason"] == "credential_unavailable"
+async def test_a_staged_key_that_was_lost_fails_its_test(near: Local, place: str) -> None:
+    staged = await stage(near, place)
+    await near.context.vault.remove(staged["handle"])
+    check(await promote(near, place, staged), "invalid_state")
+    assert (await near.get(f"{place}/connection"))["last_test"]["reason"] == "credential_unavailable"
 
 
 @pytest.mark.parametrize("role", ["reader", "runner"])
-async def test_only_who_manages_options_touches_a_key(service: Local, place: str, role: str) -> None:
-    bearer, _ = await service.add_key(role=role)
+async def test_only_who_manages_options_touches_a_key(near: Local, place: str, role: str) -> None:
+    bearer, _ = await near.add_key(role=role)
     headers = {"Authorization": f"Bearer {bearer}"}
-    assert (await service.http.get(f"{place}/connection", headers=headers)).status_code == 200
+    assert (await near.http.get(f"{place}/connection", headers=headers)).status_code == 200
     for path in ("connection-intents", "connection/test", "connection/revoke", "test"):
-        check(await service.http.post(f"{place}/{path}", json={}, headers=headers), "permission_denied")
-    check(await service.http.delete(place, headers=headers), "permission_denied")
+        check(await near.http.post(f"{place}/{path}", json={}, headers=headers), "permission_denied")
+    check(await near.http.delete(place, headers=headers), "permission_denied")
 
 
 async def test_the_key_is_nowhere_but_in_the_vault(
@@ -506,17 +495,17 @@ async def test_the_key_is_nowhere_but_in_the_vault(
 ) -> None:
     caplog.set_level("DEBUG")
     answers: list[str] = []
-    async with serving(allow_loopback_checks=True) as service:
-        service.http.event_hooks["response"] = [lambda answer: collect(answer, answers)]
-        place = f"{PATH}/{(await registered(service, endpoint.url))['verifier_id']}"
-        intent = await ask(service, place)
-        staged = await enter(service, intent)
-        await promote(service, place, {**staged, "operation_key": intent["intent_id"]})
-        await promote(service, place, await stage(service, place, "wrong-key-0000"))
-        await service.http.post(intent["continue_url"], json={"secret": SECRET})
-        await service.get(f"{place}/connection")
-        data_dir = service.context.options.data_dir
-        rows = await service.context.database.read(lambda transaction: transaction.list_all(bindings_table, {}))
+    async with serving(allow_loopback_checks=True) as near:
+        near.http.event_hooks["response"] = [lambda answer: collect(answer, answers)]
+        place = f"{PATH}/{(await registered(near, endpoint.url))['verifier_id']}"
+        intent = await ask(near, place)
+        staged = await enter(near, intent)
+        await promote(near, place, {**staged, "operation_key": intent["intent_id"]})
+        await promote(near, place, await stage(near, place, "wrong-key-0000"))
+        await near.http.post(intent["continue_url"], json={"secret": SECRET})
+        await near.get(f"{place}/connection")
+        data_dir = near.context.options.data_dir
+        rows = await near.context.database.read(lambda transaction: transaction.list_all(bindings_table, {}))
         assert SECRET not in repr(rows)
     files = [file for file in data_dir.rglob("*") if file.is_file()]
     token = parse_qs(urlsplit(intent["continue_url"]).query)["intent"][0]
@@ -534,13 +523,13 @@ async def collect(answer: httpx.Response, into: list[str]) -> None:
 
 
 @pytest.fixture
-async def solver(service: Local) -> AsyncIterator[Any]:
-    async with AsyncSolver(api_key=service.key, base_url=service.running.file.base_url) as client:
+async def solver(near: Local) -> AsyncIterator[Any]:
+    async with AsyncSolver(api_key=near.key, base_url=near.running.file.base_url) as client:
         yield client
 
 
 async def test_the_official_client_goes_through_the_whole_life_of_a_key(
-    service: Local, endpoint: Dock, place: str, solver: Any
+    near: Local, endpoint: Dock, place: str, solver: Any
 ) -> None:
     connection, verifier_id = solver.verifier_connection, place.rpartition("/")[2]
 
@@ -554,20 +543,20 @@ async def test_the_official_client_goes_through_the_whole_life_of_a_key(
         "action_required",
         "enter_key",
     )
-    await enter(service, intent)
+    await enter(near, intent)
     done = await go_on(intent, "c1")
     assert (done.state, done.next_action, done.connection["status"]) == ("done", None, "active")
     assert (await go_on(intent, "c2")).state == "done"
 
     wrong = await connection.create_intent(verifier_id, {"kind": "no_expiration"}, idempotency_key="i2")
-    await enter(service, wrong, "wrong-key-0000")
+    await enter(near, wrong, "wrong-key-0000")
     failed = await go_on(wrong, "c3")
     assert (failed.state, failed.next_action, failed.connection["status"]) == ("test_failed", "start_again", "active")
     assert (await go_on(wrong, "c4")).state == "test_failed"
 
     zone = {"kind": "calendar_date", "date": "2027-03-01", "time_zone": "Europe/Vienna"}
     rotated = await connection.create_intent(verifier_id, zone, idempotency_key="i3")
-    await enter(service, rotated, OTHER)
+    await enter(near, rotated, OTHER)
     assert (await go_on(rotated, "c5")).state == "done"
     view = await connection.inspect(verifier_id)
     assert (view["stop_at"], view["stop_time_zone"]) == ("2027-02-28T23:00:00.000Z", "Europe/Vienna")
@@ -578,18 +567,16 @@ async def test_the_official_client_goes_through_the_whole_life_of_a_key(
     assert again.state == "done"
 
     back = await connection.create_intent(verifier_id, {"kind": "no_expiration"}, idempotency_key="i4")
-    await enter(service, back)
+    await enter(near, back)
     assert (await go_on(back, "c6")).connection["status"] == "active"
 
 
-async def test_the_official_client_sees_that_a_staged_key_was_overtaken(
-    service: Local, place: str, solver: Any
-) -> None:
+async def test_the_official_client_sees_that_a_staged_key_was_overtaken(near: Local, place: str, solver: Any) -> None:
     connection, verifier_id = solver.verifier_connection, place.rpartition("/")[2]
     old = await connection.create_intent(verifier_id, FOREVER, idempotency_key="i1")
-    await enter(service, old)
+    await enter(near, old)
     new = await connection.create_intent(verifier_id, FOREVER, idempotency_key="i2")
-    await enter(service, new, OTHER)
+    await enter(near, new, OTHER)
     outcome = await connection.continue_connection(verifier_id, operation_key=old["intent_id"], idempotency_key="c1")
     assert (outcome.state, outcome.next_action) == ("changed", "inspect")
 
@@ -601,12 +588,10 @@ async def test_the_official_client_is_refused_where_there_is_nothing_to_disconne
     assert outcome.state == "refused"
 
 
-async def test_the_official_client_registers_pages_tests_and_retires(
-    service: Local, endpoint: Dock, solver: Any
-) -> None:
+async def test_the_official_client_registers_pages_tests_and_retires(near: Local, endpoint: Dock, solver: Any) -> None:
     endpoint.keys = None
     for number in range(3):
-        await registered(service, endpoint.url, display_name=f"check {number}")
+        await registered(near, endpoint.url, display_name=f"check {number}")
     pages = [page async for page in solver.pages("getVerifiers", item_field="verifiers", query={"limit": 2})]
     found = [entry["verifier_id"] for page in pages for entry in page.items]
     assert len(set(found)) == 3

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from runwatch.service.tables.organization import audit
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, Serving
-from tests.service.http.test_problem_responder import check, fields
+from tests.service.conftest import Json, Local, Serving, other_tenant
 from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
+from tests.support.problems import check, fields
 
 PATH = "/v1/verifiers"
 
@@ -31,56 +30,49 @@ def verifier_body(url: str = "https://nowhere.invalid/check", **more: Any) -> Js
 
 
 @pytest.fixture
-async def service(serving: Serving) -> AsyncIterator[Local]:
-    """A service that may call checks on this machine."""
-    async with serving(allow_loopback_checks=True) as running:
-        yield running
-
-
-@pytest.fixture
 async def endpoint() -> AsyncIterator[Dock]:
     """A good check on this machine."""
     async with dock() as made:
         yield made
 
 
-async def registered(service: Local, url: str = "https://nowhere.invalid/check", **more: Any) -> Json:
-    answer = await service.http.post(PATH, json=verifier_body(url, **more))
+async def registered(near: Local, url: str = "https://nowhere.invalid/check", **more: Any) -> Json:
+    answer = await near.http.post(PATH, json=verifier_body(url, **more))
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
-async def changed(service: Local, verifier_id: str, **patch: Any) -> Json:
-    answer = await service.http.patch(f"{PATH}/{verifier_id}", json=patch)
+async def changed(near: Local, verifier_id: str, **patch: Any) -> Json:
+    answer = await near.http.patch(f"{PATH}/{verifier_id}", json=patch)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
 async def test_a_good_check_is_registered_as_ready_and_answered_with_record_and_outcome(
-    service: Local, endpoint: Dock
+    near: Local, endpoint: Dock
 ) -> None:
-    outcome = await registered(service, endpoint.url)
+    outcome = await registered(near, endpoint.url)
     assert outcome["verifier_id"].startswith("vrf_")
     assert (outcome["status"], outcome["status_reason"], outcome["revision"]) == ("ready", None, 1)
     assert outcome["hash"].startswith("sha256:")
     assert outcome["correctness_declaration"] == {"status": "not_declared", "statement": "Not declared"}
     preflight = outcome.pop("preflight")
     assert preflight["contract"]["validated"] is True
-    assert await service.get(f"{PATH}/{outcome['verifier_id']}") == outcome
+    assert await near.get(f"{PATH}/{outcome['verifier_id']}") == outcome
     sent = verifier_body(endpoint.url)
     assert {name: outcome[name] for name in sent} == sent
     assert outcome["connection"]["status"] == "unbound"
 
 
-async def test_a_failing_probe_registers_the_check_all_the_same(service: Local) -> None:
-    outcome = await registered(service)
+async def test_a_failing_probe_registers_the_check_all_the_same(near: Local) -> None:
+    outcome = await registered(near)
     assert (outcome["status"], outcome["status_reason"]) == ("degraded", "endpoint_unreachable")
     assert outcome["preflight"]["reason_code"] == "dns_resolution_failed"
-    assert (await service.get(f"{PATH}/{outcome['verifier_id']}"))["status"] == "degraded"
+    assert (await near.get(f"{PATH}/{outcome['verifier_id']}"))["status"] == "degraded"
 
 
-async def test_plain_http_beyond_this_machine_is_registered_and_told_by_the_probe(service: Local) -> None:
-    outcome = await registered(service, "http://93.184.215.14/check")
+async def test_plain_http_beyond_this_machine_is_registered_and_told_by_the_probe(near: Local) -> None:
+    outcome = await registered(near, "http://93.184.215.14/check")
     assert outcome["preflight"]["reason_code"] == "scheme_rejected"
 
 
@@ -153,19 +145,19 @@ async def test_checks_are_listed_newest_first_a_page_at_a_time(local: Local) -> 
     check(await local.http.get(PATH, params={"cursor": "!"}), "validation_failed")
 
 
-async def test_a_change_raises_the_revision_and_nothing_else_does(service: Local, endpoint: Dock) -> None:
-    before = await registered(service, endpoint.url)
+async def test_a_change_raises_the_revision_and_nothing_else_does(near: Local, endpoint: Dock) -> None:
+    before = await registered(near, endpoint.url)
     verifier_id = before["verifier_id"]
-    renamed = await changed(service, verifier_id, display_name="Other")
+    renamed = await changed(near, verifier_id, display_name="Other")
     assert (renamed["display_name"], renamed["revision"], renamed["hash"]) == ("Other", 2, before["hash"])
-    same = await changed(service, verifier_id, display_name="Other")
+    same = await changed(near, verifier_id, display_name="Other")
     assert same == renamed
-    assert await changed(service, verifier_id) == renamed
-    newer = await changed(service, verifier_id, version="2")
+    assert await changed(near, verifier_id) == renamed
+    newer = await changed(near, verifier_id, version="2")
     assert (newer["version"], newer["revision"]) == ("2", 3)
     assert newer["hash"] != before["hash"]
-    await service.http.post(f"{PATH}/{verifier_id}/test")
-    assert (await service.get(f"{PATH}/{verifier_id}"))["revision"] == 3
+    await near.http.post(f"{PATH}/{verifier_id}/test")
+    assert (await near.get(f"{PATH}/{verifier_id}"))["revision"] == 3
 
 
 async def test_a_declaration_is_made_kept_and_withdrawn_without_touching_the_hash(local: Local) -> None:
@@ -193,9 +185,9 @@ async def test_a_check_may_be_declared_when_it_is_registered(local: Local) -> No
     assert outcome["correctness_declaration"]["status"] == "declared"
 
 
-async def test_a_new_endpoint_is_probed(service: Local, endpoint: Dock) -> None:
-    verifier_id = (await registered(service))["verifier_id"]
-    moved = await changed(service, verifier_id, endpoint={"url": endpoint.url})
+async def test_a_new_endpoint_is_probed(near: Local, endpoint: Dock) -> None:
+    verifier_id = (await registered(near))["verifier_id"]
+    moved = await changed(near, verifier_id, endpoint={"url": endpoint.url})
     assert (moved["status"], moved["status_reason"], moved["revision"]) == ("ready", None, 2)
     assert moved["endpoint"] == {"url": endpoint.url, "auth_ref": ""}
 
@@ -233,17 +225,17 @@ async def test_a_change_that_is_wrong_is_refused_by_field(local: Local, patch: A
     assert await local.get(f"{PATH}/{before['verifier_id']}") == before
 
 
-async def test_a_test_tells_and_keeps_what_it_found(service: Local, endpoint: Dock) -> None:
-    verifier_id = (await registered(service, endpoint.url))["verifier_id"]
+async def test_a_test_tells_and_keeps_what_it_found(near: Local, endpoint: Dock) -> None:
+    verifier_id = (await registered(near, endpoint.url))["verifier_id"]
     endpoint.status = 500
-    answer = await service.http.post(f"{PATH}/{verifier_id}/test")
+    answer = await near.http.post(f"{PATH}/{verifier_id}/test")
     report = answer.json()
     assert sorted(report) == ["correctness_declaration", "probe", "status", "status_reason", "verifier_id"]
     assert (report["status"], report["status_reason"]) == ("degraded", "response_incompatible")
     assert report["probe"]["http_status"] == 500
-    assert (await service.get(f"{PATH}/{verifier_id}"))["status"] == "degraded"
+    assert (await near.get(f"{PATH}/{verifier_id}"))["status"] == "degraded"
     endpoint.status = 200
-    assert (await service.http.post(f"{PATH}/{verifier_id}/test")).json()["status"] == "ready"
+    assert (await near.http.post(f"{PATH}/{verifier_id}/test")).json()["status"] == "ready"
 
 
 async def test_a_retired_check_is_gone_and_can_be_retired_again(local: Local) -> None:
@@ -259,13 +251,13 @@ async def test_a_retired_check_is_gone_and_can_be_retired_again(local: Local) ->
     check(await local.http.get(f"{place}/connection"), "not_found")
 
 
-async def test_a_repeated_registration_with_the_same_key_is_one_check(service: Local, endpoint: Dock) -> None:
+async def test_a_repeated_registration_with_the_same_key_is_one_check(near: Local, endpoint: Dock) -> None:
     headers = {"Idempotency-Key": "once"}
-    first = await service.http.post(PATH, json=verifier_body(endpoint.url), headers=headers)
-    again = await service.http.post(PATH, json=verifier_body(endpoint.url), headers=headers)
+    first = await near.http.post(PATH, json=verifier_body(endpoint.url), headers=headers)
+    again = await near.http.post(PATH, json=verifier_body(endpoint.url), headers=headers)
     assert again.content == first.content
     assert len(endpoint.heads) == 1
-    other = await service.http.post(PATH, json=verifier_body(endpoint.url, version="2"), headers=headers)
+    other = await near.http.post(PATH, json=verifier_body(endpoint.url, version="2"), headers=headers)
     check(other, "idempotency_conflict")
 
 

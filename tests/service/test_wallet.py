@@ -14,11 +14,9 @@ from runwatch.service.access.authentication import local_tenant
 from runwatch.service.errors import RefusalError
 from runwatch.service.organization import wallet
 from runwatch.service.transaction import Transaction
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Local, Serving, echo_body
-from tests.service.http.test_problem_responder import check
-from tests.service.test_keys import bearing, keyed
+from tests.service.conftest import Local, Serving, bearing, echo_body, keyed, other_tenant
 from tests.support.clock import FakeClock
+from tests.support.problems import check
 
 LAST_MINUTE = datetime(2026, 11, 30, 23, 59, 0, 500_000, tzinfo=UTC)
 

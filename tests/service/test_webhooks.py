@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import hmac
 import itertools
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +19,15 @@ from runwatch.service.access.authentication import local_tenant
 from runwatch.service.organization import webhooks
 from runwatch.service.organization.webhook_sender import AT_ONCE, PAUSE_S, RECEIVER_AT_ONCE
 from runwatch.service.tables.organization import webhooks as webhooks_table
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local, Serving, capped
-from tests.service.http.test_problem_responder import check, fields
-from tests.service.test_keys import bearing, keyed
+from tests.service.conftest import Json, Local, Serving, bearing, capped, keyed, other_tenant
 from tests.support.clock import START, FakeClock
 from tests.support.master_keys import vault_secrets
+from tests.support.problems import check, fields
 from tests.support.receiver import HANG, HANG_UP, WAIT_S, Receiver, Taken
 
 EVERY = ["execution.completed", "execution.failed", "execution.cancelled", "execution.expired"]
 URL = "https://hooks.example.test/runs"
 BODY = {"url": URL, "event_types": EVERY}
-
-
-@pytest.fixture
-async def near(serving: Serving) -> AsyncIterator[Local]:
-    """A service that may tell receivers on this machine."""
-    async with serving(allow_loopback_checks=True) as service:
-        yield service
 
 
 async def add(local: Local, url: str, *event_types: str) -> Json:

@@ -10,19 +10,10 @@ import httpx
 import pytest
 
 from runwatch.service.access.authentication import KEY_PREFIX, ActiveKeys
-from runwatch.service.tables import api_keys, tenants
-from tests.service.conftest import Local, Serving
-from tests.service.http.test_problem_responder import check
+from runwatch.service.tables import api_keys
+from tests.service.conftest import Local, Serving, other_tenant
 from tests.support.master_keys import opened_service_file
-
-
-async def other_tenant(local: Local) -> str:
-    """A second organization in the same database."""
-    await local.context.database.write(
-        lambda transaction: transaction.add(tenants, tenant_id="ten_2", display_name="Others", created_at="now")
-    )
-    return "ten_2"
-
+from tests.support.problems import check
 
 NO_KEYS = (
     None, "", "Bearer", "Bearer ", "Basic {key}", "{key}", "Bearer {key}x", "Bearer solverapi_test_", "Bearer \xff",

@@ -9,11 +9,11 @@ import pytest
 
 from runwatch.records.requests.composer import ReviewComposerRequest
 from runwatch.service.execution.review_composer import Observation, build_packet
-from tests.service.conftest import Local, Serving
-from tests.service.http.test_problem_responder import check
+from tests.service.conftest import Local
 from tests.service.test_agents import Agent, connect_repository, register
 from tests.service.test_outbound import server
 from tests.support.clock import START
+from tests.support.problems import check
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
@@ -24,13 +24,6 @@ async def agent() -> AsyncIterator[Agent]:
     async with server(agent.answer) as (port, _):
         agent.url = f"http://127.0.0.1:{port}/jobs"
         yield agent
-
-
-@pytest.fixture
-async def local(serving: Serving) -> AsyncIterator[Local]:
-    """A service that calls agents on this machine."""
-    async with serving(allow_loopback_checks=True) as service:
-        yield service
 
 
 def composed(agent_arm_id: str = "arm_1", **more: Any) -> dict[str, Any]:
@@ -57,11 +50,11 @@ def body(agent_arm_id: str, **more: Any) -> dict[str, Any]:
     return {**run, "review_composer": composed(agent_arm_id), **more}
 
 
-async def test_a_run_ends_with_a_packet_that_asks_for_a_review(local: Local, agent: Agent) -> None:
-    await connect_repository(local)
-    arm_id = (await register(local, agent))["arm_id"]
+async def test_a_run_ends_with_a_packet_that_asks_for_a_review(near: Local, agent: Agent) -> None:
+    await connect_repository(near)
+    arm_id = (await register(near, agent))["arm_id"]
     called = len(agent.heads or [])
-    run = await local.finished((await local.submit(body(arm_id)))["execution_id"])
+    run = await near.finished((await near.submit(body(arm_id)))["execution_id"])
     assert run["status"] == "completed"
     packet = run["decision_packet"]
     assert (packet["verdict"], packet["action"]) == ("no_verdict", "needs_review")
@@ -70,11 +63,11 @@ async def test_a_run_ends_with_a_packet_that_asks_for_a_review(local: Local, age
     ]  # fmt: skip
     assert packet["artifact"]["base_sha"] == SHA
     assert len(agent.heads or []) == called, "the agent gets no job"
-    receipt = await local.get(f"/v1/receipts/{run['execution_id']}")
+    receipt = await near.get(f"/v1/receipts/{run['execution_id']}")
     assert receipt["decision_packet"] == packet
     assert (receipt["totals"]["usd"], receipt["totals"]["platform_fee_usd"]) == (0, 0)
-    assert "Mend the bug" not in str(receipt) + str(await local.events(run["execution_id"]))
-    ended = (await local.events(run["execution_id"]))[-1]
+    assert "Mend the bug" not in str(receipt) + str(await near.events(run["execution_id"]))
+    ended = (await near.events(run["execution_id"]))[-1]
     assert (ended["state"], "slice_id" in ended) == ("completed", False)
 
 
@@ -91,30 +84,30 @@ async def test_a_run_ends_with_a_packet_that_asks_for_a_review(local: Local, age
         ({"combine": "most"}, "review_composer.combine"),
     ],
 )
-async def test_a_request_with_a_fault_names_the_field(local: Local, more: dict[str, Any], field: str) -> None:
+async def test_a_request_with_a_fault_names_the_field(near: Local, more: dict[str, Any], field: str) -> None:
     sent = body("arm_1") | {"review_composer": composed(**more)}
     problem = check(
-        await local.http.post("/v1/executions", json=sent, headers={"Idempotency-Key": "k"}), "validation_failed"
+        await near.http.post("/v1/executions", json=sent, headers={"Idempotency-Key": "k"}), "validation_failed"
     )
     assert field in [error.field for error in problem.errors or ()]
 
 
-async def test_the_agent_the_repository_and_the_mode_have_to_fit(local: Local, agent: Agent) -> None:
+async def test_the_agent_the_repository_and_the_mode_have_to_fit(near: Local, agent: Agent) -> None:
     async def refused(sent: dict[str, Any], code: str) -> None:
-        check(await local.http.post("/v1/executions", json=sent, headers={"Idempotency-Key": "k"}), code)
+        check(await near.http.post("/v1/executions", json=sent, headers={"Idempotency-Key": "k"}), code)
 
     await refused(body("arm_1"), "invalid_state")
-    await connect_repository(local)
-    await connect_repository(local, "acme/other")
+    await connect_repository(near)
+    await connect_repository(near, "acme/other")
     await refused(body("arm_1"), "validation_failed")
-    arm_id = (await register(local, agent))["arm_id"]
+    arm_id = (await register(near, agent))["arm_id"]
     await refused(body(arm_id) | {"review_composer": composed(arm_id, repository="acme/other")}, "validation_failed")
     without_mode = body(arm_id)
     del without_mode["mode"]
     await refused(without_mode, "validation_failed")
     await refused(body(arm_id, mode="echo"), "validation_failed")
     await refused(body(arm_id, verifier_id="vrf_1"), "validation_failed")
-    await local.http.delete(f"/v1/arms/{arm_id}")
+    await near.http.delete(f"/v1/arms/{arm_id}")
     await refused(body(arm_id), "invalid_state")
 
 

@@ -13,9 +13,9 @@ import pytest
 from runwatch.service.http.html_pages import PAGE_PATHS
 from runwatch.service.routes import ENDPOINTS
 from tests.service.conftest import Local
-from tests.service.http.test_problem_responder import check
 from tests.service.models.test_github import BROWSER, started
 from tests.service.sourcing import begin
+from tests.support.problems import check
 
 URL: Final = "https://models.example.com/v1"
 FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -17,10 +17,10 @@ from runwatch.service.http.connections import Bounds
 from runwatch.service.http.lobby import Lobby
 from runwatch.service.http.protocol import HEAD_S, PoliteH11Protocol
 from tests.service.conftest import Local, serve_in_process
-from tests.service.http.test_problem_responder import check_body
 from tests.service.test_connections import stranger_head, strangers_of, until
 from tests.service.test_protocol import Wire, head
 from tests.support.clock import FakeClock
+from tests.support.problems import check_body
 from tests.support.timers import FakeTimers
 
 PLACES = Bounds(tcp=8, unix=2, waiting=4)

@@ -3,49 +3,25 @@
 from __future__ import annotations
 
 import gzip
-import uuid
 from typing import Any
 
-import httpx
 import pytest
 
 from runwatch.base.json import dumps
-from runwatch.records.error_codes import CODES
-from runwatch.records.problem import PROBLEM_BASE, PROBLEM_TYPE, Problem
+from runwatch.records.problem import PROBLEM_TYPE
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes
 from runwatch.service.http.problem_responder import problem_json
 from runwatch.service.http.rate_limits import BODY_BYTES
 from runwatch.service.http.responses import ServiceResponse
 from tests.service.conftest import Json, Local, echo_body
-from tests.support.problems import is_closed
+from tests.support.problems import check, fields
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 JSON = {"Content-Type": "application/json"}
 KEYED = {**JSON, "Idempotency-Key": "k"}
 LONG = {**JSON, "Idempotency-Key": "k" * 256}
-
-
-def check(answer: httpx.Response, code: str) -> Problem:
-    """Hold an answer to the form of every Problem."""
-    assert answer.headers["content-type"] == PROBLEM_TYPE
-    return check_body(answer.status_code, answer.json(), code)
-
-
-def check_body(status: int, body: Json, code: str) -> Problem:
-    problem = Problem(body)
-    assert is_closed(problem), body
-    assert not problem.flaws()
-    assert (status, problem.status, problem.type) == (CODES[code].status, CODES[code].status, f"{PROBLEM_BASE}{code}")
-    assert problem.code == code
-    assert str(uuid.UUID(problem.instance)) == problem.instance
-    assert ("errors" in body) == (code == "validation_failed")
-    return problem
-
-
-def fields(problem: Problem) -> list[str | None]:
-    return [error.field for error in problem.errors or ()]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.rate_limits import RateLimiter, SharedRateLimiter
 from tests.service.conftest import Serving
-from tests.service.http.test_problem_responder import check
 from tests.support.clock import FakeClock
+from tests.support.problems import check
 
 
 @pytest.fixture(params=["process", "database"])

@@ -10,10 +10,9 @@ import pytest
 
 from runwatch.service.access.api_keys import revoke
 from runwatch.service.access.browser_sessions import COOKIE, PAGE_COOKIE, PATH
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Local, Serving
-from tests.service.http.test_problem_responder import check
+from tests.service.conftest import Local, Serving, other_tenant
 from tests.support.clock import FakeClock
+from tests.support.problems import check
 
 INTENTS = f"{PATH}/intents"
 BROWSER = {"Accept": "text/html,application/xhtml+xml"}

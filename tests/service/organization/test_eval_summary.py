@@ -7,13 +7,11 @@ from typing import Any
 from runwatch.base.json import dumps
 from runwatch.records.evaluation import EvalSummary
 from runwatch.service.organization import eval_summary
-from tests.service.access.test_authentication import other_tenant
-from tests.service.conftest import Json, Local
-from tests.service.http.test_problem_responder import check, fields
-from tests.service.test_keys import bearing
+from tests.service.conftest import Json, Local, bearing, other_tenant
 from tests.service.test_proposals import propose
 from tests.service.test_usage import keep, receipt
 from tests.support.parts import AT
+from tests.support.problems import check, fields
 from tests.support.receipts import baseline_receipt, echo_receipt
 
 
