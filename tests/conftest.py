@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import certifi
 import pytest
@@ -24,6 +24,9 @@ from hypothesis.internal.conjecture import providers
 from tests.support.clock import FakeClock
 from tests.support.environment import is_foreign, places
 from tests.support.sampling import leave_out_the_rest, mark_the_rest
+
+if TYPE_CHECKING:
+    from tests.support.scripted import ScriptedService
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 END_OF_CERTIFICATE: Final = "-----END CERTIFICATE-----\n"
@@ -137,3 +140,14 @@ def _clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()
+
+
+@pytest.fixture
+def noon_service() -> Iterator[ScriptedService]:
+    """A service with the runs of an ordinary noon, which takes the consoles' key."""
+    from tests.support.scripted import running_service
+    from tests.tui import noon
+    from tests.tui.console import KEY
+
+    with running_service(noon.service(key=KEY)) as service:
+        yield service

@@ -19,7 +19,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.support.browser import Browser, browser, chromium
 from tests.support.http1 import answer_bytes, read_head
 from tests.support.listening import Listening
-from tests.support.scripted import ScriptedService, running_service
+from tests.support.scripted import ScriptedService
 from tests.support.web_console import ShownConsole, WebConsoles, is_alive, pasted, web_consoles
 from tests.tui import noon
 from tests.tui.console import KEY
@@ -34,16 +34,9 @@ pytestmark = pytest.mark.exhaustive
 
 
 @pytest.fixture
-def service() -> Iterator[ScriptedService]:
-    """A service with the runs of an ordinary noon."""
-    with running_service(noon.service(key=KEY)) as running:
-        yield running
-
-
-@pytest.fixture
-def served(tmp_path: Path, service: ScriptedService) -> Iterator[WebConsoles]:
+def served(tmp_path: Path, noon_service: ScriptedService) -> Iterator[WebConsoles]:
     """Consoles of that service, one at once."""
-    env = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY}
+    env = {"RUNWATCH_BASE_URL": noon_service.base_url, "RUNWATCH_API_KEY": KEY}
     with web_consoles(tmp_path, "--max-consoles", "1", env=env) as running:
         yield running
 

@@ -13,10 +13,9 @@ import pytest
 from runwatch.base.json import dumps
 from runwatch.base.secrets.secret_patterns import find_known_key
 from tests.support.builders import account, request_body
-from tests.support.cli import Cli, Outcome
+from tests.support.cli import Cli, Outcome, assert_plain
 from tests.support.hostile import CORPUS, by_name
 from tests.support.packed import packed
-from tests.support.screen import foreign_controls
 from tests.support.scripted import Said, ScriptedService, running_service
 
 FORMATS = ("table", "json", "ndjson", "csv")
@@ -66,14 +65,6 @@ def met(service: ScriptedService, tmp_path_factory: pytest.TempPathFactory) -> t
 @pytest.fixture
 def cli(service: ScriptedService, tmp_path: Path) -> Cli:
     return Cli(tmp_path, base_url=service.base_url, api_key="k")
-
-
-def assert_plain(outcome: Outcome) -> None:
-    """Prove that nothing but text came out, and that nothing broke on the way."""
-    assert foreign_controls(outcome.stdout) == []
-    assert foreign_controls(outcome.stderr) == []
-    assert "Traceback" not in outcome.errors
-    assert "Unexpected error" not in outcome.errors
 
 
 @pytest.mark.exhaustive

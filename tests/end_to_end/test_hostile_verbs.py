@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.builders import event
-from tests.support.cli import Cli, Outcome
+from tests.support.cli import Cli, Outcome, assert_plain
 from tests.support.hostile import ALL_AT_ONCE, CORPUS
 from tests.support.packed import kinds, packed
 from tests.support.screen import foreign_controls
@@ -70,14 +70,6 @@ def service() -> Iterator[ScriptedService]:
 @pytest.fixture
 def cli(service: ScriptedService, tmp_path: Path) -> Cli:
     return Cli(tmp_path, base_url=service.base_url, api_key="k")
-
-
-def assert_plain(outcome: Outcome) -> None:
-    """Prove that nothing but text came out, and that nothing broke on the way."""
-    assert foreign_controls(outcome.stdout) == []
-    assert foreign_controls(outcome.stderr) == []
-    assert "Traceback" not in outcome.errors
-    assert "Unexpected error" not in outcome.errors
 
 
 def records_of(outcome: Outcome, form: str) -> list[Any]:

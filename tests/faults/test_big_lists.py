@@ -165,9 +165,8 @@ async def test_the_cursor_stays_on_its_record_while_a_long_list_is_made_anew(tmp
 async def test_a_filter_typed_while_a_long_list_is_made_holds_for_what_comes(tmp_path: Path) -> None:
     async with console(service(body(range(MANY)), body(range(2 * MANY))), tmp_path, open_at="receipts") as driven:
         await lists(driven, MANY)
-        await driven.press("r", "slash")
-        await driven.type("run:ex_77")
-        await driven.press("enter")
+        await driven.press("r")
+        await driven.filter("run:ex_77")
         wanted = [key for key in (f"ex_{number}" for number in range(2 * MANY)) if key.startswith("ex_77")]
         assert [row.key for row in await lists(driven, len(wanted))] == wanted
 
@@ -340,9 +339,7 @@ async def test_a_filter_that_is_closed_while_it_searches_says_so_and_shows_no_ot
         await lists(driven, MANY)
         searches = Searches(monkeypatch, steps=2)
         monkeypatch.setattr(list_model, "SHOW_AGAIN_S", 0.0)
-        await driven.press("slash")
-        await driven.type("quixpro")
-        await driven.press("enter")
+        await driven.filter("quixpro")
         await driven.shows(f"searching {MANY} receipts")
         assert "searching…  newest first" in driven.text
         assert not screen_of(driven).table.rows

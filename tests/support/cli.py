@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.support.environment import clean_environment
+from tests.support.screen import foreign_controls
 
 TIMEOUT_S: Final = 60.0
 
@@ -47,6 +48,14 @@ class Outcome:
     def json_lines(self) -> list[Any]:
         """Standard output as one JSON value a line."""
         return [json.loads(line) for line in self.stdout.splitlines()]
+
+
+def assert_plain(outcome: Outcome) -> None:
+    """Prove that nothing but text came out, and that nothing broke on the way."""
+    assert foreign_controls(outcome.stdout) == []
+    assert foreign_controls(outcome.stderr) == []
+    assert "Traceback" not in outcome.errors
+    assert "Unexpected error" not in outcome.errors
 
 
 class Cli:

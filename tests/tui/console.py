@@ -106,6 +106,18 @@ class Driven:
     async def type(self, text: str) -> None:
         await self.press(*(_NAMES.get(character, character) for character in text))
 
+    async def say(self, text: str) -> None:
+        """Open the command line, type into it and press enter."""
+        await self.press("colon")
+        await self.type(text)
+        await self.press("enter")
+
+    async def filter(self, text: str) -> None:
+        """Open the filter of the list, type into it and press enter."""
+        await self.press("slash")
+        await self.type(text)
+        await self.press("enter")
+
     async def click_text(self, text: str, *, times: int = 1, offset: int = 0) -> None:
         """Click a text on the screen."""
         row = next((number for number, row in enumerate(self.lines) if text in row), None)

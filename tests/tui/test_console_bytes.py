@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,15 +33,9 @@ HALVES: Final = [b"\x1b[", b"\x1b[M", b"\x1b[M \xf0", b"\x1b[<0;1", b"\x1b]11;rg
 """Beginnings whose rest is lost."""
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[ScriptedService]:
-    with running_service(noon.service(key=KEY)) as running:
-        yield running
-
-
 @pytest.mark.exhaustive
-def test_nothing_is_typed_into_a_filter_by_what_is_no_key(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
+def test_nothing_is_typed_into_a_filter_by_what_is_no_key(tmp_path: Path, noon_service: ScriptedService) -> None:
+    with opened(tmp_path, noon_service) as terminal:
         for name, data in NO_KEYS.items():
             terminal.type("/")
             terminal.wait_for("9/9")
@@ -60,11 +54,11 @@ def test_nothing_is_typed_into_a_filter_by_what_is_no_key(tmp_path: Path, servic
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
-    assert service.requests("POST") == []
+    assert noon_service.requests("POST") == []
 
 
-def test_nothing_is_done_on_a_list_by_what_is_no_key(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
+def test_nothing_is_done_on_a_list_by_what_is_no_key(tmp_path: Path, noon_service: ScriptedService) -> None:
+    with opened(tmp_path, noon_service) as terminal:
         crumbs = terminal.screen.lines[1]
         for data in NO_KEYS.values():
             terminal.send(data)
@@ -84,8 +78,8 @@ def test_nothing_is_done_on_a_list_by_what_is_no_key(tmp_path: Path, service: Sc
 
 
 @pytest.mark.exhaustive
-def test_what_is_pasted_is_text_and_never_a_key(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
+def test_what_is_pasted_is_text_and_never_a_key(tmp_path: Path, noon_service: ScriptedService) -> None:
+    with opened(tmp_path, noon_service) as terminal:
         # The list ignores a paste; in a filter it becomes text.
         terminal.paste("X\x1b:quit\rq\x1bq\x1b[Aq" + "q" * 40)
         terminal.type("/")
@@ -100,7 +94,7 @@ def test_what_is_pasted_is_text_and_never_a_key(tmp_path: Path, service: Scripte
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
-    assert service.requests("POST") == []
+    assert noon_service.requests("POST") == []
 
 
 class _Growing:
@@ -131,7 +125,10 @@ def storm(terminal: Terminal, times: int) -> None:
 
 @pytest.mark.exhaustive
 def test_a_storm_of_sizes_while_events_come_leaves_the_screen_right(tmp_path: Path) -> None:
-    with running_service(noon.service(key=KEY, events=_Growing())) as service, opened(tmp_path, service) as terminal:
+    with (
+        running_service(noon.service(key=KEY, events=_Growing())) as noon_service,
+        opened(tmp_path, noon_service) as terminal,
+    ):
         terminal.type("j\r")
         terminal.wait_for("Runs › 8f21")
         terminal.type("?")
@@ -145,9 +142,9 @@ def test_a_storm_of_sizes_while_events_come_leaves_the_screen_right(tmp_path: Pa
         terminal.type("?")
         terminal.wait_until(lambda: _without_bar(terminal) == expected, "the help as it was before the storm")
         terminal.type("q")
-        before = len(service.requests("GET", f"/v1/executions/{noon.LIVE}/events"))
+        before = len(noon_service.requests("GET", f"/v1/executions/{noon.LIVE}/events"))
         terminal.wait_until(
-            lambda: len(service.requests("GET", f"/v1/executions/{noon.LIVE}/events")) > before,
+            lambda: len(noon_service.requests("GET", f"/v1/executions/{noon.LIVE}/events")) > before,
             "more events",
             poll=True,
         )

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.support.scripted import ScriptedService, running_service
+from tests.support.scripted import ScriptedService
 from tests.support.terminal import Terminal
-from tests.tui import noon
-from tests.tui.console import KEY
 from tests.tui.on_terminal import LAST_ROW, assert_whole, opened
 
 SCREENS: Final = {
@@ -56,20 +54,14 @@ PAIRS: Final = [
 ]
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[ScriptedService]:
-    with running_service(noon.service(key=KEY)) as running:
-        yield running
-
-
 @pytest.mark.representatives(key=lambda case: ENDINGS[case["ending"]][1] == 1)
 @pytest.mark.parametrize(("screen", "ending"), PAIRS, ids=str)
 def test_the_terminal_is_whole_and_the_exit_code_honest(
-    tmp_path: Path, service: ScriptedService, screen: str, ending: str
+    tmp_path: Path, noon_service: ScriptedService, screen: str, ending: str
 ) -> None:
     keys, sign = SCREENS[screen]
     end, code = ENDINGS[ending]
-    with opened(tmp_path, service, victim=True) as terminal:
+    with opened(tmp_path, noon_service, victim=True) as terminal:
         terminal.type(keys)
         terminal.wait_for(sign)
         end(terminal)
@@ -80,11 +72,13 @@ def test_the_terminal_is_whole_and_the_exit_code_honest(
             assert "Unexpected error, the console ended" in terminal.screen.text
             assert "Traceback" not in terminal.screen.text
             assert "Error" in (tmp_path / "runwatch-data" / "log" / "runwatch.log").read_text()
-    assert service.requests("POST") == []
+    assert noon_service.requests("POST") == []
 
 
-def test_a_window_of_twenty_by_five_says_what_it_needs_and_lets_go(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
+def test_a_window_of_twenty_by_five_says_what_it_needs_and_lets_go(
+    tmp_path: Path, noon_service: ScriptedService
+) -> None:
+    with opened(tmp_path, noon_service) as terminal:
         terminal.resize(20, 5)
         terminal.wait_for("80x20")
         assert "now 20x5, q quits" in terminal.screen.text
@@ -101,4 +95,4 @@ def test_a_window_of_twenty_by_five_says_what_it_needs_and_lets_go(tmp_path: Pat
         terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
-    assert service.requests("POST") == []
+    assert noon_service.requests("POST") == []

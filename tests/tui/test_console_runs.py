@@ -139,9 +139,8 @@ async def test_the_last_line_offers_what_can_be_done_with_what_is_in_focus(tmp_p
         await driven.shows(" enter open  / filter  A again  y copy id")
         await driven.press("enter")
         await driven.shows(" enter event  > next tab  esc list  / filter  A again")
-        await driven.press("escape", "slash")
-        await driven.type("zzzz")
-        await driven.press("enter")
+        await driven.press("escape")
+        await driven.filter("zzzz")
         await driven.shows(" / filter  esc clear filter  + new run  L follow all")
         assert not {"enter", "y copy id"} & set(status_line(driven).split("  "))
         await driven.press("full_stop")
@@ -332,9 +331,7 @@ async def test_a_filter_works_while_it_is_typed_and_is_taken_away_or_put_aside(t
         await driven.hides("match nothing-has-this")
         assert isinstance(driven.focused, RecordTable)
         assert len(driven.table.rows) == 9
-        await driven.press("slash")
-        await driven.type("status=failed")
-        await driven.press("enter")
+        await driven.filter("status=failed")
         await driven.until(lambda: len(driven.table.rows) == 2, "the filter to work")
         await driven.press("backslash")
         assert len(driven.table.rows) == 9
@@ -540,9 +537,7 @@ async def test_a_searched_tail_says_that_it_is_one_and_counts_only_what_came_in(
         await driven.shows("6 events")
         await driven.press("k")
         await driven.shows("PAUSED")
-        await driven.press("slash")
-        await driven.type("nowhere")
-        await driven.press("enter")
+        await driven.filter("nowhere")
         await driven.shows("0 of 6 events match nowhere")
         assert "+0 new" in driven.text
         await driven.press("ctrl+g")

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.support.scripted import ScriptedService, running_service
+from tests.support.scripted import ScriptedService
 from tests.tui import noon
-from tests.tui.console import KEY
 from tests.tui.on_terminal import assert_no_trace, assert_whole, opened
 
 
-@pytest.fixture
-def service() -> Iterator[ScriptedService]:
-    """A service with the runs of an ordinary noon."""
-    with running_service(noon.service(key=KEY)) as running:
-        yield running
-
-
 def test_the_mouse_selects_copies_and_drags_and_another_size_is_drawn_again(
-    tmp_path: Path, service: ScriptedService
+    tmp_path: Path, noon_service: ScriptedService
 ) -> None:
     def row() -> int:
         return next(number for number, line in enumerate(terminal.screen.lines, 1) if "5c9d03f4" in line)
@@ -30,7 +19,7 @@ def test_the_mouse_selects_copies_and_drags_and_another_size_is_drawn_again(
     def border() -> int:
         return next(number for number, line in enumerate(terminal.screen.lines) if line.startswith(("╰", "┗")))
 
-    with opened(tmp_path, service) as terminal:
+    with opened(tmp_path, noon_service) as terminal:
         terminal.wait_for("Summary")
         assert terminal.screen.modes >= {1000, 1006}
         terminal.type(f"\x1b[<0;20;{row()}M\x1b[<0;20;{row()}m")
@@ -58,16 +47,18 @@ def test_the_mouse_selects_copies_and_drags_and_another_size_is_drawn_again(
         assert terminal.flags == terminal.flags_before
 
 
-def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service, settings="mouse = false\n") as terminal:
+def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, noon_service: ScriptedService) -> None:
+    with opened(tmp_path, noon_service, settings="mouse = false\n") as terminal:
         assert not terminal.screen.modes & {1000, 1002, 1003, 1006}
         terminal.press("q", "q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
 
 
-def test_work_that_fails_in_the_background_rings_and_ends_nothing(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service, victim=True, settings="bell = true\n") as terminal:
+def test_work_that_fails_in_the_background_rings_and_ends_nothing(
+    tmp_path: Path, noon_service: ScriptedService
+) -> None:
+    with opened(tmp_path, noon_service, victim=True, settings="bell = true\n") as terminal:
         assert terminal.screen.bells == 0
         terminal.type("#")
         terminal.wait_for("the work: told")
@@ -77,8 +68,8 @@ def test_work_that_fails_in_the_background_rings_and_ends_nothing(tmp_path: Path
         assert terminal.flags == terminal.flags_before
 
 
-def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service) as terminal:
+def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, noon_service: ScriptedService) -> None:
+    with opened(tmp_path, noon_service) as terminal:
         terminal.type("20H\r20\rH\r2t0tH\r" * 3)
         terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
@@ -86,8 +77,8 @@ def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, servi
     assert_no_trace(tmp_path)
 
 
-def test_a_terminal_of_few_symbols_gets_ascii_alone(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service, variables={"TERM": "linux"}) as terminal:
+def test_a_terminal_of_few_symbols_gets_ascii_alone(tmp_path: Path, noon_service: ScriptedService) -> None:
+    with opened(tmp_path, noon_service, variables={"TERM": "linux"}) as terminal:
         for key, seen in (("0", "Problems"), (",", "Settings"), ("1", "follow"), ("/", "9/9"), ("is:live", "3 of 9")):
             terminal.type(key)
             terminal.wait_for(seen)

@@ -5,27 +5,19 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.environment import clean_environment
-from tests.support.scripted import ScriptedService, running_service
+from tests.support.scripted import ScriptedService
 from tests.support.terminal import Terminal
-from tests.tui import noon
 from tests.tui.console import KEY
 from tests.tui.on_terminal import LAST_ROW, ROOT, assert_no_trace, assert_whole, opened
 from tests.tui.test_console_endings import SCREENS
 
 TAKEN = b"\x1b[?1049h"
 """What the console writes when it takes the terminal."""
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[ScriptedService]:
-    with running_service(noon.service(key=KEY)) as running:
-        yield running
 
 
 def assert_is_alive(terminal: Terminal) -> None:
@@ -45,9 +37,9 @@ def wait_until_stopped(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize("screen", [name for name in SCREENS if name not in {"a filter", "a run form"}])
-def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, service: ScriptedService, screen: str) -> None:
+def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, noon_service: ScriptedService, screen: str) -> None:
     keys, sign = SCREENS[screen]
-    with opened(tmp_path, service) as terminal:
+    with opened(tmp_path, noon_service) as terminal:
         terminal.type(keys)
         terminal.wait_for(sign)
         terminal.signal(signal.SIGTSTP)
@@ -60,8 +52,8 @@ def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, service: Scripte
         assert_whole(terminal, tmp_path)
 
 
-def test_it_is_stopped_in_the_moment_in_which_it_draws(tmp_path: Path, service: ScriptedService) -> None:
-    with opened(tmp_path, service, victim=True) as terminal:
+def test_it_is_stopped_in_the_moment_in_which_it_draws(tmp_path: Path, noon_service: ScriptedService) -> None:
+    with opened(tmp_path, noon_service, victim=True) as terminal:
         terminal.type("$")
         wait_until_stopped(terminal)
         terminal.signal(signal.SIGCONT)
@@ -74,7 +66,7 @@ def test_it_is_stopped_in_the_moment_in_which_it_draws(tmp_path: Path, service: 
 
 
 def test_its_key_stops_it_and_a_signal_to_go_on_without_a_noticed_stop_takes_the_terminal_once(
-    tmp_path: Path, service: ScriptedService
+    tmp_path: Path, noon_service: ScriptedService
 ) -> None:
     def go_on(times: int) -> None:
         terminal.signal(signal.SIGCONT)
@@ -82,7 +74,7 @@ def test_its_key_stops_it_and_a_signal_to_go_on_without_a_noticed_stop_takes_the
         terminal.wait_for(LAST_ROW)
         assert_is_alive(terminal)
 
-    with opened(tmp_path, service) as terminal:
+    with opened(tmp_path, noon_service) as terminal:
         terminal.press("ctrl+z")
         wait_until_stopped(terminal)
         go_on(2)
@@ -97,12 +89,14 @@ def test_its_key_stops_it_and_a_signal_to_go_on_without_a_noticed_stop_takes_the
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_a_shell_starts_it_in_the_background_and_moves_it_to_and_fro(tmp_path: Path, service: ScriptedService) -> None:
+def test_a_shell_starts_it_in_the_background_and_moves_it_to_and_fro(
+    tmp_path: Path, noon_service: ScriptedService
+) -> None:
     def wait_for_stop(number: int) -> None:
         terminal.type(f"until jobs | grep -q Stopped; do :; done; echo $((100 + {number})) times\r")
         terminal.wait_for(f"{100 + number} times")
 
-    variables = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY, "PS1": "> "}
+    variables = {"RUNWATCH_BASE_URL": noon_service.base_url, "RUNWATCH_API_KEY": KEY, "PS1": "> "}
     shell = ["bash", "--norc", "--noprofile", "-i"]
     environment = clean_environment(tmp_path, variables)
     with Terminal(shell, env=environment, columns=120, rows=30, cwd=ROOT) as terminal:

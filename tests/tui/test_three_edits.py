@@ -56,9 +56,7 @@ def service(*gadgets: dict[str, Any]) -> Any:
 
 async def gone_to(driven: Driven) -> None:
     """Go there as people do: by its name on the command line."""
-    await driven.press("colon")
-    await driven.type("gadgets")
-    await driven.press("enter")
+    await driven.say("gadgets")
     await driven.comes("Gadgets   ")
 
 
@@ -105,17 +103,15 @@ async def test_its_border_moves_letters_lead_to_its_link_and_its_marks_and_filte
         before = detail.outer_size
         await driven.press("space", "right_curly_bracket")
         await driven.until(lambda: detail.outer_size != before, "the border to move")
-        await driven.press("slash")
-        await driven.type("gd_2")
-        await driven.press("enter", "escape", "backspace")
+        await driven.filter("gd_2")
+        await driven.press("escape", "backspace")
         await driven.shows("undone: the filter gd_2 is back")
         await driven.press("backspace")
         await driven.shows("undone: filter gd_2")
         await driven.press("backspace")
         await driven.shows("undone: mark of ")
-        await driven.press("colon")
-        await driven.type("open gd_1")
-        await driven.press("enter", "semicolon")
+        await driven.say("open gd_1")
+        await driven.press("semicolon")
         labels = driven.app.screen.query_one(JumpLabels).targets
         rows = [label for label, target in labels.items() if target.is_row]
         link = max((target.y, label) for label, target in labels.items() if label not in rows)[1]
@@ -169,11 +165,7 @@ async def test_its_records_are_pinned_and_own_commands_run_with_them(tmp_path: P
         await driven.shows("Gadgets › gd_1")
         await driven.press("2")
         await driven.shows("Receipts")
-        await driven.press("colon")
-        await driven.type("pin: gadget gd_1")
-        await driven.press("enter")
+        await driven.say("pin: gadget gd_1")
         await driven.shows("Gadgets › gd_1")
-        await driven.press("colon")
-        await driven.type("own: show")
-        await driven.press("enter")
+        await driven.say("own: show")
         await driven.shows("gadget gd_1 teal")

@@ -7,7 +7,7 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,19 +21,11 @@ from runwatch.web.process import MAX_CONNECTIONS
 from runwatch.web.server import ENDED
 from tests.api.certificate import SERVER, authority_file
 from tests.support.screen import Screen
-from tests.support.scripted import ScriptedService, running_service
+from tests.support.scripted import ScriptedService
 from tests.support.web_console import START_S, is_alive, web_consoles
-from tests.tui import noon
 from tests.tui.console import KEY
 
 TAB = "0" * 24
-
-
-@pytest.fixture
-def service() -> Iterator[ScriptedService]:
-    """A service with the runs of an ordinary noon."""
-    with running_service(noon.service(key=KEY)) as running:
-        yield running
 
 
 @asynccontextmanager
@@ -58,11 +50,11 @@ async def shows(opened: ClientWebSocketResponse, text: str, screen: Screen) -> N
 
 
 async def test_with_tls_other_machines_reach_a_console_that_says_what_goes_on_at_its_end(
-    tmp_path: Path, service: ScriptedService
+    tmp_path: Path, noon_service: ScriptedService
 ) -> None:
     certificate = tmp_path / "server.pem"
     certificate.write_text(SERVER)
-    env = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY}
+    env = {"RUNWATCH_BASE_URL": noon_service.base_url, "RUNWATCH_API_KEY": KEY}
     words = ("--host", "0.0.0.0", "--tls-cert", str(certificate), "--tls-key", str(certificate))
     with web_consoles(tmp_path, *words, env=env) as served:
         parts = urlsplit(served.link)
@@ -83,8 +75,8 @@ async def test_with_tls_other_machines_reach_a_console_that_says_what_goes_on_at
     assert KEY not in (tmp_path / "web.log").read_text() + screen.text
 
 
-async def test_consoles_end_when_the_server_is_killed(tmp_path: Path, service: ScriptedService) -> None:
-    env = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY}
+async def test_consoles_end_when_the_server_is_killed(tmp_path: Path, noon_service: ScriptedService) -> None:
+    env = {"RUNWATCH_BASE_URL": noon_service.base_url, "RUNWATCH_API_KEY": KEY}
     with web_consoles(tmp_path, env=env) as served:
         async with console_of(served.link) as opened:
             await shows(opened, "fallback_exhausted", Screen(100, 30))
@@ -95,9 +87,9 @@ async def test_consoles_end_when_the_server_is_killed(tmp_path: Path, service: S
 
 
 async def test_callers_without_a_session_close_no_console_and_shut_nobody_out(
-    tmp_path: Path, service: ScriptedService
+    tmp_path: Path, noon_service: ScriptedService
 ) -> None:
-    env = {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY}
+    env = {"RUNWATCH_BASE_URL": noon_service.base_url, "RUNWATCH_API_KEY": KEY}
     with web_consoles(tmp_path, env=env) as served:
         port = urlsplit(served.link).port
         async with console_of(served.link) as opened:

@@ -17,6 +17,7 @@ from aiohttp.test_utils import TestServer
 from runwatch.web.admission import COOKIE, Admission
 from runwatch.web.pages import HEADERS
 from runwatch.web.server import ENDED, FULL, MAX_MESSAGE_BYTES, NO_PROTOCOL, REPLACED, ConsoleCommand, ConsoleServer
+from tests.support.web_console import is_alive
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 ECHO: Final = [sys.executable, "-m", "tests.web.echo_console"]
@@ -75,14 +76,6 @@ async def site() -> AsyncIterator[Site]:
     for browser in site.browsers:
         await browser.close()
     await site.server.close()
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 async def pid_of(socket: ClientWebSocketResponse) -> int:

@@ -139,7 +139,7 @@ async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
         await driven.shows("q back")
         await driven.press("q")
         await driven.shows("q quit")
-        await driven.press("slash", *"executions", "enter")
+        await driven.filter("executions")
         await driven.shows("q back")
         await driven.press("q")
         await driven.shows("q quit")
@@ -164,7 +164,7 @@ async def test_it_says_quit_again_as_soon_as_nothing_is_open(tmp_path: Path) -> 
     following = ScriptedService(runs=[run("ex_one", "running")], events={"ex_one": [event(execution_id="ex_one")]})
     async with console(following, tmp_path, open_at="tail") as driven:
         await driven.shows("q quit")
-        await driven.press("slash", *"running", "enter")
+        await driven.filter("running")
         await driven.shows("q back")
         await driven.press("escape")
         await driven.shows("q quit")

@@ -105,9 +105,8 @@ async def test_a_filter_is_pinned_and_marked_when_it_matches_something_else(
     service = noon.service()
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
-        await driven.press("slash")
-        await driven.type("status:failed")
-        await driven.press("enter", "b")
+        await driven.filter("status:failed")
+        await driven.press("b")
         await driven.shows("Pin runs status:failed")
         await driven.press("down", "enter")
         await driven.shows("pinned runs status:failed")

@@ -30,13 +30,6 @@ async def exported(driven: Driven, file: Path) -> str:
     return file.read_text("utf-8")
 
 
-async def say(driven: Driven, text: str) -> None:
-    """Say something on the command line."""
-    await driven.press("colon")
-    await driven.type(text)
-    await driven.press("enter")
-
-
 async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=WIDE, open_at="receipts") as driven:
@@ -54,9 +47,8 @@ async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path)
 async def test_a_filter_leaves_out_of_the_file_what_it_leaves_out_of_the_list(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
-        await driven.press("slash")
-        await driven.type("is:test")
-        await driven.press("enter", "e")
+        await driven.filter("is:test")
+        await driven.press("e")
         await driven.shows("Export   1 receipt;")
         await driven.press("down", "down", "enter")
         text = await exported(driven, exports(tmp_path) / f"{NAME}.json")
@@ -112,7 +104,7 @@ async def test_exports_of_one_second_get_names_of_their_own_and_marked_rows_go_a
 async def test_a_file_of_ones_own_is_written_as_its_ending_says(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
-        await say(driven, f"export {tmp_path}/mine.md")
+        await driven.say(f"export {tmp_path}/mine.md")
         assert (await exported(driven, tmp_path / "mine.md")).startswith("| status | run |")
 
 
@@ -120,7 +112,7 @@ async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("precious", "utf-8")
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
-        await say(driven, f"export {tmp_path}/mine.csv")
+        await driven.say(f"export {tmp_path}/mine.csv")
         await driven.shows("already exists")
         assert (tmp_path / "mine.csv").read_text("utf-8") == "precious"
 
@@ -136,7 +128,7 @@ async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
 async def test_what_cannot_be_written_says_why(tmp_path: Path, name: str, words: str) -> None:
     async with console(noon.service(), tmp_path, size=(200, 50), settings="\n", open_at="receipts") as driven:
         await driven.shows("Receipts   6")
-        await say(driven, f"export {tmp_path}/{name}")
+        await driven.say(f"export {tmp_path}/{name}")
         await driven.shows(words)
 
 

@@ -149,9 +149,7 @@ async def test_a_search_that_fails_is_reported(tmp_path: Path) -> None:
 
 async def test_the_command_line_has_it_too(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path) as driven:
-        await driven.press("colon")
-        await driven.type("servers")
-        await driven.press("enter")
+        await driven.say("servers")
         await driven.shows("Ollama, port 11434 · 3 models")
         assert not driven.app.screen.query(CommandLine)
 
@@ -180,9 +178,7 @@ async def test_another_service_is_not_asked_to_look(tmp_path: Path) -> None:
     async with console(finding(OLLAMA), tmp_path) as driven:
         await driven.press("M")
         await driven.shows("Only your own local service looks for model servers: runwatch --local")
-        await driven.press("colon")
-        await driven.type("servers")
-        await driven.press("enter")
+        await driven.say("servers")
         await driven.shows("unknown command servers")
         assert searches(driven) == 0
 

@@ -131,9 +131,7 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
     service.runs.insert(0, dict(noon.runs()[0].raw, execution_id="ex_first"))
     service.say("POST", "/v1/executions", Said(200, service.runs[0]))
     async with console(service, tmp_path, size=SIZE) as driven:
-        await driven.press("colon")
-        await driven.type("outbox")
-        await driven.press("enter")
+        await driven.say("outbox")
         await driven.shows("Retry: Submit a run")
         assert "Say hello." in driven.text
         await choose(driven)

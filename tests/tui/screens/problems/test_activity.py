@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -12,12 +11,12 @@ import pytest
 from tests.support.builders import account, problem
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import NARROW, Driven, console
+from tests.tui.every_screen import keep_still
 from tests.tui.golden import check_golden
 from tests.tui.samples import NOON
 
 from runwatch.api.calls import RequestAttempt
 from runwatch.records.problem import Problem
-from runwatch.store.live.poller import Poller
 from runwatch.tui.screens.problems.activity import ActivityScreen
 from runwatch.tui.screens.problems.problem_codes import ProblemCodesScreen
 from runwatch.tui.screens.problems.problems import ProblemsScreen
@@ -31,12 +30,7 @@ MISSING = "/v1/executions/ex_1"
 
 @pytest.fixture(autouse=True)
 def _nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the live jobs still, so that the journal holds what a test put into it."""
-
-    async def still(_: Poller) -> None:
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(Poller, "run", still)
+    keep_still(monkeypatch)
 
 
 @pytest.fixture
@@ -64,9 +58,7 @@ async def three(driven: Driven) -> None:
 
 async def ask(driven: Driven, question: str) -> None:
     """Type a question on the command line."""
-    await driven.press("colon")
-    await driven.type(f"around {question}")
-    await driven.press("enter")
+    await driven.say(f"around {question}")
     await driven.until(lambda: isinstance(driven.app.screen, ActivityScreen), "the screen")
 
 
@@ -161,9 +153,7 @@ async def test_a_question_is_explained_while_it_is_typed(service: ScriptedServic
 async def test_the_list_of_problems_takes_the_question_too(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
-        await driven.press("colon")
-        await driven.type("problems around 10:35 within 3m")
-        await driven.press("enter")
+        await driven.say("problems around 10:35 within 3m")
         await driven.shows("Around a time   3 ")
 
 

@@ -33,9 +33,7 @@ def service(answer: Said | None = None) -> ScriptedService:
 
 async def opened(driven: Driven, period: str = "month") -> None:
     """Open the screen from the command line."""
-    await driven.press("colon")
-    await driven.type(f"compliance {period}")
-    await driven.press("enter")
+    await driven.say(f"compliance {period}")
     assert isinstance(driven.app.screen, ComplianceScreen)
 
 

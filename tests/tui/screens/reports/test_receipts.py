@@ -68,9 +68,7 @@ def asked(service: ScriptedService) -> list[dict[str, str]]:
 
 
 async def filtered(driven: Driven, text: str) -> None:
-    await driven.press("slash")
-    await driven.type(text)
-    await driven.press("enter")
+    await driven.filter(text)
 
 
 # The service filters.

@@ -125,9 +125,7 @@ async def test_the_period_is_chosen_by_key_or_typed_and_read_while_it_is_shown(t
             {"from": "2026-10-23", "to": "2026-11-21"},
             {"from": "2026-11-21", "to": "2026-11-21"},
         ]
-        await driven.press("slash")
-        await driven.type("2026-13")
-        await driven.press("enter")
+        await driven.filter("2026-13")
         await driven.shows("names a day that does not exist")
         await driven.press(*["backspace"] * 2)
         await driven.type("10")
@@ -147,18 +145,14 @@ async def test_the_period_is_chosen_by_key_or_typed_and_read_while_it_is_shown(t
 @pytest.mark.parametrize("said", ["account 30d", "usage 30d"])
 async def test_one_screen_is_found_under_both_names(tmp_path: Path, said: str) -> None:
     async with console(service(), tmp_path) as driven:
-        await driven.press("colon")
-        await driven.type(said)
-        await driven.press("enter")
+        await driven.say(said)
         await driven.shows("2026-10-23 to 2026-11-21")
         assert isinstance(driven.app.screen, UsageScreen)
 
 
 async def test_an_invalid_period_is_put_right_where_periods_are_typed(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
-        await driven.press("colon")
-        await driven.type("account fortnight")
-        await driven.press("enter")
+        await driven.say("account fortnight")
         await driven.shows("'fortnight' is not a period")
 
 

@@ -84,9 +84,7 @@ async def test_a_late_event_is_at_its_time_and_moves_nothing_that_is_read(tmp_pa
         await on_tail(driven)
         await driven.comes("60 events")
         if filter:
-            await driven.press("slash")
-            await driven.type(filter)
-            await driven.press("enter")
+            await driven.filter(filter)
             await driven.shows("60 of 60 events match")
         await driven.press("pageup", "pageup", "k", "k")
         await driven.shows("PAUSED")
@@ -150,9 +148,8 @@ async def test_more_live_runs_than_can_be_followed_are_reported(tmp_path: Path) 
 
 async def test_the_command_line_leads_there(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.press("2", "colon")
-        await driven.type("tail all")
-        await driven.press("enter")
+        await driven.press("2")
+        await driven.say("tail all")
         await driven.comes("Tail of 3 runs")
 
 

@@ -56,7 +56,7 @@ async def test_eight_tails_fit_a_usual_window_and_the_run_in_trouble_gets_the_la
     async with console(service, tmp_path, size=(120, 36)) as driven:
         await driven.shows("ex_001")
         assert [one.name for one in list_commands(driven.app) if one.name.endswith("wall")] == ["wall"]
-        await driven.press("colon", *"wall", "enter")
+        await driven.say("wall")
         await driven.until(lambda: isinstance(driven.app.screen, RunWallScreen), "the wall")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list")

@@ -209,9 +209,7 @@ async def test_a_new_filter_can_be_used_at_once(service: ScriptedService, tmp_pa
         await driven.type("mine=is:live")
         await driven.press("enter")
         await driven.shows("filters.mine written")
-        await driven.press("colon")
-        await driven.type("mine")
-        await driven.press("enter")
+        await driven.say("mine")
         await driven.shows("filter :mine")
 
 

@@ -147,13 +147,6 @@ def service() -> ScriptedService:
     )
 
 
-async def say(driven: Driven, text: str) -> None:
-    """Open the line, type, and press enter."""
-    await driven.press("colon")
-    await driven.type(text)
-    await driven.press("enter")
-
-
 def front(driven: Driven) -> str:
     screen = driven.app.screen
     return screen.spec.name if isinstance(screen, ResourceScreen) else type(screen).__name__
@@ -207,13 +200,13 @@ async def test_no_more_than_eight_suggestions_are_in_sight(service: ScriptedServ
 @pytest.mark.exhaustive
 async def test_a_screen_with_a_filter(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await say(driven, "runs is:problem")
+        await driven.say("runs is:problem")
         await driven.shows("filter is:problem")
         assert [row.key for row in driven.table.rows] == ["ex_failed2"]
         assert isinstance(driven.focused, RecordTable)
-        await say(driven, "receipts")
+        await driven.say("receipts")
         assert front(driven) == "receipts"
-        await say(driven, "runs is:live")
+        await driven.say("runs is:live")
         assert front(driven) == "runs"
         await driven.settle()
         assert [row.key for row in driven.table.rows] == ["ex_live01"]
@@ -224,22 +217,22 @@ async def test_named_filters_are_commands_and_a_screen_of_the_same_name_goes_fir
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with console(service, tmp_path, settings=FILTERS) as driven:
-        await say(driven, "mine")
+        await driven.say("mine")
         assert [row.key for row in driven.table.rows] == ["ex_failed2"]
-        await say(driven, "receipts")
-        await say(driven, "runs")
+        await driven.say("receipts")
+        await driven.say("runs")
         await driven.settle()
         assert len(driven.table.rows) == 3
-        await say(driven, "filter: runs")
+        await driven.say("filter: runs")
         assert [row.key for row in driven.table.rows] == ["ex_live01"]
 
 
 @pytest.mark.exhaustive
 async def test_actions_are_done_on_the_screen_that_was_in_front(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await say(driven, "list: mark")
+        await driven.say("list: mark")
         assert driven.table.marks == frozenset({"ex_live01"})
-        await say(driven, "kill")
+        await driven.say("kill")
         assert isinstance(driven.app.screen, ConfirmDialog)
 
 
@@ -267,13 +260,13 @@ async def test_only_what_works_where_the_focus_was_is_offered(service: ScriptedS
 
 async def test_what_cannot_be_done_is_said_and_the_line_stays(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await say(driven, "xyzzy")
+        await driven.say("xyzzy")
         assert "unknown command xyzzy" in driven.text
         assert lines(driven) == 1
         await driven.press("backspace")
         assert "unknown command" not in driven.text
         await driven.press("escape")
-        await say(driven, "ope")
+        await driven.say("ope")
         assert "ID is missing" in driven.text
         assert driven.app.screen.query_one(CommandLine).query_one(LineInput).value == "open "
         await driven.press("escape")
@@ -283,7 +276,7 @@ async def test_what_cannot_be_done_is_said_and_the_line_stays(service: ScriptedS
         assert isinstance(driven.app.screen, RunsScreen)
         assert lines(driven) == 1
         await driven.press("escape")
-        await say(driven, "runs is:nothing")
+        await driven.say("runs is:nothing")
         await driven.shows("unknown is:nothing")
         assert isinstance(driven.focused, LineInput)
         assert driven.focused.value == "is:nothing"
@@ -309,8 +302,8 @@ async def test_a_known_run_is_opened_by_a_part_of_its_id_even_behind_a_filter(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with console(service, tmp_path) as driven:
-        await say(driven, "runs is:live")
-        await say(driven, "open failed2")
+        await driven.say("runs is:live")
+        await driven.say("open failed2")
         assert driven.table.cursor_key == "ex_failed2"
         assert driven.app.screen.has_class("-opened")
 
@@ -319,7 +312,7 @@ async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None
     service = ScriptedService(runs=[run("ex_live01", "running")])
     service.say("GET", "/v1/executions/ex_other99", Said(200, run("ex_other99", "completed")))
     async with console(service, tmp_path) as driven:
-        await say(driven, "open ex_other99")
+        await driven.say("open ex_other99")
         await driven.shows("added")
         assert driven.table.cursor_key == "ex_other99"
         assert [watched.run_id for watched in await driven.session.watch_list.list(driven.session.scope)] == [
@@ -330,7 +323,7 @@ async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None
 @pytest.mark.exhaustive
 async def test_a_run_that_is_not_there_is_not_watched(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await say(driven, "open ex_nothing")
+        await driven.say("open ex_nothing")
         await driven.shows("ex_nothing: not found, not added")
         assert await driven.session.watch_list.list(driven.session.scope) == []
 
@@ -350,7 +343,7 @@ async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
     service.say("GET", "/v1/executions/ex_other99", Said(200, run("ex_other99")))
     async with console(service, tmp_path) as driven:
         await driven.shows("ex_1")
-        await say(driven, "open ex_other99")
+        await driven.say("open ex_other99")
         await driven.press("2")
         await driven.until(lambda: driven.lines[1].startswith(" Receipts"), "the receipts")
         before = driven.app.screen
@@ -362,9 +355,9 @@ async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
 @pytest.mark.exhaustive
 async def test_times_are_shown_in_the_way_that_was_asked_for(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await say(driven, "time utc")
+        await driven.say("time utc")
         assert driven.app.render_context().time == "utc"
-        await say(driven, "time never")
+        await driven.say("time never")
         assert driven.app.render_context().time == "utc"
         assert "no time never; known: relative, local, utc" in driven.text
 
@@ -372,7 +365,7 @@ async def test_times_are_shown_in_the_way_that_was_asked_for(service: ScriptedSe
 @pytest.mark.parametrize("typed", ["theme light", "light"])
 async def test_a_part_of_a_theme_is_enough(service: ScriptedService, tmp_path: Path, typed: str) -> None:
     async with console(service, tmp_path) as driven:
-        await say(driven, typed)
+        await driven.say(typed)
         assert driven.app.palette.name == "runwatch-light"
 
 
@@ -387,5 +380,5 @@ async def test_clicks_close_the_line_or_choose_and_quit_ends_the_console(
         await driven.press("colon")
         await driven.click_text("Go to Receipts")
         await driven.until(lambda: front(driven) == "receipts", "the receipts")
-        await say(driven, "quit")
+        await driven.say("quit")
         assert driven.app.return_code == 0
