@@ -84,6 +84,13 @@ def test_a_page_has_one_title_unique_headings_and_only_what_can_be_laid_out(path
     assert text.count("```") == 2 * sum(isinstance(block, CodeBlock) for block in blocks)
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_page_that_people_write_has_no_line_longer_than_120_characters(path: Path) -> None:
+    if path.name not in {*FILES, "measurements.md"}:
+        lines = re.sub(r"(?s)```.*?```", "", path.read_text("utf-8")).splitlines()
+        assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
+
+
 def test_every_citation_names_a_page_and_a_heading() -> None:
     known = {path.stem: set(headings(path)) for path in PAGES}
     wrong = []
