@@ -1,12 +1,24 @@
-"""Waiting for the first of several moments."""
+"""Times as they are written, and waiting for the first of several."""
 
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from runwatch.base.clock import wait_first
+from runwatch.base.clock import SystemClock, format_iso, wait_first
+
+
+def test_a_moment_is_written_as_the_interface_writes_it() -> None:
+    east = timezone(timedelta(hours=2))
+    assert format_iso(datetime(2026, 11, 21, 14, 0, 0, 123456, tzinfo=east)) == "2026-11-21T12:00:00.123Z"
+
+
+def test_the_system_clock_is_aware() -> None:
+    clock = SystemClock()
+    assert clock.now().tzinfo is UTC
+    assert all(0 <= clock.chance() < 1 for _ in range(100))
 
 
 async def test_the_first_that_is_over_is_named_and_the_others_are_let_go() -> None:

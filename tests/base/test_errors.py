@@ -69,8 +69,5 @@ def test_an_error_reads_as_its_title_with_its_detail() -> None:
     error = SettingsError("The file is broken", detail="line 3", hint="Mend it.", support_id="i-1", retryable=True)
     assert str(error) == "The file is broken: line 3"
     assert (error.title, error.hint, error.support_id, error.retryable) == (
-        "The file is broken",
-        "Mend it.",
-        "i-1",
-        True,
-    )
+        "The file is broken", "Mend it.", "i-1", True,
+    )  # fmt: skip

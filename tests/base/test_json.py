@@ -57,18 +57,11 @@ def test_other_readers_understand_what_is_written(value: Any) -> None:
 @pytest.mark.parametrize(
     "literal",
     [
-        "0.10",
-        "1e400",
-        "-1E+5",
-        "0.000000000000000000000000000001234567890123456789",
-        "12345678901234567890.12345678901234567890",
-        "1.0",
-        "-0.0",
-        "123456789012345678901234567890",
-        "9" * 5000,
+        "0.10", "1e400", "-1E+5", "0.000000000000000000000000000001234567890123456789",
+        "12345678901234567890.12345678901234567890", "1.0", "-0.0", "123456789012345678901234567890", "9" * 5000,
         "-" + "8" * 4301,
     ],
-)
+)  # fmt: skip
 def test_a_number_keeps_its_digits(literal: str) -> None:
     assert dumps(loads(literal)) == literal
     assert dumps(loads(f'{{"usd":[{literal}]}}')) == f'{{"usd":[{literal}]}}'
@@ -95,24 +88,10 @@ def test_readable_text_keeps_the_characters_of_people() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "   ",
-        "{",
-        '{"a":1,}',
-        "[1] [2]",
-        "NaN",
-        "[Infinity]",
-        "-Infinity",
-        "'a'",
-        "01",
-        "\ufeff{}",
-        '"\n"',
-        "[" * 100_000,
-        '{"a":' * 100_000,
-        "[" + "9" * 5000 + "," + "[" * 100_000,
-        "[" + "9" * 5000 + ", NaN]",
+        "", "   ", "{", '{"a":1,}', "[1] [2]", "NaN", "[Infinity]", "-Infinity", "'a'", "01", "\ufeff{}", '"\n"',
+        "[" * 100_000, '{"a":' * 100_000, "[" + "9" * 5000 + "," + "[" * 100_000, "[" + "9" * 5000 + ", NaN]",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_json_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError):
         loads(text)

@@ -96,11 +96,8 @@ def test_headers_are_redacted_by_name_and_by_value() -> None:
         {"Authorization": "Bearer other", "X-API-Key": "other", "X-Trace": f"a {VALUE}", "Accept": "application/json"}
     )
     assert shown == {
-        "Authorization": REDACTED,
-        "X-API-Key": REDACTED,
-        "X-Trace": f"a {REDACTED}",
-        "Accept": "application/json",
-    }
+        "Authorization": REDACTED, "X-API-Key": REDACTED, "X-Trace": f"a {REDACTED}", "Accept": "application/json",
+    }  # fmt: skip
 
 
 def test_the_file_is_private_before_and_after_it_is_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Every reference, id and name of a request is looked at, and no content (manual, Security: Misplaced secrets)."""
+"""Every reference, id and name of a request is looked at, and no content (manual: security, "Misplaced secrets")."""
 
 from __future__ import annotations
 

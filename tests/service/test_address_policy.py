@@ -1,7 +1,9 @@
-"""Which organization reaches which addresses (manual, Security: Outbound calls)."""
+"""Which organization reaches which addresses (manual: security, "Outbound calls")."""
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.base.network.addresses import Address, classify_address
+from runwatch.base.network.addresses import Address
 from runwatch.service.address_policy import PROVIDERS, PUBLIC, PUBLIC_OR_LOOPBACK, AddressPolicy, OrganizationPolicies
 from runwatch.service.options import ServeOptions
 from runwatch.service.outbound import OutboundClient, OutboundError, resolve_host
@@ -42,29 +44,20 @@ def test_only_the_owner_reaches_more_than_public_addresses() -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        f"{ORIGIN}/docks/../admin",
-        f"{ORIGIN}/docks/%2e%2e/admin",
-        f"{ORIGIN}/docks/..",
-        f"{ORIGIN}/docks/",
-        f"{ORIGIN}/docks//x",
-        f"{ORIGIN}/docks/x/y",
-        f"{ORIGIN}/docks/x\n",
-        f"{ORIGIN}/docks/x?y",
-        f"{ORIGIN}/docks/x;y",
-        f"{ORIGIN}/docks\\x",
-        f"{ORIGIN}/DOCKS/x",
-        f"{ORIGIN}/other/docks/x",
-        "http://127.0.0.1:4712/docks/non-empty",
-        "http://127.0.0.1/docks/non-empty",
-        "https://127.0.0.1:4711/docks/non-empty",
-        "http://127.0.0.2:4711/docks/non-empty",
-        "http://127.0.0.1:4711@127.0.0.1:9/docks/non-empty",
-        "http://127a0b0.1:4711/docks/non-empty",
+        f"{ORIGIN}/docks/../admin", f"{ORIGIN}/docks/%2e%2e/admin", f"{ORIGIN}/docks/..", f"{ORIGIN}/docks/",
+        f"{ORIGIN}/docks//x", f"{ORIGIN}/docks/x/y", f"{ORIGIN}/docks/x\n", f"{ORIGIN}/docks/x?y",
+        f"{ORIGIN}/docks/x;y", f"{ORIGIN}/docks\\x", f"{ORIGIN}/DOCKS/x", f"{ORIGIN}/other/docks/x",
+        "http://127.0.0.1:4712/docks/non-empty", "http://127.0.0.1/docks/non-empty",
+        "https://127.0.0.1:4711/docks/non-empty", "http://127.0.0.2:4711/docks/non-empty",
+        "http://127.0.0.1:4711@127.0.0.1:9/docks/non-empty", "http://127a0b0.1:4711/docks/non-empty",
     ],
-)
-def test_only_a_sample_check_of_this_very_service_is_called_on_this_machine(url: str) -> None:
+)  # fmt: skip
+def test_no_other_address_of_this_machine_is_a_sample_check(url: str) -> None:
     assert policy(sample=True).check(STRANGER, url) == PUBLIC
     assert policy(sample=True).check(OWNER, url) == PUBLIC
+
+
+def test_a_sample_check_of_this_service_is_called_where_there_are_samples() -> None:
     assert policy(sample=True).check(STRANGER, f"{ORIGIN}/docks/non-empty") == PROVIDERS
     assert policy().check(OWNER, f"{ORIGIN}/docks/non-empty") == PUBLIC
 
@@ -135,9 +128,11 @@ async def test_a_name_is_looked_up_once_and_the_judged_address_is_called() -> No
 
 
 async def test_a_scope_is_no_part_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = await resolve_host("::1", 80)
-    assert found == [ip_address("::1")]
-    assert classify_address(ip_address("fe80::1")).value == "refused"
+    async def resolved(*_: object, **__: object) -> list[Any]:
+        return [(socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("fe80::1%lo", 80, 0, 1))]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", resolved)
+    assert await resolve_host("printer.example", 80) == [ip_address("fe80::1")]
 
 
 async def joined(local: Local) -> dict[str, str]:

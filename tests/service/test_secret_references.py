@@ -1,4 +1,4 @@
-"""A secret in a reference is refused, and nothing of it is kept (manual, Security: Misplaced secrets)."""
+"""A secret in a reference is refused, and nothing of it is kept (manual: security, "Misplaced secrets")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One table sorts every address, the same on every Python (manual, Security: Outbound calls)."""
+"""One table sorts every address, the same on every Python (manual: security, "Outbound calls")."""
 
 from __future__ import annotations
 

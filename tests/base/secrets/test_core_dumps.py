@@ -46,10 +46,7 @@ def test_a_verb_has_the_limit_and_help_does_not_pay_for_it(tmp_path: Path) -> No
     )
     for words, found in ((["--help"], "1000 False"), (["config", "path"], f"0 {sys.platform == 'linux'}")):
         done = subprocess.run(
-            [sys.executable, "-c", program, *words],
-            capture_output=True,
-            text=True,
-            check=True,
+            [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True,
             env=clean_environment(tmp_path),
-        )
+        )  # fmt: skip
         assert done.stdout.splitlines()[-1] == found

@@ -1,4 +1,4 @@
-"""A secret is told from a name of one (manual, Security: Misplaced secrets)."""
+"""A secret is told from a name of one (manual: security, "Misplaced secrets")."""
 
 from __future__ import annotations
 

@@ -20,27 +20,10 @@ from runwatch.view.query.safe_regex import (
 from tests.view.strategies import many
 
 RUNAWAY = [
-    "(a+)+$",
-    "(a*)*$",
-    "(a|a)*$",
-    "(a|aa)+$",
-    "(.*a){20}",
-    "([a-zA-Z]+)*$",
-    "(x+x+)+y",
-    "((a+))+",
-    "(?:a+)+b",
-    "(a+){2,}b",
-    "(a?){30}a",
-    "(a{0,9})*b",
-    "(a{1,5}b?)+c",
-    "a?" * 66 + "a" * 66,
-    "a*" * 20 + "b",
-    r"\d+\w+\d+\w+\d+!",
-    "(a|b)" + "(c|d)" * 30,
-    "x{0,300}" * 4 + "y",
-    "^(([a-z])+.)+[A-Z]([a-z])+$",
-    "(a{0,99999999})(b{0,99999999})c",
-]
+    "(a+)+$", "(a*)*$", "(a|a)*$", "(a|aa)+$", "(.*a){20}", "([a-zA-Z]+)*$", "(x+x+)+y", "((a+))+", "(?:a+)+b",
+    "(a+){2,}b", "(a?){30}a", "(a{0,9})*b", "(a{1,5}b?)+c", "a?" * 66 + "a" * 66, "a*" * 20 + "b", r"\d+\w+\d+\w+\d+!",
+    "(a|b)" + "(c|d)" * 30, "x{0,300}" * 4 + "y", "^(([a-z])+.)+[A-Z]([a-z])+$", "(a{0,99999999})(b{0,99999999})c",
+]  # fmt: skip
 
 FOREIGN = [
     "(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", "(?P<n>a)", "(?P=n)", r"(a)\1", "(?i)a", "(?i:a)", "(?#c)", "(?>a)",
@@ -59,14 +42,8 @@ FINE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("source", RUNAWAY)
-def test_known_runaway_patterns_are_refused(source: str) -> None:
-    with pytest.raises(UnsafeRegexError):
-        compile_safe_regex(source)
-
-
-@pytest.mark.parametrize("source", FOREIGN)
-def test_what_the_rule_does_not_understand_is_refused(source: str) -> None:
+@pytest.mark.parametrize("source", [*RUNAWAY, *FOREIGN])
+def test_what_could_run_away_or_is_not_understood_is_refused(source: str) -> None:
     with pytest.raises(UnsafeRegexError):
         compile_safe_regex(source)
 
