@@ -63,17 +63,11 @@ async def make(data_dir: Path, server: ModelServer) -> dict[str, object]:
         for run_id in runs:
             await local.finished(run_id)
         return {
-            "owner_key": local.key,
-            "second_key": second,
-            "connection_id": source.connection["connection_id"],
-            "source_key": SOURCE_KEY,
-            "verifier_id": verifier_id,
-            "check_key": CHECK_KEY,
-            "webhook_id": webhook["webhook_id"],
-            "webhook_secret": webhook["secret"],
-            "skill_id": skill["arm_id"],
+            "owner_key": local.key, "second_key": second, "connection_id": source.connection["connection_id"],
+            "source_key": SOURCE_KEY, "verifier_id": verifier_id, "check_key": CHECK_KEY,
+            "webhook_id": webhook["webhook_id"], "webhook_secret": webhook["secret"], "skill_id": skill["arm_id"],
             "runs": runs,
-        }
+        }  # fmt: skip
 
 
 def unpack(data_dir: Path) -> Json:

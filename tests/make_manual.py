@@ -267,12 +267,9 @@ def build_man_page() -> str:
 
 
 FILES: Final[Mapping[str, Callable[[], str]]] = {
-    "keys.md": build_keys,
-    "filters.md": build_filters,
-    "settings.md": build_settings,
-    "commands.md": build_commands,
+    "keys.md": build_keys, "filters.md": build_filters, "settings.md": build_settings, "commands.md": build_commands,
     "runwatch.1": build_man_page,
-}
+}  # fmt: skip
 """What makes each file of the manual's directory that follows from the code."""
 
 

@@ -58,22 +58,18 @@ async def _runs(driven: Driven) -> None:
 
 async def _receipt(driven: Driven) -> None:
     await _select(driven, noon.DONE)
-    await driven.press("enter", ">", ">", ">", ">", ">")
-    await driven.shows("Receipts hold neither prompt nor output")
+    await driven.reaches("Receipts hold neither prompt nor output", "enter", ">", ">", ">", ">", ">")
 
 
 async def _timeline(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
-    await driven.press("enter", ">", ">")
-    await driven.shows("rejected 0.31")
+    await driven.reaches("rejected 0.31", "enter", ">", ">")
 
 
 async def _replay(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
-    await driven.press("m")
-    await driven.shows("REPLAY")
-    await driven.press("home", *("right",) * 5)
-    await driven.shows("event 6 of 8")
+    await driven.reaches("REPLAY", "m")
+    await driven.reaches("event 6 of 8", "home", *("right",) * 5)
 
 
 async def _wall(driven: Driven) -> None:
@@ -91,23 +87,18 @@ async def _split(driven: Driven) -> None:
 
 async def _jump(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
-    await driven.press(";")
-    await driven.shows("type the letters of a label")
+    await driven.reaches("type the letters of a label", ";")
 
 
 async def _pins(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
-    await driven.press("b")
-    await driven.shows("1 run 8f21")
+    await driven.reaches("1 run 8f21", "b")
     await _select(driven, noon.DONE)
-    await driven.press("b")
-    await driven.shows("2 run 3fd2")
+    await driven.reaches("2 run 3fd2", "b")
     await driven.press("/", *"is:problem", "enter")
     await driven.hides("8f21c0aa")
-    await driven.press("b")
-    await driven.shows("Pin")
-    await driven.press("down", "enter")
-    await driven.shows("3 runs is:problem")
+    await driven.reaches("Pin", "b")
+    await driven.reaches("3 runs is:problem", "down", "enter")
     run = next(run for run in driven.service.runs if run["execution_id"] == noon.LIVE)
     run.update(status="failed", reason="fallback_exhausted", completed_at=noon.at(0))
     await driven.comes("1 ● run 8f21", 60)
@@ -117,8 +108,7 @@ async def _pins(driven: Driven) -> None:
 
 async def _notice(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
-    await driven.press("b")
-    await driven.shows("1 run 8f21")
+    await driven.reaches("1 run 8f21", "b")
     run = next(run for run in driven.service.runs if run["execution_id"] == noon.LIVE)
     run.update(status="failed", reason="fallback_exhausted", completed_at=noon.at(0))
     await driven.comes("has ended", 60)
@@ -129,15 +119,13 @@ async def _undo(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
     await driven.press("/", *"is:live", "enter")
     await driven.hides("3fd2")
-    await driven.press("backspace")
-    await driven.shows("is cleared again")
+    await driven.reaches("is cleared again", "backspace")
     await driven.settle()
 
 
 async def _own_command(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
-    await driven.press("f7")
-    await driven.shows('"max_runtime_s": 60')
+    await driven.reaches('"max_runtime_s": 60', "f7")
 
 
 async def _selection(driven: Driven) -> None:
@@ -179,8 +167,7 @@ async def _plot(driven: Driven) -> None:
 
 
 async def _form(driven: Driven) -> None:
-    await driven.press("+")
-    await driven.shows("Request, exactly as sent")
+    await driven.reaches("Request, exactly as sent", "+")
     await driven.press(*"Say hello")
     await driven.settle()
 
@@ -193,8 +180,7 @@ async def _cancel(driven: Driven) -> None:
 
 
 async def _help(driven: Driven) -> None:
-    await driven.press("?")
-    await driven.shows("Symbols, filters, files")
+    await driven.reaches("Symbols, filters, files", "?")
 
 
 async def _command(driven: Driven) -> None:
@@ -204,24 +190,10 @@ async def _command(driven: Driven) -> None:
 
 
 NOON: Final[dict[str, Callable[[Driven], Awaitable[None]]]] = {
-    "runs": _runs,
-    "timeline": _timeline,
-    "replay": _replay,
-    "wall": _wall,
-    "split": _split,
-    "jump": _jump,
-    "pins": _pins,
-    "notice": _notice,
-    "undo": _undo,
-    "own-command": _own_command,
-    "selection": _selection,
-    "plot": _plot,
-    "receipt": _receipt,
-    "run-form": _form,
-    "cancel": _cancel,
-    "help": _help,
-    "command-line": _command,
-}
+    "runs": _runs, "timeline": _timeline, "replay": _replay, "wall": _wall, "split": _split, "jump": _jump,
+    "pins": _pins, "notice": _notice, "undo": _undo, "own-command": _own_command, "selection": _selection,
+    "plot": _plot, "receipt": _receipt, "run-form": _form, "cancel": _cancel, "help": _help, "command-line": _command,
+}  # fmt: skip
 
 
 SETTINGS: Final = {

@@ -368,15 +368,9 @@ def run(promise: Promise) -> Result:
     with tempfile.TemporaryDirectory() as place:
         report = Path(place) / "report.xml"
         words = [
-            "-q",
-            "-m",
-            "",
-            "-p",
-            "no:cacheprovider",
-            f"--basetemp={place}/tests",
-            f"--junitxml={report}",
+            "-q", "-m", "", "-p", "no:cacheprovider", f"--basetemp={place}/tests", f"--junitxml={report}",
             *promise.tests,
-        ]
+        ]  # fmt: skip
         command = [sys.executable, "-m", "pytest", *words]
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         sys.stderr.write(f"{promise.promise}\n{done.stdout.decode('utf-8', 'replace')}")

@@ -387,11 +387,8 @@ class TestTheObserver:
         ]
         first = told[0]
         assert (first.operation, first.method, first.path, first.query) == (
-            "postExecutions",
-            "POST",
-            "/v1/executions",
-            "",
-        )
+            "postExecutions", "POST", "/v1/executions", "",
+        )  # fmt: skip
         assert (first.key, first.sent_bytes, first.profile, first.origin) == ("k1", len(BODY), "test", server.base_url)
         assert first.problem is not None
         assert first.problem.code == "upstream_unavailable"

@@ -268,11 +268,8 @@ class TestFollow:
         assert got == log
         assert clock.sleeps == [1.0]
         assert [path.partition("?")[2] for path in server.paths] == [
-            "",
-            f"after={log[2].id}",
-            f"after={log[2].id}",
-            f"after={log[4].id}",
-        ]
+            "", f"after={log[2].id}", f"after={log[2].id}", f"after={log[4].id}",
+        ]  # fmt: skip
 
     async def test_a_run_that_is_final_without_a_final_event_ends_after_two_empty_reads(
         self, server: RawServer, client: Client, clock: FakeClock

@@ -48,11 +48,8 @@ async def test_a_secret_is_entered_once_with_the_key_and_told_to_nobody(server: 
 
 @pytest.mark.parametrize(
     "step",
-    [
-        then_reset(),
-        answer_bytes(503, problem("internal").json().encode(), content_type="application/problem+json"),
-    ],
-)
+    [then_reset(), answer_bytes(503, problem("internal").json().encode(), content_type="application/problem+json")],
+)  # fmt: skip
 async def test_it_is_never_sent_a_second_time(server: RawServer, connect: Connect, step: Any) -> None:
     server.script(step)
     with pytest.raises(ApiError) as caught:
@@ -66,15 +63,10 @@ async def test_it_is_never_sent_a_second_time(server: RawServer, connect: Connec
 @pytest.mark.parametrize(
     "address",
     [
-        "https://elsewhere.test/connect/verifier?intent=x",
-        "http://127.0.0.1:1/connect/verifier?intent=x",
-        "{base}/v1/verifiers",
-        "{base}/connect/verifier#fragment",
-        "{base}/connect/é?intent=x",
-        "http://[/connect/",
-        "",
+        "https://elsewhere.test/connect/verifier?intent=x", "http://127.0.0.1:1/connect/verifier?intent=x",
+        "{base}/v1/verifiers", "{base}/connect/verifier#fragment", "{base}/connect/é?intent=x", "http://[/connect/", "",
     ],
-)
+)  # fmt: skip
 async def test_a_page_of_anybody_else_gets_nothing(server: RawServer, connect: Connect, address: str) -> None:
     server.script(json_answer({}))
     with pytest.raises(InvalidRequestError):

@@ -11,15 +11,9 @@ SUBMIT = OPERATIONS["postExecutions"]
 CANCEL = OPERATIONS["postExecutionsByExecutionIdCancel"]
 
 EIGHT = {
-    "validation_failed": 400,
-    "echo_mode_mismatch": 400,
-    "data_class_not_available": 403,
-    "not_found": 404,
-    "invalid_state": 409,
-    "quota_exceeded": 429,
-    "insufficient_credit": 402,
-    "credit_wallet_frozen": 403,
-}
+    "validation_failed": 400, "echo_mode_mismatch": 400, "data_class_not_available": 403, "not_found": 404,
+    "invalid_state": 409, "quota_exceeded": 429, "insufficient_credit": 402, "credit_wallet_frozen": 403,
+}  # fmt: skip
 
 
 def test_the_refusing_codes_are_the_eight_of_the_wire_reference() -> None:

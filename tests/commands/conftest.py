@@ -39,15 +39,10 @@ def service(runwatch: Here) -> Iterator[ScriptedService]:
             open_run(LIVE, "completed", mode="live"),
             open_run(FAILED, "failed", mode="live"),
         ],
-        events={
-            ECHO: echo_events(ECHO),
-            LIVE: echo_events(LIVE),
-            FAILED: echo_events(FAILED, final="failed"),
-        },
+        events={ECHO: echo_events(ECHO), LIVE: echo_events(LIVE), FAILED: echo_events(FAILED, final="failed")},
         receipts=[echo_receipt(ECHO), live_receipt(LIVE), ended_receipt("failed", execution_id=FAILED)],
-        results={LIVE: result_of(LIVE)},
-        account=account(),
-    )
+        results={LIVE: result_of(LIVE)}, account=account(),
+    )  # fmt: skip
     with running_service(script) as running:
         runwatch.use(running.base_url)
         yield running

@@ -28,13 +28,9 @@ RUN_BODY: Final[Shape] = {
     "review_composer?": {},
 }
 ARM_BODY: Final[Shape] = {
-    "kind": ARM_KIND,
-    "display_name": str,
-    "capability_tags": [str],
-    "data_class_grants": [str],
-    "cost_class?": COST_CLASS,
-    "model_deployment_id?": str,
-}
+    "kind": ARM_KIND, "display_name": str, "capability_tags": [str], "data_class_grants": [str],
+    "cost_class?": COST_CLASS, "model_deployment_id?": str,
+}  # fmt: skip
 ARM_PATCH: Final[Shape] = {"display_name?": str, "capability_tags?": [str], "data_class_grants?": [str]}
 QUOTE_BODY: Final[Shape] = {"model_deployment_id": str, "input_tokens": int, "output_tokens": int}
 
@@ -66,12 +62,8 @@ HANDOFF_BODY: Final[Shape] = {
     "endpoint?": {"base_url?": str, "protocol_profile?": str, "prices?": {}},
 }
 CONNECTION_BODY: Final[Shape] = {
-    "display_name": str,
-    "source_id": str,
-    "auth_scheme": str,
-    "handoff_intent_id": str,
-    "source_scope": {},
-}
+    "display_name": str, "source_id": str, "auth_scheme": str, "handoff_intent_id": str, "source_scope": {},
+}  # fmt: skip
 ROTATE_BODY: Final[Shape] = {"handoff_intent_id": str}
 
 PLAN_BODY: Final[Shape] = {"template_id?": words("starter", "pooled-open-model", "byok-open-model")}

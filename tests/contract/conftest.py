@@ -58,12 +58,9 @@ class Desk:
         if operation.method != "GET":
             usual["Idempotency-Key"] = self.organization.fresh("send")
         return await (client or self.organization.http).request(
-            operation.method,
-            operation.path_of(good.ids),
-            params=dict(good.query),
-            content=body,
+            operation.method, operation.path_of(good.ids), params=dict(good.query), content=body,
             headers={name: value for name, value in {**usual, **(headers or {})}.items() if value is not None},
-        )
+        )  # fmt: skip
 
 
 def every(operations: Iterable[Operation]) -> pytest.MarkDecorator:

@@ -24,17 +24,8 @@ NUMBERS: Final = (
     "0." + "3" * 400, "1e99999999999999999999", "2.5",
 )  # fmt: skip
 LITERALS: Final = (
-    "null",
-    "true",
-    "false",
-    '""',
-    "[]",
-    "{}",
-    "[[[[]]]]",
-    '{"a":{"b":[null]}}',
-    '"\\ud800"',
-    '"\\u0000"',
-)
+    "null", "true", "false", '""', "[]", "{}", "[[[[]]]]", '{"a":{"b":[null]}}', '"\\ud800"', '"\\u0000"',
+)  # fmt: skip
 QUERY_NAMES: Final = (
     "limit", "cursor", "since", "status", "after", "kind", "arm_id", "period", "from", "to", "template_id",
     "idempotency_key", "operation_key", "intent", "", "a[b]", "x",

@@ -77,13 +77,9 @@ async def rename_tenant(organization: Organization) -> Good:
 async def register_arm(organization: Organization) -> Good:
     connection = await organization.once(organization.connection)
     body = {
-        "kind": "model",
-        "display_name": "Tiny",
-        "model_deployment_id": connection["deployment"]["model_deployment_id"],
-        "capability_tags": ["text.generate"],
-        "data_class_grants": ["public"],
-        "cost_class": "standard",
-    }
+        "kind": "model", "display_name": "Tiny", "model_deployment_id": connection["deployment"]["model_deployment_id"],
+        "capability_tags": ["text.generate"], "data_class_grants": ["public"], "cost_class": "standard",
+    }  # fmt: skip
     return Good(body=body)
 
 

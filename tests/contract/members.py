@@ -32,13 +32,9 @@ FAILURE_CLASS: Final = words(
 )  # fmt: skip
 
 RUN: Final[Shape] = {
-    "execution_id": str,
-    "status": STATE,
-    "slices": [{"slice_id": str, "capability": str, "status": STATE}],
-    "links": {"status": str, "events": str, "receipt": str},
-    "created_at": TIME,
-    "cancelled_by": TEXT_OR_NULL,
-}
+    "execution_id": str, "status": STATE, "slices": [{"slice_id": str, "capability": str, "status": STATE}],
+    "links": {"status": str, "events": str, "receipt": str}, "created_at": TIME, "cancelled_by": TEXT_OR_NULL,
+}  # fmt: skip
 CHECK: Final[Shape] = {
     "check_id": str,
     "verifier_id": TEXT_OR_NULL,
@@ -53,17 +49,9 @@ CHECK: Final[Shape] = {
     "quality_score": (None, float),
 }
 EVENT: Final[Shape] = {
-    "event_id": str,
-    "execution_id": str,
-    "slice_id?": str,
-    "type": str,
-    "at": TIME,
-    "state?": STATE,
-    "reason?": str,
-    "acted_by?": TEXT_OR_NULL,
-    "verification_check?": CHECK,
-    "recorded_check?": {"state": str, "recorded_at": TIME},
-}
+    "event_id": str, "execution_id": str, "slice_id?": str, "type": str, "at": TIME, "state?": STATE, "reason?": str,
+    "acted_by?": TEXT_OR_NULL, "verification_check?": CHECK, "recorded_check?": {"state": str, "recorded_at": TIME},
+}  # fmt: skip
 PROVENANCE: Final[Shape] = {
     "schema_version": str,
     "requested": {
@@ -84,12 +72,9 @@ PROVENANCE: Final[Shape] = {
     }),
 }  # fmt: skip
 RESULT: Final[Shape] = {
-    "execution_id": str,
-    "slice_id": str,
-    "final_text": str,
-    "model_provenance": (None, PROVENANCE),
+    "execution_id": str, "slice_id": str, "final_text": str, "model_provenance": (None, PROVENANCE),
     "retention_expires_at": TIME_OR_NULL,
-}
+}  # fmt: skip
 RECEIPT: Final[Shape] = {
     "execution_id": str,
     "mode": MODE,
@@ -111,47 +96,25 @@ RECEIPT: Final[Shape] = {
 }
 
 ARM: Final[Shape] = {
-    "arm_id": str,
-    "kind": ARM_KIND,
-    "display_name": str,
-    "status": ARM_STATUS,
-    "capability_tags": [str],
-    "data_class_grants": [str],
-    "cost_class?": COST_CLASS,
-    "provider?": str,
-    "model_id?": str,
-    "model_deployment_id?": str,
-    "endpoint?": {"url": str, "auth_ref": str},
-    "lifecycle?": object,
-    "artifact_hash?": str,
-    "route_availability?": {"status": str, "reason": str, "since": TIME},
-}
+    "arm_id": str, "kind": ARM_KIND, "display_name": str, "status": ARM_STATUS, "capability_tags": [str],
+    "data_class_grants": [str], "cost_class?": COST_CLASS, "provider?": str, "model_id?": str,
+    "model_deployment_id?": str, "endpoint?": {"url": str, "auth_ref": str}, "lifecycle?": object,
+    "artifact_hash?": str, "route_availability?": {"status": str, "reason": str, "since": TIME},
+}  # fmt: skip
 ARM_OUTCOME: Final[Shape] = {"arm_id": str, "status": ARM_STATUS, "status_reason": TEXT_OR_NULL}
 
 DECLARATION: Final[Shape] = {"status": words("not_declared", "declared"), "statement": str}
 CONNECTION_SUMMARY: Final[Shape] = {
-    "status": KEY_STATUS,
-    "stop_at": TIME_OR_NULL,
-    "stop_time_zone": TEXT_OR_NULL,
-    "days_remaining": (None, int),
-    "stopped_at": TIME_OR_NULL,
-    "stop_reason": STOP_REASON,
-}
+    "status": KEY_STATUS, "stop_at": TIME_OR_NULL, "stop_time_zone": TEXT_OR_NULL, "days_remaining": (None, int),
+    "stopped_at": TIME_OR_NULL, "stop_reason": STOP_REASON,
+}  # fmt: skip
 VERIFIER: Final[Shape] = {
-    "verifier_id": str,
-    "display_name": str,
-    "version": str,
-    "kind": words("endpoint"),
-    "endpoint": {"url": str, "auth_ref": str},
-    "input_data_classes": [str],
-    "scoring": {"correctness": words("boolean_anchors"), "quality": words("scalar_0_1")},
-    "hash": str,
-    "status": words("ready", "degraded"),
-    "status_reason": TEXT_OR_NULL,
-    "revision": int,
-    "correctness_declaration": DECLARATION,
-    "connection": CONNECTION_SUMMARY,
-}
+    "verifier_id": str, "display_name": str, "version": str, "kind": words("endpoint"),
+    "endpoint": {"url": str, "auth_ref": str}, "input_data_classes": [str],
+    "scoring": {"correctness": words("boolean_anchors"), "quality": words("scalar_0_1")}, "hash": str,
+    "status": words("ready", "degraded"), "status_reason": TEXT_OR_NULL, "revision": int,
+    "correctness_declaration": DECLARATION, "connection": CONNECTION_SUMMARY,
+}  # fmt: skip
 _FEEDBACK: Final[Shape] = {"status": words("ok", "failed", "not_checked"), "correction": TEXT_OR_NULL}
 PROBE: Final[Shape] = {
     "outcome": words("reachable", "unreachable"),
@@ -170,24 +133,17 @@ PROBE: Final[Shape] = {
 }  # fmt: skip
 VERIFIER_OUTCOME: Final[Shape] = {**VERIFIER, "preflight": PROBE}
 VERIFIER_TEST: Final[Shape] = {
-    "verifier_id": str,
-    "status": words("ready", "degraded"),
-    "status_reason": TEXT_OR_NULL,
-    "probe": PROBE,
+    "verifier_id": str, "status": words("ready", "degraded"), "status_reason": TEXT_OR_NULL, "probe": PROBE,
     "correctness_declaration": DECLARATION,
-}
+}  # fmt: skip
 PENDING_KEY: Final[Shape] = (None, {"handle": str, "captured_generation": int, "staged_until": TIME})
 VERIFIER_CONNECTION: Final[Shape] = {
-    **CONNECTION_SUMMARY,
-    "handle": TEXT_OR_NULL,
-    "origin": TEXT_OR_NULL,
-    "generation": (None, int),
-    "projection_ack": TEXT_OR_NULL,
-    "pending_key": PENDING_KEY,
+    **CONNECTION_SUMMARY, "handle": TEXT_OR_NULL, "origin": TEXT_OR_NULL, "generation": (None, int),
+    "projection_ack": TEXT_OR_NULL, "pending_key": PENDING_KEY,
     "last_test": (None, {"outcome": words("passed", "failed"), "handle": str, "reason": TEXT_OR_NULL, "at": TIME}),
     "replacement": (None, {"status": words("pending", "failed"), "handle": str}),
     "retired_keys": [{"handle": str, "state": words("scheduled_for_destruction", "destroyed")}],
-}
+}  # fmt: skip
 KEY_INTENT: Final[Shape] = {
     "intent_id": str,
     "continue_url": str,
@@ -196,18 +152,10 @@ KEY_INTENT: Final[Shape] = {
 }
 
 PROPOSAL: Final[Shape] = {
-    "proposal_id": str,
-    "status": words("pending", "approved", "rejected", "expired"),
-    "decided_by": TEXT_OR_NULL,
-    "execution_id": str,
-    "slice_id": str,
-    "arm_id": str,
-    "parent_artifact_id": TEXT_OR_NULL,
-    "parent_score": (None, float),
-    "candidate_score": (None, float),
-    "decided_at": TIME_OR_NULL,
-    "created_at": TIME,
-}
+    "proposal_id": str, "status": words("pending", "approved", "rejected", "expired"), "decided_by": TEXT_OR_NULL,
+    "execution_id": str, "slice_id": str, "arm_id": str, "parent_artifact_id": TEXT_OR_NULL,
+    "parent_score": (None, float), "candidate_score": (None, float), "decided_at": TIME_OR_NULL, "created_at": TIME,
+}  # fmt: skip
 WHOLE_PROPOSAL: Final[Shape] = {**PROPOSAL, "diff": str, "verifier_evidence": {"is_correct": bool}}
 
 _PERIOD: Final[Shape] = {"from": DAY, "to": DAY}
@@ -245,13 +193,9 @@ ACCOUNT: Final[Shape] = {
     "billing": (None, {"funded_state": words("funded", "sandbox"), "manage_available": bool}),
 }  # fmt: skip
 API_KEY: Final[Shape] = {
-    "api_key_id": str,
-    "key_prefix": str,
-    "status": words("active", "revoked"),
-    "created_at": TIME,
-    "revoked_at": TIME_OR_NULL,
-    "revoked_by?": TEXT_OR_NULL,
-}
+    "api_key_id": str, "key_prefix": str, "status": words("active", "revoked"), "created_at": TIME,
+    "revoked_at": TIME_OR_NULL, "revoked_by?": TEXT_OR_NULL,
+}  # fmt: skip
 MINTED_KEY: Final[Shape] = {**API_KEY, "key": str}
 EVAL_SUMMARY: Final[Shape] = {
     "window": {"from": (None, DAY), "to": (None, DAY)},
@@ -296,22 +240,13 @@ TENANT: Final[Shape] = {"tenant_id": str, "display_name": str}
 NEW_TENANT: Final[Shape] = {**TENANT, "api_key": MINTED_KEY}
 
 AGENT: Final[Shape] = {
-    "arm_id": str,
-    "display_name": str,
-    "endpoint_url": str,
-    "repository": str,
-    "status": ARM_STATUS,
+    "arm_id": str, "display_name": str, "endpoint_url": str, "repository": str, "status": ARM_STATUS,
     "status_reason": str,
-}
+}  # fmt: skip
 AGENT_CONNECTION: Final[Shape] = {
-    "status": KEY_STATUS,
-    "handle": TEXT_OR_NULL,
-    "origin": TEXT_OR_NULL,
-    "generation": int,
-    "stop_at": TIME_OR_NULL,
-    "days_remaining": (None, int),
-    "pending_key": PENDING_KEY,
-}
+    "status": KEY_STATUS, "handle": TEXT_OR_NULL, "origin": TEXT_OR_NULL, "generation": int, "stop_at": TIME_OR_NULL,
+    "days_remaining": (None, int), "pending_key": PENDING_KEY,
+}  # fmt: skip
 CREDENTIAL: Final[Shape] = {"credential_ref": str, "display_name": str, "created_at": TIME}
 # Ours, by analogy with the other intents; so are the list and the webhooks.
 GITHUB_INTENT: Final[Shape] = {"intent_id": str, "continue_url": str, "expires_at": TIME}

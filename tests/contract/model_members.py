@@ -30,25 +30,12 @@ DEFINITION: Final[Shape] = {
     },
 }  # fmt: skip
 _LISTED: Final[Shape] = {
-    "model_deployment_id": str,
-    "source_id": str,
-    "model_key": str,
-    "served_variant_id": str,
-    "upstream_ref": str,
-    "release_assurance": ASSURANCE,
-    "assurance_evidence_ref": TEXT_OR_NULL,
-    "resolved_upstream_ref": TEXT_OR_NULL,
-    "resolution_evidence_ref": TEXT_OR_NULL,
-    "protocol_profile": str,
-    "location": str,
-    "route": str,
-    "fallback_policy": FALLBACK,
-    "pricing_basis": PRICING,
-    "last_tested_at": TIME_OR_NULL,
-    "status": words("listed", "disabled"),
-    "created_at": TIME,
-    "updated_at": TIME,
-}
+    "model_deployment_id": str, "source_id": str, "model_key": str, "served_variant_id": str, "upstream_ref": str,
+    "release_assurance": ASSURANCE, "assurance_evidence_ref": TEXT_OR_NULL, "resolved_upstream_ref": TEXT_OR_NULL,
+    "resolution_evidence_ref": TEXT_OR_NULL, "protocol_profile": str, "location": str, "route": str,
+    "fallback_policy": FALLBACK, "pricing_basis": PRICING, "last_tested_at": TIME_OR_NULL,
+    "status": words("listed", "disabled"), "created_at": TIME, "updated_at": TIME,
+}  # fmt: skip
 DEPLOYMENT: Final[Shape] = {**_LISTED, "connection_id": str}
 CATALOG_ENTRY: Final[Shape] = {
     "model": DEFINITION,
@@ -90,41 +77,20 @@ PROFILE: Final[Shape] = {
     "commercial_owner": words("customer"),
 }
 HANDOFF: Final[Shape] = {
-    "handoff_intent_id": str,
-    "source_id": str,
-    "auth_scheme": str,
+    "handoff_intent_id": str, "source_id": str, "auth_scheme": str,
     "state": words("pending", "completed", "failed", "expired", "consumed"),
-    "failure_code": (None, words("cancelled", "broker_error")),
-    "expires_at": TIME,
-    "completed_at": TIME_OR_NULL,
-    "failed_at": TIME_OR_NULL,
-    "expired_at": TIME_OR_NULL,
-    "consumed_at": TIME_OR_NULL,
-    "created_at": TIME,
+    "failure_code": (None, words("cancelled", "broker_error")), "expires_at": TIME, "completed_at": TIME_OR_NULL,
+    "failed_at": TIME_OR_NULL, "expired_at": TIME_OR_NULL, "consumed_at": TIME_OR_NULL, "created_at": TIME,
     "updated_at": TIME,
-}
+}  # fmt: skip
 SOURCE_CONNECTION: Final[Shape] = {
-    "connection_id": str,
-    "source_id": str,
-    "display_name": str,
-    "auth_scheme": str,
-    "auth_binding_ref": str,
-    "source_scope": {"kind": words("account", "project", "region")},
-    "status": words("active", "disabled"),
-    "access_lane": LANE,
-    "credential_owner": words("customer"),
-    "commercial_owner": OWNER,
-    "customer_ref": str,
-    "binding_revision": int,
-    "tested_binding_revision": (None, int),
-    "test_state": words("untested", "passed", "failed"),
-    "test_error": TEXT_OR_NULL,
-    "last_tested_at": TIME_OR_NULL,
-    "rotated_at": TIME_OR_NULL,
-    "revoked_at": TIME_OR_NULL,
-    "created_at": TIME,
-    "updated_at": TIME,
-}
+    "connection_id": str, "source_id": str, "display_name": str, "auth_scheme": str, "auth_binding_ref": str,
+    "source_scope": {"kind": words("account", "project", "region")}, "status": words("active", "disabled"),
+    "access_lane": LANE, "credential_owner": words("customer"), "commercial_owner": OWNER, "customer_ref": str,
+    "binding_revision": int, "tested_binding_revision": (None, int),
+    "test_state": words("untested", "passed", "failed"), "test_error": TEXT_OR_NULL, "last_tested_at": TIME_OR_NULL,
+    "rotated_at": TIME_OR_NULL, "revoked_at": TIME_OR_NULL, "created_at": TIME, "updated_at": TIME,
+}  # fmt: skip
 
 NEXT_ACTION: Final[Shape] = {"type": str, "detail": str}
 TEMPLATE: Final[Shape] = {
@@ -142,23 +108,15 @@ TEMPLATE: Final[Shape] = {
     "catalog_row": (None, CATALOG_ENTRY),
 }  # fmt: skip
 PLAN: Final[Shape] = {
-    "template_id": str,
-    "template_version": str,
-    "access_lane": str,
-    "application_supported": bool,
-    "next_action": NEXT_ACTION,
-    "request_preset_id": str,
-    "issued_at": TIME,
-    "expires_at": TIME,
-    "digest": str,
+    "template_id": str, "template_version": str, "access_lane": str, "application_supported": bool,
+    "next_action": NEXT_ACTION, "request_preset_id": str, "issued_at": TIME, "expires_at": TIME, "digest": str,
     "qualification": {"state": str, "next_action": NEXT_ACTION},
     "byok_source": (None, {"source_id": str, "auth_scheme": str, "model_key": str, "served_variant_id": str}),
     "request_policy": (None, {"mode": MODE, "data_classes": [str], "budget": object, "fallback_policy": str}),
     "starter_credit": {"balance_usd": float, "funded_state": str, "covers_maximum_spend": bool},
-    "maximum_spend_usd": float,
-    "effects": [{"id": str, "description": str}],
+    "maximum_spend_usd": float, "effects": [{"id": str, "description": str}],
     "file_manifest": [{"path": str, "kind": str}],
-}
+}  # fmt: skip
 APPLICATION: Final[Shape] = {
     "application_id": str,
     "template_id": str,
@@ -183,17 +141,11 @@ APPLICATION: Final[Shape] = {
     "created_at": TIME,
 }  # fmt: skip
 SELECTION: Final[Shape] = {
-    "application_id": str,
-    "template_id": str,
-    "template_version": str,
-    "managed_arm_id": str,
-    "model_deployment_id": str,
-    "request_preset_id": str,
+    "application_id": str, "template_id": str, "template_version": str, "managed_arm_id": str,
+    "model_deployment_id": str, "request_preset_id": str,
     "request_policy": {"mode": words("live"), "data_classes": [str], "budget": object, "fallback_policy": str},
-    "proof_execution_id": str,
-    "selected_at": TIME,
-    "updated_at": TIME,
-}
+    "proof_execution_id": str, "selected_at": TIME, "updated_at": TIME,
+}  # fmt: skip
 
 # Ours: the references name no members.
 QUOTE: Final[Shape] = {"model_deployment_id": str, "usd": float, "pricing_basis": PRICING}

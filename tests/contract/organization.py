@@ -190,12 +190,9 @@ class Organization:
 
     async def skill(self) -> Json:
         body = {
-            "kind": "skill",
-            "display_name": "Plain words",
-            "capability_tags": ["text.generate"],
-            "data_class_grants": ["public"],
-            "artifact": ARTIFACT,
-        }
+            "kind": "skill", "display_name": "Plain words", "capability_tags": ["text.generate"],
+            "data_class_grants": ["public"], "artifact": ARTIFACT,
+        }  # fmt: skip
         return await self.post("/v1/arms", body)
 
     # Output checks

@@ -146,14 +146,11 @@ LASTING: dict[str, tuple[Sequence[Step], type[ApiError], int, bool]] = {
     "an answer of 70 MB": ([Huge(70_000_000)], NoResponseError, 1, False),
     "an answer of 50 MB that names no run": ([Huge(50_000_000)], UnusableResponseError, 1, False),
     "an answer of 50 MB whose length is not told": (
-        [Huge(50_000_000, declared=False)],
-        UnusableResponseError,
-        1,
-        False,
+        [Huge(50_000_000, declared=False)], UnusableResponseError, 1, False,
     ),
     "a 429": ([too_many()], ApiProblem, 1, True),
     "a refusal": ([failing("insufficient_credit", 402)], ApiProblem, 1, True),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("steps", "error", "attempts", "known"), LASTING.values(), ids=LASTING)

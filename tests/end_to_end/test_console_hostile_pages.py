@@ -38,16 +38,8 @@ PASTED: Final = ALL_AT_ONCE.text.replace("\x1b[201~", "").encode("utf-8", "repla
 COMPARED: Final = [resource_named(name) for name in ("runs", "receipts", "templates", "arms")]
 
 SHEETS: Final = (
-    "runs X",
-    "runs A",
-    "arms X",
-    "arms E",
-    "verifiers X",
-    "verifiers E",
-    "sources X",
-    "keys X",
-    "agents .",
-)
+    "runs X", "runs A", "arms X", "arms E", "verifiers X", "verifiers E", "sources X", "keys X", "agents .",
+)  # fmt: skip
 """Lists, and the key that opens a dialog, a form or a menu of what can be done with a record of theirs."""
 
 IN_FRONT: Final = re.compile(r"┏━ (?:.* on environment ━|Actions   )|tab next field")
@@ -71,12 +63,9 @@ def settings(base_url: str) -> str:
     """A settings file with two profiles, and hostile names and values in every place."""
     key = f"key_command = {json.dumps(f'printf %s {KEY}')}\n"
     lines = [
-        'default_profile = "work"',
-        'clipboard = "osc52"',
-        'theme = "\\u001b]0;x\\u0007"',
-        "[refresh]",
+        'default_profile = "work"', 'clipboard = "osc52"', 'theme = "\\u001b]0;x\\u0007"', "[refresh]",
         "lists_s = 3600",
-    ]
+    ]  # fmt: skip
     for table in ("filters", "keys", "columns", "\x1b[2J"):
         lines.append(f"[{_quoted(table)}]")
         for number, text in enumerate(IN_TOML[::7]):
@@ -228,11 +217,8 @@ def bundle() -> dict[str, Any]:
     whole = {"form_version": BUNDLE_VERSION, "problem": problems[0], "requests": requests, "around": around}
     more = dict.fromkeys(("made_at", "means", "next", "support_block", ALL_AT_ONCE.text), ALL_AT_ONCE.text)
     return {
-        "form": BUNDLE_FORMAT,
-        **whole,
-        **more,
-        "settings": [{"setting": PASTED, "value": PASTED, "source": PASTED}],
-    }
+        "form": BUNDLE_FORMAT, **whole, **more, "settings": [{"setting": PASTED, "value": PASTED, "source": PASTED}],
+    }  # fmt: skip
 
 
 @pytest.mark.exhaustive

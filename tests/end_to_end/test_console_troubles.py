@@ -155,12 +155,8 @@ def test_html_in_place_of_a_list_is_reported_as_what_it_is(service: ScriptedServ
         peer.plan(match(), always=Answer(200, b"<html>Log in to the guest network</html>", content_type="text/html"))
         with console(tmp_path, base_url=peer.base_url) as terminal:
             says(
-                terminal,
-                "✗ error",
-                "The response cannot be used",
-                "Log in to the guest network",
-                "Check the base URL",
-            )
+                terminal, "✗ error", "The response cannot be used", "Log in to the guest network", "Check the base URL",
+            )  # fmt: skip
             terminal.type("H")
             says(terminal, "✗ unusable")
             quits(terminal)

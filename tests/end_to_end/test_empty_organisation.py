@@ -89,11 +89,8 @@ def test_an_empty_organization_follows_the_next_actions_to_a_selected_model(cli:
     assert resumed.code == 0, resumed.errors
     ready = application_that(cli, application_id, lambda it: it["state"] == "ready")
     assert [effect["id"] for effect in ready["completed_effects"]] == [
-        "save_model",
-        "submit_echo",
-        "submit_bounded_live_proof",
-        "live_result_ready",
-    ]
+        "save_model", "submit_echo", "submit_bounded_live_proof", "live_result_ready",
+    ]  # fmt: skip
     assert len(models.prompts) == 1
     assert cli("runs", "result", ready["live_execution_id"], "--json").json["final_text"] == "ready"
     receipt = cli("receipts", "show", ready["receipt"]["receipt_id"], "--json").json

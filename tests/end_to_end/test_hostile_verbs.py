@@ -47,19 +47,15 @@ def hostile_events() -> list[Raw]:
 def service() -> Iterator[ScriptedService]:
     """Answers every read with hostile records."""
     script = ScriptedService(
-        runs=[
-            whole("run", execution_id=RUN_ID, status="completed"),
-            *(raw_of("run", text) for text in TEXTS),
-        ],
+        runs=[whole("run", execution_id=RUN_ID, status="completed"), *(raw_of("run", text) for text in TEXTS)],
         events={RUN_ID: hostile_events()},
         receipts=[
             whole("live receipt", execution_id=RUN_ID, status="completed"),
             *(raw_of(RECEIPT_KINDS[number % len(RECEIPT_KINDS)], text) for number, text in enumerate(TEXTS)),
         ],
-        results={RUN_ID: whole("result", execution_id=RUN_ID)},
-        account=whole("account"),
+        results={RUN_ID: whole("result", execution_id=RUN_ID)}, account=whole("account"),
         submitted=[whole("run", execution_id=RUN_ID, status="completed") for _ in range(20)],
-    )
+    )  # fmt: skip
     script.say(
         "POST", f"/v1/executions/{RUN_ID}/cancel", Said(200, whole("run", execution_id=RUN_ID, status="cancelled"))
     )

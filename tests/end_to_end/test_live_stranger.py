@@ -153,13 +153,9 @@ def check_receipt(receipt: dict[str, Any], answer: dict[str, Any], server: Stran
     usage, usd = answer["usage"], cost_of(answer)
     assert (receipt["status"], receipt["mode"], receipt["totals"]["usd"]) == ("completed", "live", usd)
     assert part["cost"] == {
-        "usd": usd,
-        "input_tokens": usage["prompt_tokens"],
-        "output_tokens": usage["completion_tokens"],
-        "calls": 1,
-        "estimated_calls": 1,
-        "pricing_basis": "estimated",
-    }
+        "usd": usd, "input_tokens": usage["prompt_tokens"], "output_tokens": usage["completion_tokens"], "calls": 1,
+        "estimated_calls": 1, "pricing_basis": "estimated",
+    }  # fmt: skip
     assert part["route"]["selected"]["provider"] == urlsplit(server.base_url).netloc
     assert part["model_provenance"]["resolved"]["upstream_ref"] == answer["model"]
     assert part["recorded_check"]["state"] == "baseline"

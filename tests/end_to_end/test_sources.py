@@ -235,17 +235,8 @@ def test_a_minted_key_works_until_it_is_revoked(cli: Cli) -> None:
 @pytest.mark.exhaustive
 def test_every_list_and_report_answers_on_the_local_service(cli: Cli) -> None:
     nouns = (
-        "models",
-        "arms",
-        "verifiers",
-        "templates",
-        "agents",
-        "credentials",
-        "github",
-        "sources",
-        "proposals",
-        "keys",
-    )
+        "models", "arms", "verifiers", "templates", "agents", "credentials", "github", "sources", "proposals", "keys",
+    )  # fmt: skip
     for words in (*((noun, "list") for noun in nouns), ("models", "deployments"), ("models", "definitions"),
                   ("sources", "list", "--available"), ("usage",), ("evals",), ("compliance", "export")):  # fmt: skip
         assert cli(*words, "--json").code == 0, words

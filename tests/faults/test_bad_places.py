@@ -91,28 +91,22 @@ def give_writing_back(directory: Path) -> None:
 
 PLACES: Final = {
     "full disk": Place(
-        lambda _: None,
-        ("The console's data directory is not usable", "with space left"),
-        ("The service's data", "space left"),
-        file_bytes=0,
+        lambda _: None, ("The console's data directory is not usable", "with space left"),
+        ("The service's data", "space left"), file_bytes=0,
     ),
     "read-only": Place(
-        take_away_writing,
-        ("The console's data directory is not usable", "RUNWATCH_DATA_DIR"),
-        ("is not usable", "--data-dir"),
-        owner_only=True,
+        take_away_writing, ("The console's data directory is not usable", "RUNWATCH_DATA_DIR"),
+        ("is not usable", "--data-dir"), owner_only=True,
     ),
     "newer schema": Place(
-        make_newer,
-        ("The console's data was written by a newer runwatch", "Install a runwatch that knows schema 999"),
+        make_newer, ("The console's data was written by a newer runwatch", "Install a runwatch that knows schema 999"),
         ("was written by a newer version of runwatch", "Update runwatch"),
     ),
     "damaged": Place(
-        damage,
-        ("The console's database is damaged", "Nothing was deleted"),
+        damage, ("The console's database is damaged", "Nothing was deleted"),
         ("is damaged or not a database", "put a backup in its place"),
     ),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,7 @@ async def test_another_long_list_takes_the_place_of_all_rows(tmp_path: Path) -> 
     answers = body(range(MANY)), body(range(MANY, 2 * MANY), "failed")
     async with console(service(*answers), tmp_path, open_at="receipts") as driven:
         await lists(driven, MANY)
-        await driven.press("r")
-        await driven.shows("failed")
+        await driven.reaches("failed", "r")
         rows = await lists(driven, MANY)
         assert {row.subject.status for row in rows} == {"failed"}
         assert rows[0].key == f"ex_{MANY}"
@@ -147,8 +146,7 @@ async def test_a_long_answer_that_breaks_off_leaves_what_was_known(tmp_path: Pat
     answers = body(range(MANY)), body(range(MANY, 3 * MANY))[:-cut]
     async with console(service(*answers), tmp_path, open_at="receipts") as driven:
         await lists(driven, MANY)
-        await driven.press("r")
-        await driven.shows("cannot be used")
+        await driven.reaches("cannot be used", "r")
         assert [row.key for row in await lists(driven, MANY)] == [f"ex_{number}" for number in range(MANY)]
 
 
@@ -188,8 +186,7 @@ async def test_a_screen_that_is_left_while_its_list_is_made_leaves_nothing_behin
     held = Held(monkeypatch)
     async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
         assert screen_of(driven).is_arranging
-        await driven.press("3")
-        await driven.shows("Models")
+        await driven.reaches("Models", "3")
         held.go_on()
         await driven.press("2")
         await lists(driven, MANY)
@@ -354,8 +351,7 @@ async def test_another_order_says_that_its_rows_are_still_to_come(
     async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
         await lists(driven, MANY)
         held = Held(monkeypatch)
-        await driven.press("s")
-        await driven.shows("sorting…  sort ")
+        await driven.reaches("sorting…  sort ", "s")
         held.go_on()
         await lists(driven, MANY)
         await driven.hides("sorting…")

@@ -56,12 +56,9 @@ async def test_nothing_is_sent_inside_a_429_and_every_event_comes_when_the_storm
     chance, clock = random.Random(seed), FakeClock(manual=True)
     ticking = Ticking(clock, RUNS[0])
     service = StormyService(
-        clock,
-        chance,
-        runs=[run(run_id) for run_id in RUNS],
-        events=ticking,
+        clock, chance, runs=[run(run_id) for run_id in RUNS], events=ticking,
         account=account(quota={"rate_limit_rpm": 60}),
-    )
+    )  # fmt: skip
     async with watching(service, clock, tmp_path) as watch:
         for run_id in RUNS[:3]:
             watch.session.live.tails.follow(run_id)

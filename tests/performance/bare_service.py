@@ -68,18 +68,9 @@ def main() -> None:
     listener.listen()
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     config = uvicorn.Config(
-        application(sys.argv[1]),
-        http="h11",
-        ws="none",
-        loop="asyncio",
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_keep_alive=KEEP_ALIVE_S,
-    )
+        application(sys.argv[1]), http="h11", ws="none", loop="asyncio", lifespan="off", interface="asgi3",
+        log_config=None, access_log=False, proxy_headers=False, server_header=False, timeout_keep_alive=KEEP_ALIVE_S,
+    )  # fmt: skip
     uvicorn.Server(config).run([listener])
 
 

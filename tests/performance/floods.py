@@ -152,13 +152,9 @@ async def _measure(service: ServiceProcess, before: int, seconds: float) -> Load
 
         await asyncio.gather(look(), read_kept(), read_fresh(), read_local())
     return Load(
-        kept,
-        fresh,
-        local,
-        max(use.memory for use in uses),
-        max(use.descriptors for use in uses),
+        kept, fresh, local, max(use.memory for use in uses), max(use.descriptors for use in uses),
         _log_bytes(service) - before,
-    )
+    )  # fmt: skip
 
 
 def _p99(taken: list[float]) -> float:

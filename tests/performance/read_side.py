@@ -180,14 +180,9 @@ def figures() -> list[Figure]:
     body = page(EVENTS)
     official = OfficialClient(body)
     loads, views, slices, official_s, models, plain = in_turns(
-        lambda: json.loads(body),
-        lambda: rows_of_views(body),
-        lambda: rows_in_slices(body),
-        official.events,
-        lambda: rows_of_models(body),
-        lambda: rows_of_dataclasses(body),
-        clock=time.thread_time,
-    )
+        lambda: json.loads(body), lambda: rows_of_views(body), lambda: rows_in_slices(body), official.events,
+        lambda: rows_of_models(body), lambda: rows_of_dataclasses(body), clock=time.thread_time,
+    )  # fmt: skip
     official.close()
     each = 1e6 / EVENTS
     table = [

@@ -26,22 +26,12 @@ from tests.performance import (
 from tests.performance.measure import Figure
 
 SUITES: dict[str, Callable[[], list[Figure]]] = {
-    "read-side": read_side.figures,
-    "event-log": event_log.figures,
-    "tables": tables.figures,
-    "first-paint": first_paint.figures,
-    "console": console.figures,
-    "big-lists": big_lists.figures,
-    "following": following.figures,
-    "idle": idle.figures,
-    "limited": limited.figures,
-    "wire": wire.figures,
-    "local-service": local_service.figures,
-    "submits": submits.figures,
-    "floods": floods.figures,
-    "long-lists": long_lists.figures,
-    "soak": soak.figures,
-}
+    "read-side": read_side.figures, "event-log": event_log.figures, "tables": tables.figures,
+    "first-paint": first_paint.figures, "console": console.figures, "big-lists": big_lists.figures,
+    "following": following.figures, "idle": idle.figures, "limited": limited.figures, "wire": wire.figures,
+    "local-service": local_service.figures, "submits": submits.figures, "floods": floods.figures,
+    "long-lists": long_lists.figures, "soak": soak.figures,
+}  # fmt: skip
 BY_NAME: dict[str, Callable[[], list[Figure]]] = {
     "team-service": team_service.figures,
     "team-trial": team_trial.figures,

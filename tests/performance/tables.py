@@ -253,14 +253,9 @@ async def _search(spec: ResourceSpec[Any], records: Sequence[Record], other: str
     was_ready = await best_turn(ready, step, TARGET_STEP_S)
     found = await best_turn(first, lambda taken: taken.whole, TARGET_FILTER_S[spec.name] / 10)
     return Found(
-        was_cold,
-        was_ready,
-        found,
-        soon,
-        await best_turn(more, lambda taken: taken.whole, TARGET_MORE_S),
-        await best_turn(order, lambda taken: taken.whole, TARGET_SORT_S),
-        _fzf(made),
-    )
+        was_cold, was_ready, found, soon, await best_turn(more, lambda taken: taken.whole, TARGET_MORE_S),
+        await best_turn(order, lambda taken: taken.whole, TARGET_SORT_S), _fzf(made),
+    )  # fmt: skip
 
 
 def _read(rows: Sequence[RecordRow[Any]]) -> RowSteps[Any]:

@@ -62,11 +62,8 @@ _MORE: Final = """
         (SELECT * FROM {table} ORDER BY {key} LIMIT 1) AS one
 """
 _TABLES: Final = {
-    "procrastinate_jobs": "lock",
-    "runs": "execution_id",
-    "events": "execution_id",
-    "run_owners": "execution_id",
-}
+    "procrastinate_jobs": "lock", "runs": "execution_id", "events": "execution_id", "run_owners": "execution_id",
+}  # fmt: skip
 """What is stored of a run that waits, and by what its first one is found; runs without a job would get one."""
 
 _MANIFOLD: Final = {"execution_id", "event_id", "lock", "queueing_lock"}

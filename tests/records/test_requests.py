@@ -86,10 +86,7 @@ def test_what_the_interface_allows_is_valid(body: dict[str, Any]) -> None:
         (task(objective=5), {"task.objective": "Must be a text."}),
         (task(objective="run\ud8007"), {"task.objective": "Lone surrogates are not allowed."}),
         (task(objective="x" * 4001), {"task.objective": "Must be at most 4000 characters."}),
-        (
-            task(inputs_ref={"kind": "file"}),
-            {"task.inputs_ref.kind": "Must be 'url_list', 'url' or 'inline_json'."},
-        ),
+        (task(inputs_ref={"kind": "file"}), {"task.inputs_ref.kind": "Must be 'url_list', 'url' or 'inline_json'."}),
         (task(inputs_ref={}), {"task.inputs_ref.kind": "Required."}),
         (task(inputs_ref={"kind": "url", "url": "in.txt"}), {"task.inputs_ref.url": "Must be an absolute URL."}),
         (task(inputs_ref={"kind": "url", "url": 5}), {"task.inputs_ref.url": "Must be a text."}),
@@ -125,7 +122,7 @@ def test_what_the_interface_allows_is_valid(body: dict[str, Any]) -> None:
             {"body": "Review_composer needs mode live, spelled out."},
         ),
     ],
-)
+)  # fmt: skip
 def test_each_broken_rule_is_named_with_its_field(body: Any, wrong: dict[str, str]) -> None:
     assert errors(body) == wrong
 

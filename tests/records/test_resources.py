@@ -20,22 +20,12 @@ from tests.support import builders, resources
 from tests.support.parts import RECORDED_STATES
 
 WHOLE = [
-    builders.run(),
-    builders.open_run(),
-    builders.result(),
-    builders.account(),
-    builders.echo_receipt(),
-    builders.live_receipt(),
-    builders.baseline_receipt(),
-    builders.ended_receipt("cancelled"),
-    builders.ended_receipt("expired"),
-    builders.problem("rate_limited", retry_after_s=20),
-    builders.validation_problem(task__objective="Required."),
-    *builders.echo_events(),
-    *builders.live_events(),
-    *[builders.recorded_event(1, state) for state in RECORDED_STATES],
-    *resources.WHOLE,
-]
+    builders.run(), builders.open_run(), builders.result(), builders.account(), builders.echo_receipt(),
+    builders.live_receipt(), builders.baseline_receipt(), builders.ended_receipt("cancelled"),
+    builders.ended_receipt("expired"), builders.problem("rate_limited", retry_after_s=20),
+    builders.validation_problem(task__objective="Required."), *builders.echo_events(), *builders.live_events(),
+    *[builders.recorded_event(1, state) for state in RECORDED_STATES], *resources.WHOLE,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("record", WHOLE, ids=lambda record: type(record).__name__)

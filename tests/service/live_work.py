@@ -136,67 +136,32 @@ def add_model(
     connection_id, deployment_id = new_id("conn", transaction.now), new_id("mdep", transaction.now)
     arm_id = new_id("arm", transaction.now)
     transaction.add(
-        models.connections,
-        connection_id=connection_id,
-        tenant_id=tenant_id,
-        source_id="northwind_direct",
-        display_name=model,
-        auth_scheme="none",
-        auth_binding_ref="bind_1",
+        models.connections, connection_id=connection_id, tenant_id=tenant_id, source_id="northwind_direct",
+        display_name=model, auth_scheme="none", auth_binding_ref="bind_1",
         source_scope={"kind": "account", "account_ref": "a"},
         endpoint={
-            "base_url": "http://127.0.0.1:9/v1",
-            "protocol_profile": "openai_chat",
-            "prices": {},
+            "base_url": "http://127.0.0.1:9/v1", "protocol_profile": "openai_chat", "prices": {},
             "source_kind": source_kind,
         },
-        status="active",
-        binding_revision=1,
-        tested_binding_revision=1,
-        test_state="passed",
-        created_at=now,
+        status="active", binding_revision=1, tested_binding_revision=1, test_state="passed", created_at=now,
         updated_at=now,
-    )
+    )  # fmt: skip
     transaction.add(
-        models.deployments,
-        model_deployment_id=deployment_id,
-        tenant_id=tenant_id,
-        connection_id=connection_id,
-        source_id="northwind_direct",
-        model_key=f"northwind/{model}",
-        served_variant_id=f"sv_{model}",
-        upstream_ref=model,
-        release_assurance="unknown",
-        protocol_profile="openai_chat",
-        location="eu",
-        route="direct",
-        fallback_policy="none",
-        pricing_basis="source_reported",
-        data_classes=list(grants),
+        models.deployments, model_deployment_id=deployment_id, tenant_id=tenant_id, connection_id=connection_id,
+        source_id="northwind_direct", model_key=f"northwind/{model}", served_variant_id=f"sv_{model}",
+        upstream_ref=model, release_assurance="unknown", protocol_profile="openai_chat", location="eu", route="direct",
+        fallback_policy="none", pricing_basis="source_reported", data_classes=list(grants),
         definition={
-            "model_key": f"northwind/{model}",
-            "publisher_id": "northwind",
-            "family": "ember",
-            "release": "2026-05",
-            "capabilities": ["text.generate"],
-            "lifecycle": "active",
+            "model_key": f"northwind/{model}", "publisher_id": "northwind", "family": "ember", "release": "2026-05",
+            "capabilities": ["text.generate"], "lifecycle": "active",
             "release_license": {"identifier": "apache-2.0", "commercial_use": "allowed", "evidence_ref": None},
         },
-        status="listed",
-        created_at=now,
-        updated_at=now,
-    )
+        status="listed", created_at=now, updated_at=now,
+    )  # fmt: skip
     _add_arm(
-        transaction,
-        tenant_id,
-        arm_id,
-        "model",
-        grants,
-        cost_class=cost_class,
-        model_deployment_id=deployment_id,
-        provider="northwind_direct",
-        model_id=model,
-    )
+        transaction, tenant_id, arm_id, "model", grants, cost_class=cost_class, model_deployment_id=deployment_id,
+        provider="northwind_direct", model_id=model,
+    )  # fmt: skip
     return arm_id
 
 
@@ -217,39 +182,22 @@ def _add_arm(
     transaction: Transaction, tenant_id: str, arm_id: str, kind: str, grants: tuple[str, ...], **more: Any
 ) -> None:
     transaction.add(
-        models.arms,
-        arm_id=arm_id,
-        tenant_id=tenant_id,
-        kind=kind,
-        display_name=arm_id,
-        status="ready",
-        capability_tags=["text.generate"],
-        data_class_grants=list(grants),
-        created_at=format_iso(transaction.now),
-        updated_at=format_iso(transaction.now),
-        **more,
-    )
+        models.arms, arm_id=arm_id, tenant_id=tenant_id, kind=kind, display_name=arm_id, status="ready",
+        capability_tags=["text.generate"], data_class_grants=list(grants), created_at=format_iso(transaction.now),
+        updated_at=format_iso(transaction.now), **more,
+    )  # fmt: skip
 
 
 def add_verifier(transaction: Transaction, tenant_id: str, *, data_classes: tuple[str, ...] = ("public",)) -> str:
     """Register an output check, with declared correctness, and return its id."""
     verifier_id = new_id("vrf", transaction.now)
     transaction.add(
-        checks.verifiers,
-        verifier_id=verifier_id,
-        tenant_id=tenant_id,
-        display_name="Check",
-        version="1",
-        endpoint={"url": "https://checks.example.test/", "auth_ref": ""},
-        input_data_classes=list(data_classes),
-        scoring={"correctness": "boolean_anchors", "quality": "scalar_0_1"},
-        declared_at=format_iso(transaction.now),
-        hash="sha256:aa11",
-        revision=3,
-        status="ready",
-        created_at=format_iso(transaction.now),
+        checks.verifiers, verifier_id=verifier_id, tenant_id=tenant_id, display_name="Check", version="1",
+        endpoint={"url": "https://checks.example.test/", "auth_ref": ""}, input_data_classes=list(data_classes),
+        scoring={"correctness": "boolean_anchors", "quality": "scalar_0_1"}, declared_at=format_iso(transaction.now),
+        hash="sha256:aa11", revision=3, status="ready", created_at=format_iso(transaction.now),
         updated_at=format_iso(transaction.now),
-    )
+    )  # fmt: skip
     return verifier_id
 
 

@@ -62,13 +62,9 @@ async def completed(local: Local, base_url: str, *, secret: str | None = SECRET,
 def connection_body(handoff: Json, **more: Any) -> Json:
     """The body that connects a source with a completed handoff."""
     return {
-        "display_name": "Lab",
-        "source_id": handoff["source_id"],
-        "auth_scheme": handoff["auth_scheme"],
-        "handoff_intent_id": handoff["handoff_intent_id"],
-        "source_scope": handoff["source_scope"],
-        **more,
-    }
+        "display_name": "Lab", "source_id": handoff["source_id"], "auth_scheme": handoff["auth_scheme"],
+        "handoff_intent_id": handoff["handoff_intent_id"], "source_scope": handoff["source_scope"], **more,
+    }  # fmt: skip
 
 
 async def connect(
@@ -109,11 +105,7 @@ async def sync(local: Local, path: str) -> dict[str, Json]:
 
 async def model_arm(local: Local, deployment: Json, **more: Any) -> Json:
     body = {
-        "kind": "model",
-        "display_name": "Tiny",
-        "model_deployment_id": deployment["model_deployment_id"],
-        "capability_tags": ["text.generate"],
-        "data_class_grants": ["public"],
-        **more,
-    }
+        "kind": "model", "display_name": "Tiny", "model_deployment_id": deployment["model_deployment_id"],
+        "capability_tags": ["text.generate"], "data_class_grants": ["public"], **more,
+    }  # fmt: skip
     return await post(local, "/v1/arms", body)

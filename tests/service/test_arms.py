@@ -82,23 +82,12 @@ async def test_a_saved_model_is_a_whole_record(local: Local, saved: Saved) -> No
     deployment = saved.deployments["tiny-1"]
     arm = await model_arm(local, deployment, display_name="Tiny One")
     assert arm == {
-        "arm_id": arm["arm_id"],
-        "kind": "model",
-        "display_name": "Tiny One",
-        "status": "ready",
-        "status_reason": None,
-        "capability_tags": ["text.generate"],
-        "data_class_grants": ["public"],
-        "cost_class": "economy",
-        "provider": "Lab",
-        "model_id": "tiny-1",
-        "model_deployment_id": deployment["model_deployment_id"],
-        "connection_id": saved.connection["connection_id"],
-        "connection_name": "Lab",
-        "model_lifecycle": "active",
-        "created_at": NOW,
-        "updated_at": NOW,
-    }
+        "arm_id": arm["arm_id"], "kind": "model", "display_name": "Tiny One", "status": "ready", "status_reason": None,
+        "capability_tags": ["text.generate"], "data_class_grants": ["public"], "cost_class": "economy",
+        "provider": "Lab", "model_id": "tiny-1", "model_deployment_id": deployment["model_deployment_id"],
+        "connection_id": saved.connection["connection_id"], "connection_name": "Lab", "model_lifecycle": "active",
+        "created_at": NOW, "updated_at": NOW,
+    }  # fmt: skip
     assert arm["arm_id"].startswith("arm_")
     # What is shown can be registered again, with the deployment and by the names alone.
     names = ("kind", "display_name", "capability_tags", "data_class_grants", "provider", "model_id")
@@ -227,12 +216,9 @@ async def test_what_cannot_be_registered_is_refused_by_field(local: Local, body:
 
 async def test_a_model_claims_no_more_than_it_is_certified_for(local: Local, saved: Saved) -> None:
     body: Json = {
-        "kind": "model",
-        "display_name": "x",
-        "model_deployment_id": saved.deployments["tiny-1"]["model_deployment_id"],
-        "capability_tags": ["text.generate", "text.translate"],
-        "data_class_grants": ["public", "secret"],
-    }
+        "kind": "model", "display_name": "x", "model_deployment_id": saved.deployments["tiny-1"]["model_deployment_id"],
+        "capability_tags": ["text.generate", "text.translate"], "data_class_grants": ["public", "secret"],
+    }  # fmt: skip
     answer = await local.http.post("/v1/arms", json=body)
     assert fields(check(answer, "validation_failed")) == ["capability_tags", "data_class_grants"]
     other = {**body, "capability_tags": [], "data_class_grants": [], "provider": "elsewhere", "model_id": "tiny-1"}
@@ -247,12 +233,9 @@ async def test_a_deployment_that_is_not_listed_cannot_be_saved(local: Local, ser
     server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-2"}]}))
     await sync(local, saved.path)
     body = {
-        "kind": "model",
-        "display_name": "x",
-        "model_deployment_id": saved.deployments["tiny-1"]["model_deployment_id"],
-        "capability_tags": [],
-        "data_class_grants": [],
-    }
+        "kind": "model", "display_name": "x", "model_deployment_id": saved.deployments["tiny-1"]["model_deployment_id"],
+        "capability_tags": [], "data_class_grants": [],
+    }  # fmt: skip
     assert fields(check(await local.http.post("/v1/arms", json=body), "validation_failed")) == ["model_deployment_id"]
 
 
@@ -265,11 +248,8 @@ async def test_a_model_that_is_gone_degrades_its_option_until_it_is_back(
     gone = await read(local, arm)
     assert (gone["status"], "no longer serves the model" in gone["status_reason"]) == ("degraded", True)
     assert gone["route_availability"] == {
-        "status": "retired",
-        "reason": "absent_from_feed",
-        "since": gone["route_availability"]["since"],
-        "until": None,
-    }
+        "status": "retired", "reason": "absent_from_feed", "since": gone["route_availability"]["since"], "until": None,
+    }  # fmt: skip
     # A degraded option can still be named otherwise.
     assert (await patch(local, arm, display_name="Old"))["status"] == "degraded"
     server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-1"}]}))
@@ -292,11 +272,8 @@ async def test_a_deprecated_model_stays_ready_and_says_since_when(serving: Servi
         shown = await read(service, arm)
     assert (shown["status"], shown["model_lifecycle"]) == ("ready", "deprecated")
     assert shown["route_availability"] == {
-        "status": "deprecated",
-        "reason": "provider_deprecated",
-        "since": "2026-11-21T12:01:00.000Z",
-        "until": None,
-    }
+        "status": "deprecated", "reason": "provider_deprecated", "since": "2026-11-21T12:01:00.000Z", "until": None,
+    }  # fmt: skip
 
 
 async def test_a_failed_test_degrades_every_option_behind_the_connection(
@@ -447,12 +424,9 @@ async def test_another_organization_sees_no_option_and_saves_no_foreign_model(lo
             body = {"display_name": "x"} if method == "PATCH" else None
             check(await local.http.request(method, f"/v1/arms/{arm_id}", headers=headers, json=body), "not_found")
     template = {
-        "kind": "model",
-        "display_name": "x",
-        "model_deployment_id": saved.deployments["tiny-1"]["model_deployment_id"],
-        "capability_tags": [],
-        "data_class_grants": [],
-    }
+        "kind": "model", "display_name": "x", "model_deployment_id": saved.deployments["tiny-1"]["model_deployment_id"],
+        "capability_tags": [], "data_class_grants": [],
+    }  # fmt: skip
     answer = await local.http.post("/v1/arms", json=template, headers=headers)
     assert fields(check(answer, "validation_failed")) == ["model_deployment_id"]
     assert await read(local, arm) == arm

@@ -18,15 +18,10 @@ def row(**columns: Any) -> Row:
 
 def connection(**over: Any) -> Row:
     usable = {
-        "revoked_at": None,
-        "status": "active",
-        "test_state": "passed",
-        "binding_revision": 2,
-        "tested_binding_revision": 2,
-        "updated_at": "t1",
-        "connection_id": "conn_1",
+        "revoked_at": None, "status": "active", "test_state": "passed", "binding_revision": 2,
+        "tested_binding_revision": 2, "updated_at": "t1", "connection_id": "conn_1",
         "endpoint": {"failed": {"broken": "the source failed"}, "removed": ["away"]},
-    }
+    }  # fmt: skip
     return row(**{**usable, **over})
 
 

@@ -33,15 +33,9 @@ def add_tenant(transaction: Transaction, tenant_id: str = "ten_1") -> None:
 
 def add_entry(transaction: Transaction, at: str) -> None:
     transaction.add(
-        audit,
-        decision_id=f"dec_{at}",
-        tenant_id="ten_1",
-        kind="registry_action",
-        action="changed",
-        resource_type="arm",
-        resource_id="arm_1",
-        at=at,
-    )
+        audit, decision_id=f"dec_{at}", tenant_id="ten_1", kind="registry_action", action="changed",
+        resource_type="arm", resource_id="arm_1", at=at,
+    )  # fmt: skip
 
 
 async def test_rows_are_read_from_one_value_to_before_another_in_order(database: ServiceDatabase) -> None:

@@ -28,23 +28,15 @@ async def test_a_submitted_run_is_a_whole_record(held: Local) -> None:
     run_id = raw["execution_id"]
     (part,) = raw["slices"]
     assert raw == {
-        "execution_id": run_id,
-        "status": "accepted",
+        "execution_id": run_id, "status": "accepted",
         "slices": [{"slice_id": part["slice_id"], "capability": "text.generate", "status": "accepted"}],
         "links": {
-            "status": f"/v1/executions/{run_id}",
-            "events": f"/v1/executions/{run_id}/events",
+            "status": f"/v1/executions/{run_id}", "events": f"/v1/executions/{run_id}/events",
             "receipt": f"/v1/receipts/{run_id}",
         },
-        "created_at": format_iso(START),
-        "completed_at": None,
-        "cancelled_by": None,
-        "mode": "echo",
-        "policy": echo_body()["policy"],
-        "spend_usd": 0,
-        "reason": None,
-        "current": None,
-    }
+        "created_at": format_iso(START), "completed_at": None, "cancelled_by": None, "mode": "echo",
+        "policy": echo_body()["policy"], "spend_usd": 0, "reason": None, "current": None,
+    }  # fmt: skip
     assert await held.get(f"/v1/executions/{run_id}") == raw
     for path in raw["links"].values():
         assert (await held.http.get(path)).status_code == (404 if "receipts" in path else 200)

@@ -204,7 +204,7 @@ PROVIDERS: Final = (
     incomplete("hangs up behind its head", Raw(answer_head(200, [("Content-Length", "100")]))),
     lost("hangs up in the middle of its head", Raw(b"HTTP/1.1 200 OK\r\nContent-Ty")),
     incomplete(
-        "hangs up in the middle of its body, behind the usage", part_of(USAGE_FIRST, until=b"completion_tokens")
+        "hangs up in the middle of its body, behind the usage", part_of(USAGE_FIRST, until=b"completion_tokens"),
     ),
     incomplete("hangs up in the middle of a chunk", Raw(CHUNKED + b"40\r\n" + json.dumps(body()).encode()[:20])),
     lost("does not speak HTTP", Raw(b"220 mail.example ESMTP\r\n")),
@@ -213,11 +213,8 @@ PROVIDERS: Final = (
     huge("is too large, behind an answer with usage", json.dumps(body()).encode() + b" " * 5000),
     Row(
         "puts out more than is taken on",
-        Said(200, body(choices=[{"message": {"content": "x" * (CANDIDATE_BYTES + 1)}}])),
-        "candidate_too_large",
-        "candidate_too_large",
-        KNOWN,
-        "estimated",
+        Said(200, body(choices=[{"message": {"content": "x" * (CANDIDATE_BYTES + 1)}}])), "candidate_too_large",
+        "candidate_too_large", KNOWN, "estimated",
     ),
     unusable("has no choices", Said(200, body(choices=[], usage=...))),
     unusable("has no choices and usage", Said(200, body(choices=[])), KNOWN),
@@ -234,19 +231,13 @@ PROVIDERS: Final = (
     Row("hangs until the run's cap", HANG, "runtime_exceeded", ends_after_s=CAP_S),
     Row(
         "stops in the middle of its body, behind the usage, until the run's cap",
-        part_of(USAGE_FIRST, until=b"completion_tokens", is_open=True),
-        "runtime_exceeded",
-        ends_after_s=CAP_S,
+        part_of(USAGE_FIRST, until=b"completion_tokens", is_open=True), "runtime_exceeded", ends_after_s=CAP_S,
     ),
     Row(
-        "hangs for as long as a call may take",
-        HANG,
-        "dispatch_timeout",
-        "timeout",
-        max_runtime_s=3600,
+        "hangs for as long as a call may take", HANG, "dispatch_timeout", "timeout", max_runtime_s=3600,
         ends_after_s=CALL_S,
     ),
-)
+)  # fmt: skip
 LARGE: Final = {"puts out more than is taken on"}
 REPRESENTATIVE: Final = {
     "answers", "answers without usage", "answers with a charge of more digits than can be written", "400", "401",

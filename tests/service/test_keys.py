@@ -39,17 +39,10 @@ async def test_a_minted_key_works_at_once_and_is_told_only_then(local: Local) ->
     key = minted.pop("key")
     assert key.startswith(KEY_PREFIX)
     assert minted == {
-        "api_key_id": minted["api_key_id"],
-        "key_prefix": key[: len(minted["key_prefix"])],
-        "display_name": "ci",
-        "role": "runner",
-        "status": "active",
-        "created_at": format_iso(START),
-        "revoked_at": None,
-        "revoked_by": None,
-        "expires_at": None,
-        "last_used_at": None,
-    }
+        "api_key_id": minted["api_key_id"], "key_prefix": key[: len(minted["key_prefix"])], "display_name": "ci",
+        "role": "runner", "status": "active", "created_at": format_iso(START), "revoked_at": None, "revoked_by": None,
+        "expires_at": None, "last_used_at": None,
+    }  # fmt: skip
     assert len(minted["key_prefix"]) < len(key) - 30
     assert not ApiKey(minted).flaws()
     assert not ApiKey(minted).unknown()

@@ -112,15 +112,9 @@ async def test_a_rejected_output_falls_back_to_the_next_option(work: LiveWork) -
     run = await work.done(live_body(["gate", "fallback"], verifier_id=verifier_id))
     events = await work.service.events(run["execution_id"])
     assert in_short(events) == [
-        *STARTED,
-        "slice pending_evaluation",
-        "slice check 1 candidate False",
-        "slice progress fallback",
-        "slice check 2 candidate True",
-        "slice customer_verdict",
-        "slice completed",
-        "completed",
-    ]
+        *STARTED, "slice pending_evaluation", "slice check 1 candidate False", "slice progress fallback",
+        "slice check 2 candidate True", "slice customer_verdict", "slice completed", "completed",
+    ]  # fmt: skip
     assert not any(RunEvent(event).flaws() for event in events)
     assert [event["arm_id"] for event in events if event.get("state") == "progress"] == [second]
     receipt = await work.receipt(run)
@@ -342,13 +336,9 @@ async def test_a_run_that_is_being_called_for_says_with_whom(work: LiveWork) -> 
     assert not Run(run).flaws()
     assert run["status"] == "running"
     assert run["current"] == {
-        "slice_id": run["slices"][0]["slice_id"],
-        "capability": "text.generate",
-        "arm_id": arm_id,
-        "provider": "northwind_direct",
-        "model_key": "northwind/ember",
-        "phase": "candidate",
-    }
+        "slice_id": run["slices"][0]["slice_id"], "capability": "text.generate", "arm_id": arm_id,
+        "provider": "northwind_direct", "model_key": "northwind/ember", "phase": "candidate",
+    }  # fmt: skip
     # What the call under way costs is not known yet.
     assert (run["spend_usd"], run["known_spend_usd"], run["unknown_calls"]) == (None, 0, 1)
     (attempt,) = await work.rows(attempts)

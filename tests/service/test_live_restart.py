@@ -62,18 +62,9 @@ async def finish(serving: Serving, scripted: Scripted, run_id: str) -> tuple[Jso
 
 
 WHOLE = [
-    "accepted",
-    "queued",
-    "running",
-    "slice running",
-    "slice pending_evaluation",
-    "slice check 1 candidate False",
-    "slice progress fallback",
-    "slice check 2 candidate True",
-    "slice customer_verdict",
-    "slice completed",
-    "completed",
-]
+    "accepted", "queued", "running", "slice running", "slice pending_evaluation", "slice check 1 candidate False",
+    "slice progress fallback", "slice check 2 candidate True", "slice customer_verdict", "slice completed", "completed",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("stage", range(STEPS))

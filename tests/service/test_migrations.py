@@ -318,23 +318,18 @@ def test_a_migration_that_is_killed_leaves_a_file_that_the_next_start_migrates(
 
 FAILURES = {
     "a mistake": (
-        "op.execute('DELETE FROM results')\nraise ValueError('sentinel-prompt')",
-        "ValueError",
-        "report this",
+        "op.execute('DELETE FROM results')\nraise ValueError('sentinel-prompt')", "ValueError", "report this",
     ),
     "a statement": ("op.execute('DELETE FROM results')\nop.drop_table('nowhere')", "no such table: nowhere", "report"),
     "a reference": ("op.execute('DELETE FROM runs')", "rows of ", "report this"),
     "a constraint": (
-        "op.execute('UPDATE runs SET execution_id = 1')",
-        "UNIQUE constraint failed: runs.execution_id",
-        "report this",
+        "op.execute('UPDATE runs SET execution_id = 1')", "UNIQUE constraint failed: runs.execution_id", "report this",
     ),
     "no space": (
         "op.execute('PRAGMA max_page_count = 1')\nop.execute('CREATE TABLE big AS SELECT zeroblob(1000000)')",
-        "database or disk is full",
-        "space left, and start again",
+        "database or disk is full", "space left, and start again",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("failure", FAILURES)

@@ -38,93 +38,58 @@ async def test_a_catalog_entry_is_whole(local: Local) -> None:
     connection_id = saved.connection["connection_id"]
     where = {"location": "local", "route": "direct", "pricing_basis": "estimated"}
     variant = {
-        "served_variant_id": row["served_variant_id"],
-        "source_id": "openai_compatible",
-        "model_key": "unknown/tiny-1",
-        "upstream_ref": "tiny-1",
-        "release_assurance": "unknown",
-        "assurance_evidence_ref": None,
-    }
+        "served_variant_id": row["served_variant_id"], "source_id": "openai_compatible", "model_key": "unknown/tiny-1",
+        "upstream_ref": "tiny-1", "release_assurance": "unknown", "assurance_evidence_ref": None,
+    }  # fmt: skip
     certification = entry["offering"]["certification"]
     assert entry == {
         "model": {
-            "model_key": "unknown/tiny-1",
-            "publisher_id": "unknown",
-            "family": "tiny-1",
-            "release": "unknown",
-            "capabilities": ["text.generate"],
-            "lifecycle": "active",
+            "model_key": "unknown/tiny-1", "publisher_id": "unknown", "family": "tiny-1", "release": "unknown",
+            "capabilities": ["text.generate"], "lifecycle": "active",
             "release_license": {"identifier": "unknown", "commercial_use": "unknown", "evidence_ref": None},
         },
         "source": {"source_id": "openai_compatible", "source_kind": "gateway"},
         "offering": {
-            "served_variant": variant,
-            "protocol_profile": "openai_chat",
-            "auth_scheme": "none",
-            "data_classes": ["public", "sandbox", "tenant_internal"],
-            "fallback_policy": "none",
-            **where,
-            "tested_at": None,
-            "resolved_upstream_ref": None,
-            "resolution_evidence_ref": None,
+            "served_variant": variant, "protocol_profile": "openai_chat", "auth_scheme": "none",
+            "data_classes": ["public", "sandbox", "tenant_internal"], "fallback_policy": "none", **where,
+            "tested_at": None, "resolved_upstream_ref": None, "resolution_evidence_ref": None,
             "certification": {
-                "certification_id": certification["certification_id"],
-                "evidence_schema_version": "1",
-                "standing": None,
+                "certification_id": certification["certification_id"], "evidence_schema_version": "1", "standing": None,
                 "generated_at": NOW,
                 "subject": {
-                    "model_key": "unknown/tiny-1",
-                    "served_variant_id": row["served_variant_id"],
-                    "source_id": "openai_compatible",
-                    "protocol_profile": "openai_chat",
-                    "auth_scheme": "none",
-                    **where,
+                    "model_key": "unknown/tiny-1", "served_variant_id": row["served_variant_id"],
+                    "source_id": "openai_compatible", "protocol_profile": "openai_chat", "auth_scheme": "none", **where,
                 },
             },
         },
         "connection": {
-            "access_lane": "byok",
-            "commercial_owner": "customer",
-            "connection_id": connection_id,
+            "access_lane": "byok", "commercial_owner": "customer", "connection_id": connection_id,
             "display_name": "Lab",
         },
         "deployment": {name: value for name, value in row.items() if name != "connection_id"},
         "provenance": {
             "schema_version": "1",
             "requested": {
-                "model_key": "unknown/tiny-1",
-                "publisher_id": "unknown",
-                "family": "tiny-1",
-                "release": "unknown",
-                "served_variant_id": row["served_variant_id"],
-                "upstream_ref": "tiny-1",
+                "model_key": "unknown/tiny-1", "publisher_id": "unknown", "family": "tiny-1", "release": "unknown",
+                "served_variant_id": row["served_variant_id"], "upstream_ref": "tiny-1",
                 "resolution_evidence_ref": None,
             },
             "source": {
-                "source_id": "openai_compatible",
-                "source_kind": "gateway",
-                "connection_id": connection_id,
-                "access_lane": "byok",
-                "commercial_owner": "customer",
-                "auth_scheme": "none",
+                "source_id": "openai_compatible", "source_kind": "gateway", "connection_id": connection_id,
+                "access_lane": "byok", "commercial_owner": "customer", "auth_scheme": "none",
             },
             "deployment": {
-                "model_deployment_id": row["model_deployment_id"],
-                "protocol_profile": "openai_chat",
-                **where,
+                "model_deployment_id": row["model_deployment_id"], "protocol_profile": "openai_chat", **where,
                 "fallback_policy": "none",
             },
             "resolved": None,
         },
         "arm_registration_template": {
-            "kind": "model",
-            "display_name": "tiny-1",
-            "model_deployment_id": row["model_deployment_id"],
-            "capability_tags": ["text.generate"],
-            "data_class_grants": ["public", "sandbox", "tenant_internal"],
+            "kind": "model", "display_name": "tiny-1", "model_deployment_id": row["model_deployment_id"],
+            "capability_tags": ["text.generate"], "data_class_grants": ["public", "sandbox", "tenant_internal"],
             "cost_class": "economy",
         },
-    }
+    }  # fmt: skip
     assert certification["certification_id"].startswith("cert_")
 
 

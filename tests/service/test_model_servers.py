@@ -73,13 +73,10 @@ async def test_a_server_is_found_with_its_address_and_its_models(local: Local) -
         local.context.usual_ports = (usual("Ollama", server.base_url),)
         assert await search(local) == [
             {
-                "base_url": server.base_url,
-                "name": "Ollama",
-                "protocol_profile": "openai_chat",
-                "models": ["tiny-1", "tiny-2"],
-                "needs_key": False,
-            }
-        ]
+                "base_url": server.base_url, "name": "Ollama", "protocol_profile": "openai_chat",
+                "models": ["tiny-1", "tiny-2"], "needs_key": False,
+            },
+        ]  # fmt: skip
         (heard,) = server.heard
         assert (heard.head.method, heard.head.path) == ("GET", "/v1/models")
         assert heard.head.header("authorization") is None

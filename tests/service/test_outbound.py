@@ -81,13 +81,9 @@ async def test_an_answer_of_any_status_is_an_answer() -> None:
         calling(OutboundClient()) as out,
     ):
         answer = await out.send(
-            "POST",
-            f"http://127.0.0.1:{port}/a?b=c",
-            reach=PROVIDERS,
-            timeout_s=PATIENCE_S,
-            headers={"X-Two": "2"},
+            "POST", f"http://127.0.0.1:{port}/a?b=c", reach=PROVIDERS, timeout_s=PATIENCE_S, headers={"X-Two": "2"},
             body=b"{}",
-        )
+        )  # fmt: skip
     assert (answer.status, answer.content) == (418, b"hi")
     assert heads[0].startswith(b"POST /a?b=c HTTP/1.1\r\n")
     assert b"X-Two: 2\r\n" in heads[0]

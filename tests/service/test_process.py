@@ -45,11 +45,8 @@ sys.exit(serve(ServeOptions(data_dir=Path(sys.argv[1]), master_keys=master_keys,
 class Process:
     def __init__(self, data_dir: Path, how: str, *, stdout: int = subprocess.PIPE) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, str(data_dir), how],
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+            [sys.executable, "-c", SCRIPT, str(data_dir), how], stdout=stdout, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
 
     def first_line(self, stream: str) -> str:
         pipe = self.process.stdout if stream == "stdout" else self.process.stderr

@@ -34,21 +34,13 @@ async def propose(
         if transaction.one(arms, {"arm_id": arm_id}) is None:
             register(transaction, tenant, arm_id)
         return proposals.add(
-            transaction,
-            tenant,
-            execution_id=run_id,
-            slice_id="sl_1",
-            arm_id=arm_id,
-            diff="@@ region:tone @@\n-dry\n+warm",
-            verifier_evidence=EVIDENCE,
+            transaction, tenant, execution_id=run_id, slice_id="sl_1", arm_id=arm_id,
+            diff="@@ region:tone @@\n-dry\n+warm", verifier_evidence=EVIDENCE,
             **{
-                "parent_artifact_id": artifact_hash(DRY),
-                "candidate": WARM,
-                "parent_score": 0.4,
-                "candidate_score": 0.8,
-                **more,
+                "parent_artifact_id": artifact_hash(DRY), "candidate": WARM, "parent_score": 0.4,
+                "candidate_score": 0.8, **more,
             },
-        )
+        )  # fmt: skip
 
     return await local.context.database.write(effect)
 
@@ -56,19 +48,11 @@ async def propose(
 def register(transaction: Transaction, tenant_id: str, arm_id: str) -> None:
     """Register a skill under a given id."""
     transaction.add(
-        arms,
-        arm_id=arm_id,
-        tenant_id=tenant_id,
-        kind="skill",
-        display_name="Tone",
-        status="ready",
-        capability_tags=[],
-        data_class_grants=["public"],
-        artifact={"content": DRY, "version": "1", "editable_regions": ["tone"]},
-        artifact_hash=artifact_hash(DRY),
-        created_at=format_iso(transaction.now),
+        arms, arm_id=arm_id, tenant_id=tenant_id, kind="skill", display_name="Tone", status="ready", capability_tags=[],
+        data_class_grants=["public"], artifact={"content": DRY, "version": "1", "editable_regions": ["tone"]},
+        artifact_hash=artifact_hash(DRY), created_at=format_iso(transaction.now),
         updated_at=format_iso(transaction.now),
-    )
+    )  # fmt: skip
 
 
 async def skill_of(local: Local, arm_id: str = "arm_1") -> tuple[str, str, str]:
@@ -102,24 +86,12 @@ async def test_a_proposal_is_a_whole_record_alone_and_a_short_one_in_the_list(he
     proposal_id = await propose(held, run_id)
     raw = await read(held, proposal_id)
     assert raw == {
-        "proposal_id": proposal_id,
-        "status": "pending",
-        "decision": None,
-        "decided_by": None,
-        "decided_at": None,
-        "reason": None,
-        "execution_id": run_id,
-        "slice_id": "sl_1",
-        "arm_id": "arm_1",
-        "parent_artifact_id": artifact_hash(DRY),
-        "candidate_artifact_id": artifact_hash(WARM),
-        "parent_score": 0.4,
-        "candidate_score": 0.8,
-        "diff": "@@ region:tone @@\n-dry\n+warm",
-        "verifier_evidence": EVIDENCE,
-        "created_at": format_iso(START),
-        "expires_at": format_iso(START + timedelta(days=30)),
-    }
+        "proposal_id": proposal_id, "status": "pending", "decision": None, "decided_by": None, "decided_at": None,
+        "reason": None, "execution_id": run_id, "slice_id": "sl_1", "arm_id": "arm_1",
+        "parent_artifact_id": artifact_hash(DRY), "candidate_artifact_id": artifact_hash(WARM), "parent_score": 0.4,
+        "candidate_score": 0.8, "diff": "@@ region:tone @@\n-dry\n+warm", "verifier_evidence": EVIDENCE,
+        "created_at": format_iso(START), "expires_at": format_iso(START + timedelta(days=30)),
+    }  # fmt: skip
     assert not Proposal(raw).flaws()
     assert not Proposal(raw).unknown()
     page = await held.get("/v1/proposals")

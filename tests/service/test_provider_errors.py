@@ -47,23 +47,16 @@ async def test_a_run_quotes_its_provider_and_nothing_else_does(serving: Serving,
         await settled(service, webhook["webhook_id"])
         period = {"from": "2026-01-01", "to": "2026-12-31"}
         others = [
-            receipt,
-            await service.get("/v1/executions"),
-            await service.get(f"/v1/executions/{run_id}/events"),
-            await service.get("/v1/receipts"),
-            await service.get("/v1/compliance-export", **period),
+            receipt, await service.get("/v1/executions"), await service.get(f"/v1/executions/{run_id}/events"),
+            await service.get("/v1/receipts"), await service.get("/v1/compliance-export", **period),
             [taken.body.decode() for taken in receiver.taken],
-        ]
+        ]  # fmt: skip
     (error,) = run["provider_errors"]
     (attempt,) = only_slice(receipt)["attempts"]
     assert error == {
-        "attempt": 1,
-        "arm_id": arms[0],
-        "at": attempt["ended_at"],
-        "http_status": 400,
-        "message": f"{WORDS} [removed]",
+        "attempt": 1, "arm_id": arms[0], "at": attempt["ended_at"], "http_status": 400, "message": f"{WORDS} [removed]",
         "retention_expires_at": error["retention_expires_at"],
-    }
+    }  # fmt: skip
     assert not Run(run).flaws()
     assert (attempt["reason"], attempt["failure_kind"]) == ("dispatch_internal_error", "request_refused")
     assert "three rivers" not in json.dumps(others)

@@ -105,16 +105,13 @@ async def test_a_message_goes_out_and_text_tokens_model_and_id_come_back(provide
     ("form", "body"),
     [
         ("openai_chat", {"model": "tiny-1", "messages": [{"role": "user", "content": "Say hello."}]}),
-        (
-            "openai_responses",
-            {"model": "tiny-1", "input": [{"role": "user", "content": "Say hello."}], "store": False},
-        ),
+        ("openai_responses", {"model": "tiny-1", "input": [{"role": "user", "content": "Say hello."}], "store": False}),
         (
             "anthropic_messages",
             {"model": "tiny-1", "max_tokens": 4096, "messages": [{"role": "user", "content": "Say hello."}]},
         ),
     ],
-)
+)  # fmt: skip
 async def test_a_request_says_no_more_than_it_must(providers: Providers, form: str, body: Any) -> None:
     async with ModelServer() as server:
         await generate(providers, address(server, form))
@@ -418,17 +415,11 @@ async def test_an_empty_error_beside_an_answer_is_none(providers: Providers, emp
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
-        b"data: {}",
-        b"[]",
-        b"{}",
-        b'{"choices": [], "output": {}, "content": "x"}',
-        b'{"choices": [{"message": "x"}]}',
-        b'{"choices": [{"message": {"content": 5}}], "output": 5}',
-        b"[" * 100_000,
+        b"", b"data: {}", b"[]", b"{}", b'{"choices": [], "output": {}, "content": "x"}',
+        b'{"choices": [{"message": "x"}]}', b'{"choices": [{"message": {"content": 5}}], "output": 5}', b"[" * 100_000,
         b"\xff",
     ],
-)
+)  # fmt: skip
 async def test_an_answer_of_another_shape_is_invalid(providers: Providers, form: str, body: bytes) -> None:
     async with ModelServer() as server:
         error = await failure(providers, server, Said(200, body, content_type="application/json"), form=form)
@@ -710,15 +701,10 @@ async def test_entries_that_name_no_model_are_left_out(providers: Providers) -> 
 
 async def test_models_that_do_not_answer_with_text_are_left_out(providers: Providers) -> None:
     models = await listed(
-        providers,
-        {"id": "text-embedding-3-small"},
-        {"id": "whisper-1"},
-        {"id": "dall-e-3"},
-        {"id": "flux", "type": "image"},
-        {"id": "picture", "architecture": {"output_modalities": ["image"]}},
-        {"id": "gpt-image-1", "architecture": {"output_modalities": ["image", "text"]}},
-        {"id": "imagine-chat"},
-    )
+        providers, {"id": "text-embedding-3-small"}, {"id": "whisper-1"}, {"id": "dall-e-3"},
+        {"id": "flux", "type": "image"}, {"id": "picture", "architecture": {"output_modalities": ["image"]}},
+        {"id": "gpt-image-1", "architecture": {"output_modalities": ["image", "text"]}}, {"id": "imagine-chat"},
+    )  # fmt: skip
     assert [model.upstream_ref for model in models] == ["gpt-image-1", "imagine-chat"]
 
 
@@ -734,17 +720,11 @@ async def test_what_a_list_tells_is_kept_and_the_rest_is_unknown(providers: Prov
         {"id": "tiny-preview", "owned_by": "Lab", "pricing": {"prompt": "-1", "completion": "-1"}},
     )
     assert told == ServedModel(
-        upstream_ref="Northwind/ember-7b-2026-05-01",
-        display_name="Ember 7B",
-        capabilities=("text.generate",),
-        data_classes=("public",),
-        publisher_id="northwind",
-        family="ember-7b",
-        release="2026-05-01",
-        lifecycle="deprecated",
-        license={"identifier": "unknown", "commercial_use": "unknown", "evidence_ref": None},
+        upstream_ref="Northwind/ember-7b-2026-05-01", display_name="Ember 7B", capabilities=("text.generate",),
+        data_classes=("public",), publisher_id="northwind", family="ember-7b", release="2026-05-01",
+        lifecycle="deprecated", license={"identifier": "unknown", "commercial_use": "unknown", "evidence_ref": None},
         prices={"input_usd_per_million": "0.15", "output_usd_per_million": "0.6"},
-    )
+    )  # fmt: skip
     assert (bare.display_name, bare.publisher_id, bare.family) == ("tiny-preview", "lab", "tiny-preview")
     assert (bare.release, bare.lifecycle, bare.prices) == ("unknown", "preview", None)
 

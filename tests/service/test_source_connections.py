@@ -37,43 +37,19 @@ async def test_a_new_connection_is_a_whole_record_that_is_not_usable(local: Loca
     connection = await post(local, CONNECTIONS, connection_body(handoff))
     tenant_id = (await local.get("/v1/account"))["tenant_id"]
     assert connection == {
-        "connection_id": connection["connection_id"],
-        "source_id": "openai_compatible",
-        "display_name": "Lab",
-        "auth_scheme": "api_key",
-        "auth_binding_ref": connection["auth_binding_ref"],
-        "source_scope": handoff["source_scope"],
-        "status": "disabled",
-        "access_lane": "byok",
-        "credential_owner": "customer",
-        "commercial_owner": "customer",
-        "customer_ref": tenant_id,
-        "binding_revision": 1,
-        "tested_binding_revision": None,
-        "test_state": "untested",
-        "test_error": None,
-        "test_failure": None,
-        "test_http_status": None,
-        "test_message": None,
-        "test_models": [],
-        "failed_models": [],
-        "removed_models": [],
-        "test_suggestions": [],
-        "test_was_sent": None,
-        "last_tested_at": None,
-        "rotated_at": None,
-        "revoked_at": None,
-        "created_at": "2026-11-21T12:00:00.000Z",
-        "updated_at": "2026-11-21T12:00:00.000Z",
+        "connection_id": connection["connection_id"], "source_id": "openai_compatible", "display_name": "Lab",
+        "auth_scheme": "api_key", "auth_binding_ref": connection["auth_binding_ref"],
+        "source_scope": handoff["source_scope"], "status": "disabled", "access_lane": "byok",
+        "credential_owner": "customer", "commercial_owner": "customer", "customer_ref": tenant_id,
+        "binding_revision": 1, "tested_binding_revision": None, "test_state": "untested", "test_error": None,
+        "test_failure": None, "test_http_status": None, "test_message": None, "test_models": [], "failed_models": [],
+        "removed_models": [], "test_suggestions": [], "test_was_sent": None, "last_tested_at": None, "rotated_at": None,
+        "revoked_at": None, "created_at": "2026-11-21T12:00:00.000Z", "updated_at": "2026-11-21T12:00:00.000Z",
         "endpoint": {
-            "base_url": URL,
-            "protocol_profile": "openai_chat",
-            "location": "local",
-            "models": [],
-            "prices": {},
+            "base_url": URL, "protocol_profile": "openai_chat", "location": "local", "models": [], "prices": {},
         },
         "usable": False,
-    }
+    }  # fmt: skip
     assert await local.get(f"{CONNECTIONS}/{connection['connection_id']}") == connection
     assert await local.get(CONNECTIONS) == {"connections": [connection]}
     assert (await local.get(f"/v1/source-credential-handoffs/{handoff['handoff_intent_id']}"))["state"] == "consumed"

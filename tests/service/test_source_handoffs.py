@@ -44,19 +44,13 @@ async def test_every_source_of_the_interface_is_listed_and_says_whether_it_is_se
 async def test_a_profile_has_every_member_of_the_interface(local: Local) -> None:
     openai = (await profiles(local))["openai_direct"]
     assert openai == {
-        "source_id": "openai_direct",
-        "display_name": "OpenAI",
-        "source_kind": "publisher_direct",
+        "source_id": "openai_direct", "display_name": "OpenAI", "source_kind": "publisher_direct",
         "protocol_profiles": [{"id": "openai_responses", "version": "1"}, {"id": "openai_chat", "version": "1"}],
         "auth_schemes": [{"id": "api_key", "version": "1"}],
-        "endpoint_policy": {"https_required": True, "redirects_allowed": False},
-        "access_lane": "byok",
-        "credential_owner": "customer",
-        "commercial_owner": "customer",
-        "base_url": "https://api.openai.com/v1",
-        "served": True,
-        "needs_endpoint": False,
-    }
+        "endpoint_policy": {"https_required": True, "redirects_allowed": False}, "access_lane": "byok",
+        "credential_owner": "customer", "commercial_owner": "customer", "base_url": "https://api.openai.com/v1",
+        "served": True, "needs_endpoint": False,
+    }  # fmt: skip
 
 
 async def test_sample_sources_are_listed_only_on_a_service_started_with_them(local: Local) -> None:
@@ -89,20 +83,11 @@ async def test_a_begun_handoff_is_a_whole_record_with_the_address_of_its_page(lo
     address = handoff.pop("continue_url")
     assert address.startswith(f"{origin}/connect/source?intent=")
     assert handoff == {
-        "handoff_intent_id": handoff["handoff_intent_id"],
-        "source_id": "openai_compatible",
-        "auth_scheme": "api_key",
-        "state": "pending",
-        "failure_code": None,
-        "expires_at": "2026-11-21T12:10:00.000Z",
-        "completed_at": None,
-        "failed_at": None,
-        "expired_at": None,
-        "consumed_at": None,
-        "created_at": "2026-11-21T12:00:00.000Z",
-        "updated_at": "2026-11-21T12:00:00.000Z",
-        "endpoint": {"base_url": URL, "protocol_profile": "openai_chat"},
-    }
+        "handoff_intent_id": handoff["handoff_intent_id"], "source_id": "openai_compatible", "auth_scheme": "api_key",
+        "state": "pending", "failure_code": None, "expires_at": "2026-11-21T12:10:00.000Z", "completed_at": None,
+        "failed_at": None, "expired_at": None, "consumed_at": None, "created_at": "2026-11-21T12:00:00.000Z",
+        "updated_at": "2026-11-21T12:00:00.000Z", "endpoint": {"base_url": URL, "protocol_profile": "openai_chat"},
+    }  # fmt: skip
     assert handoff["handoff_intent_id"].startswith("hand_")
     assert await local.get(f"{HANDOFFS}/{handoff['handoff_intent_id']}") == handoff
 

@@ -109,17 +109,12 @@ def generated(chance: random.Random, number: int) -> tuple[RunState, LiveRun | N
     counts = (live.unknown_calls, live.estimated_calls) if live else (0, 0)
     part = SliceState(f"sl_{number}", CAPABILITY, "completed", unknown_calls=counts[0], estimated_calls=counts[1])
     run = RunState(
-        execution_id=f"ex_{number:06}",
-        tenant_id="",
-        mode="live" if is_live else "echo",
+        execution_id=f"ex_{number:06}", tenant_id="", mode="live" if is_live else "echo",
         status=chance.choice(("completed", "failed", "cancelled", "expired")),
-        policy='{"data_classes":["public"],"budget":{"max_cost_usd":1,"max_runtime_s":60}}',
-        max_runtime_s=60.0,
-        created_at=ended - timedelta(seconds=5),
-        slices=(part,),
-        spend_usd=to_json_value(live.spend) if live else "0",
+        policy='{"data_classes":["public"],"budget":{"max_cost_usd":1,"max_runtime_s":60}}', max_runtime_s=60.0,
+        created_at=ended - timedelta(seconds=5), slices=(part,), spend_usd=to_json_value(live.spend) if live else "0",
         completed_at=ended,
-    )
+    )  # fmt: skip
     return run, live
 
 
@@ -130,18 +125,13 @@ def attempt(chance: random.Random, number: int) -> Attempt:
     is_known = was_sent and chance.random() < (0.9 if is_answered else 0.2)
     digits = chance.choice((2, 4, 7, 20))
     return Attempt(
-        number=number,
-        arm_id=chance.choice(ARMS),
-        skill_arm_id=None,
-        phase=CANDIDATE,
-        state=ANSWERED if is_answered else chance.choice(LOST),
-        started_at=format_iso(START),
-        was_sent=was_sent,
+        number=number, arm_id=chance.choice(ARMS), skill_arm_id=None, phase=CANDIDATE,
+        state=ANSWERED if is_answered else chance.choice(LOST), started_at=format_iso(START), was_sent=was_sent,
         input_tokens=chance.randrange(10_000) if is_known else None,
         output_tokens=chance.randrange(10_000) if is_known else None,
         usd=to_json_value(Decimal(chance.randrange(10**digits)).scaleb(-digits)) if is_known else "0",
         pricing_basis=chance.choice(("source_reported", "estimated")) if is_known else None,
-    )
+    )  # fmt: skip
 
 
 async def keep(local: Local, count: int, seed: int) -> None:
@@ -156,16 +146,10 @@ async def keep(local: Local, count: int, seed: int) -> None:
             assert run.completed_at is not None
             mine = {"execution_id": run.execution_id, "tenant_id": tenant, "status": run.status}
             transaction.add(
-                runs_table,
-                **mine,
-                mode=run.mode,
-                policy=run.policy,
-                max_runtime_s=run.max_runtime_s,
-                slices=[asdict(part) for part in run.slices],
-                spend_usd=run.spend_usd,
-                created_at=format_iso(run.created_at),
-                completed_at=format_iso(run.completed_at),
-            )
+                runs_table, **mine, mode=run.mode, policy=run.policy, max_runtime_s=run.max_runtime_s,
+                slices=[asdict(part) for part in run.slices], spend_usd=run.spend_usd,
+                created_at=format_iso(run.created_at), completed_at=format_iso(run.completed_at),
+            )  # fmt: skip
             body = dumps(receipts.build_receipt(run, live))
             transaction.add(receipts_table, **mine, completed_at=format_iso(run.completed_at), body=body)
             if chance.random() < 0.9:

@@ -31,14 +31,10 @@ def part(arm_id: str | None, usd: str, tokens: int = 10, *, is_fallback: bool = 
 def receipt(run_id: str, day: str, parts: list[Json], usd: str, fee: str = "0") -> Json:
     """The receipt of a live run that became final on a day."""
     return {
-        "execution_id": run_id,
-        "mode": "live",
-        "status": "completed",
-        "created_at": f"{day}T00:00:00.000Z",
-        "completed_at": f"{day}T23:59:59.999Z",
-        "slices": parts,
+        "execution_id": run_id, "mode": "live", "status": "completed", "created_at": f"{day}T00:00:00.000Z",
+        "completed_at": f"{day}T23:59:59.999Z", "slices": parts,
         "totals": {"usd": ExactNumber(usd), "platform_fee_usd": ExactNumber(fee), "runtime_s": 1},
-    }
+    }  # fmt: skip
 
 
 async def keep(local: Local, raw: Json, *, tenant_id: str | None = None, key_id: str | None = None) -> None:
@@ -47,26 +43,14 @@ async def keep(local: Local, raw: Json, *, tenant_id: str | None = None, key_id:
     def effect(transaction: Transaction) -> None:
         tenant = tenant_id or local_tenant(transaction)
         transaction.add(
-            runs,
-            execution_id=raw["execution_id"],
-            tenant_id=tenant,
-            mode=raw["mode"],
-            status=raw["status"],
-            policy="{}",
-            max_runtime_s=60.0,
-            slices=[],
-            spend_usd="0",
-            created_at=raw["created_at"],
+            runs, execution_id=raw["execution_id"], tenant_id=tenant, mode=raw["mode"], status=raw["status"],
+            policy="{}", max_runtime_s=60.0, slices=[], spend_usd="0", created_at=raw["created_at"],
             completed_at=raw["completed_at"],
-        )
+        )  # fmt: skip
         transaction.add(
-            receipts,
-            execution_id=raw["execution_id"],
-            tenant_id=tenant,
-            status=raw["status"],
-            completed_at=raw["completed_at"],
-            body=dumps(raw),
-        )
+            receipts, execution_id=raw["execution_id"], tenant_id=tenant, status=raw["status"],
+            completed_at=raw["completed_at"], body=dumps(raw),
+        )  # fmt: skip
         if key_id is not None:
             run_owners.record_owner(transaction, raw["execution_id"], key_id)
 
@@ -197,17 +181,9 @@ async def test_more_runs_than_one_statement_takes_keep_their_keys(local: Local) 
     def effect(transaction: Transaction) -> None:
         for name in names:
             transaction.add(
-                runs,
-                execution_id=name,
-                tenant_id=local_tenant(transaction),
-                mode="echo",
-                status="completed",
-                policy="{}",
-                max_runtime_s=60.0,
-                slices=[],
-                spend_usd="0",
-                created_at="2026-11-20T00:00:00.000Z",
-            )
+                runs, execution_id=name, tenant_id=local_tenant(transaction), mode="echo", status="completed",
+                policy="{}", max_runtime_s=60.0, slices=[], spend_usd="0", created_at="2026-11-20T00:00:00.000Z",
+            )  # fmt: skip
             run_owners.record_owner(transaction, name, me)
 
     await local.context.database.write(effect)

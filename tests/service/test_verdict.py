@@ -29,25 +29,12 @@ def test_a_verdict_is_shown_as_it_came() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b"true",
-        b"[]",
-        b"null",
-        b"\xff",
-        b"{",
-        b"{}",
-        b'{"is_correct": true}',
-        b'{"quality_score": 1}',
-        b'{"is_correct": "true", "quality_score": 1}',
-        b'{"is_correct": 1, "quality_score": 1}',
-        b'{"is_correct": null, "quality_score": 1}',
-        b'{"is_correct": true, "quality_score": "1"}',
-        b'{"is_correct": true, "quality_score": true}',
-        b'{"is_correct": true, "quality_score": null}',
-        b'{"is_correct": true, "quality_score": 1.0001}',
-        b'{"is_correct": true, "quality_score": -0.1}',
-        b'{"is_correct": true, "quality_score": NaN}',
-        b'{"is_correct": true, "quality_score": Infinity}',
+        b"", b"true", b"[]", b"null", b"\xff", b"{", b"{}", b'{"is_correct": true}', b'{"quality_score": 1}',
+        b'{"is_correct": "true", "quality_score": 1}', b'{"is_correct": 1, "quality_score": 1}',
+        b'{"is_correct": null, "quality_score": 1}', b'{"is_correct": true, "quality_score": "1"}',
+        b'{"is_correct": true, "quality_score": true}', b'{"is_correct": true, "quality_score": null}',
+        b'{"is_correct": true, "quality_score": 1.0001}', b'{"is_correct": true, "quality_score": -0.1}',
+        b'{"is_correct": true, "quality_score": NaN}', b'{"is_correct": true, "quality_score": Infinity}',
         b'{"is_correct": true, "quality_score": 1e999}',
         b'{"is_correct": true, "quality_score": 1, "anchor_results": null}',
         b'{"is_correct": true, "quality_score": 1, "anchor_results": []}',
@@ -56,10 +43,9 @@ def test_a_verdict_is_shown_as_it_came() -> None:
         b'{"is_correct": true, "quality_score": 1, "named_metrics": {"a": "1"}}',
         b'{"is_correct": true, "quality_score": 1, "named_metrics": {"a": 1e999}}',
         b'{"is_correct": true, "quality_score": 1} {}',
-        b'{"is_correct": false, "quality_score": 1, "is_correct": true}',
-        b"[" * 100_000,
+        b'{"is_correct": false, "quality_score": 1, "is_correct": true}', b"[" * 100_000,
     ],
-)
+)  # fmt: skip
 def test_anything_else_is_none_and_is_not_repeated(content: bytes) -> None:
     with pytest.raises(InvalidVerdictError) as caught:
         parse_verdict(content)

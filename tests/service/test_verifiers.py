@@ -19,14 +19,10 @@ PATH = "/v1/verifiers"
 def verifier_body(url: str = "https://nowhere.invalid/check", **more: Any) -> Json:
     """The body that registers a check, with members replaced."""
     return {
-        "display_name": "Release notes",
-        "version": "1.2.0",
-        "kind": "endpoint",
-        "endpoint": {"url": url, "auth_ref": ""},
-        "input_data_classes": ["public"],
-        "scoring": {"correctness": "boolean_anchors", "quality": "scalar_0_1"},
-        **more,
-    }
+        "display_name": "Release notes", "version": "1.2.0", "kind": "endpoint",
+        "endpoint": {"url": url, "auth_ref": ""}, "input_data_classes": ["public"],
+        "scoring": {"correctness": "boolean_anchors", "quality": "scalar_0_1"}, **more,
+    }  # fmt: skip
 
 
 @pytest.fixture

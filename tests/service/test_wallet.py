@@ -64,12 +64,8 @@ async def balance(local: Local) -> str:
 async def test_a_private_service_has_no_limits(local: Local) -> None:
     account = await local.get("/v1/account")
     assert account["quota"]["executions"] == {
-        "limit": None,
-        "used": 0,
-        "remaining": None,
-        "reset_at": None,
-        "retry_after_s": None,
-    }
+        "limit": None, "used": 0, "remaining": None, "reset_at": None, "retry_after_s": None,
+    }  # fmt: skip
     assert account["quota"]["concurrency"] == {"limit": None, "running": 0}
     assert account["balance"]["balance_usd"] == 0
     assert account["billing"]["funded_state"] == "sandbox"
@@ -145,12 +141,8 @@ async def test_the_quota_counts_all_runs_of_the_month_and_names_its_end(serving:
         assert (await submit(local, "k1")).status_code == 200
         quota = (await local.get("/v1/account"))["quota"]["executions"]
         assert quota == {
-            "limit": 2,
-            "used": 2,
-            "remaining": 0,
-            "reset_at": "2026-12-01T00:00:00.000Z",
-            "retry_after_s": 60,
-        }
+            "limit": 2, "used": 2, "remaining": 0, "reset_at": "2026-12-01T00:00:00.000Z", "retry_after_s": 60,
+        }  # fmt: skip
         clock.advance(59.5)
         assert (await submit(local, "k3")).status_code == 200
         quota = (await local.get("/v1/account"))["quota"]["executions"]

@@ -74,13 +74,9 @@ async def test_a_webhook_is_added_with_a_secret_that_is_told_only_then(local: Lo
     made = (await local.http.post("/v1/webhooks", json={**BODY, "event_types": EVERY[:2]})).json()
     secret = made.pop("secret")
     assert made == {
-        "webhook_id": made["webhook_id"],
-        "url": URL,
-        "event_types": EVERY[:2],
-        "status": "active",
-        "created_at": format_iso(START),
-        "secret_rotated_at": None,
-    }
+        "webhook_id": made["webhook_id"], "url": URL, "event_types": EVERY[:2], "status": "active",
+        "created_at": format_iso(START), "secret_rotated_at": None,
+    }  # fmt: skip
     assert not Webhook(made).flaws()
     assert len(secret) > 40
     shown = await local.http.get("/v1/webhooks")

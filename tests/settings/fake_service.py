@@ -53,14 +53,11 @@ def main() -> int:
         (data_dir / "seen.json").write_text(
             json.dumps(
                 {
-                    "environment": dict(os.environ),
-                    "arguments": sys.argv[1:],
-                    "directory": str(Path.cwd()),
-                    "session": os.getsid(0) == os.getpid(),
-                    "stdin": sys.stdin.read(),
-                }
-            )
-        )
+                    "environment": dict(os.environ), "arguments": sys.argv[1:], "directory": str(Path.cwd()),
+                    "session": os.getsid(0) == os.getpid(), "stdin": sys.stdin.read(),
+                },
+            ),
+        )  # fmt: skip
         print("no line of ours" if manner == "says something else" else service_line(file), flush=True)
         stop.wait()
     local_listener.close()

@@ -146,17 +146,10 @@ def test_a_service_is_started_detached_and_found_again(data_dir: Path, monkeypat
 
 def test_a_service_inherits_no_key_no_address_and_no_proxy(data_dir: Path) -> None:
     start(
-        data_dir,
-        RUNWATCH_API_KEY="rw_other",
-        RUNWATCH_BASE_URL="https://other.example",
-        RUNWATCH_DATABASE="postgresql://user:secret@other.example/x",
-        RUNWATCH_PROFILE="work",
-        HTTPS_PROXY="http://proxy",
-        http_proxy="http://proxy",
-        ALL_PROXY="http://proxy",
-        no_proxy="*",
-        KEPT="yes",
-    )
+        data_dir, RUNWATCH_API_KEY="rw_other", RUNWATCH_BASE_URL="https://other.example",
+        RUNWATCH_DATABASE="postgresql://user:secret@other.example/x", RUNWATCH_PROFILE="work",
+        HTTPS_PROXY="http://proxy", http_proxy="http://proxy", ALL_PROXY="http://proxy", no_proxy="*", KEPT="yes",
+    )  # fmt: skip
     inherited = seen(data_dir)["environment"]
     assert inherited["KEPT"] == "yes"
     assert [name for name in inherited if "PROXY" in name.upper() or name.startswith("RUNWATCH_")] == [

@@ -43,27 +43,12 @@ inner = 2
 
 def test_every_form_of_a_key_is_found() -> None:
     assert key_lines(TEXT) == {
-        ("theme",): 2,
-        ("filters",): 4,
-        ("filters", "live"): 4,
-        ("filters", "a.b"): 4,
-        ("note",): 5,
-        ("list",): 9,
-        ("a",): 13,
-        ("a", "b"): 13,
-        ("a", "b", "c"): 13,
-        ("refresh",): 15,
-        ("refresh", "runs_s"): 16,
-        ("refresh", "quoted key"): 17,
-        ("profiles",): 18,
-        ("profiles", "work"): 18,
-        ("profiles", "work", "single"): 19,
-        ("profiles", "work", "base_url"): 20,
-        ("profiles", "eu"): 21,
-        ("profiles", "eu", "base_url"): 22,
-        ("arrays",): 23,
-        ("arrays", "inner"): 24,
-    }
+        ("theme",): 2, ("filters",): 4, ("filters", "live"): 4, ("filters", "a.b"): 4, ("note",): 5, ("list",): 9,
+        ("a",): 13, ("a", "b"): 13, ("a", "b", "c"): 13, ("refresh",): 15, ("refresh", "runs_s"): 16,
+        ("refresh", "quoted key"): 17, ("profiles",): 18, ("profiles", "work"): 18, ("profiles", "work", "single"): 19,
+        ("profiles", "work", "base_url"): 20, ("profiles", "eu"): 21, ("profiles", "eu", "base_url"): 22,
+        ("arrays",): 23, ("arrays", "inner"): 24,
+    }  # fmt: skip
 
 
 def test_lines_of_windows_count_alike() -> None:

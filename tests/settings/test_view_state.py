@@ -25,16 +25,11 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 
 @given(
     view=st.builds(
-        ViewState,
-        screen=TEXT.filter(bool),
-        filter=TEXT,
-        is_filter_off=st.booleans(),
-        sort=st.lists(st.tuples(TEXT, st.booleans()), max_size=3).map(tuple),
-        is_wide=st.booleans(),
-        selected=TEXT,
+        ViewState, screen=TEXT.filter(bool), filter=TEXT, is_filter_off=st.booleans(),
+        sort=st.lists(st.tuples(TEXT, st.booleans()), max_size=3).map(tuple), is_wide=st.booleans(), selected=TEXT,
         is_open=st.booleans(),
-    )
-)
+    ),
+)  # fmt: skip
 def test_what_was_kept_is_what_is_read(view: ViewState, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("session") / "session.toml"
     save_view_state(path, view)

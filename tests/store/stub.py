@@ -99,33 +99,17 @@ def refused(
     assert problem.status is not None
     assert problem.title is not None
     return ApiProblem(
-        problem.title,
-        problem=problem,
-        status=problem.status,
-        is_synthetic=False,
-        wait_s=20.0 if problem.status == 429 else None,
-        operation=operation,
-        attempts=1,
-        outcome_known=known,
-        key=None,
-        detail=None,
-        hint=None,
-        retryable=problem.status >= 500,
-    )
+        problem.title, problem=problem, status=problem.status, is_synthetic=False,
+        wait_s=20.0 if problem.status == 429 else None, operation=operation, attempts=1, outcome_known=known, key=None,
+        detail=None, hint=None, retryable=problem.status >= 500,
+    )  # fmt: skip
 
 
 def lost(kind: str = "reset", *, known: bool = False, operation: str = "postExecutions") -> NoResponseError:
     return NoResponseError(
-        "The connection was lost before a response came",
-        kind=kind,
-        was_sent=not known,
-        operation=operation,
-        attempts=3,
-        outcome_known=known,
-        key=None,
-        detail=ORIGIN,
-        hint="Try again.",
-    )
+        "The connection was lost before a response came", kind=kind, was_sent=not known, operation=operation,
+        attempts=3, outcome_known=known, key=None, detail=ORIGIN, hint="Try again.",
+    )  # fmt: skip
 
 
 def held(seconds: float, *, operation: str = "postExecutions") -> RateLimitedError:
@@ -136,33 +120,15 @@ def held(seconds: float, *, operation: str = "postExecutions") -> RateLimitedErr
 def unusable(*, known: bool = False, operation: str = "postExecutions") -> UnusableResponseError:
     """A success that cannot be read."""
     return UnusableResponseError(
-        "The response cannot be used",
-        status=200,
-        operation=operation,
-        attempts=1,
-        outcome_known=known,
-        key=None,
-        detail="it is HTML",
-        hint="Check the base URL.",
-    )
+        "The response cannot be used", status=200, operation=operation, attempts=1, outcome_known=known, key=None,
+        detail="it is HTML", hint="Check the base URL.",
+    )  # fmt: skip
 
 
 def exchange(number: int = 1, **over: Any) -> RequestAttempt:
     facts: dict[str, Any] = {
-        "at": START,
-        "operation": "getExecutionsByExecutionId",
-        "method": "GET",
-        "path": f"/v1/executions/ex_{number}",
-        "query": "",
-        "status": 200,
-        "elapsed_s": 0.012,
-        "attempt": 1,
-        "key": None,
-        "sent_bytes": 0,
-        "received_bytes": 420,
-        "error": None,
-        "problem": None,
-        "profile": "work",
-        "origin": ORIGIN,
-    }
+        "at": START, "operation": "getExecutionsByExecutionId", "method": "GET", "path": f"/v1/executions/ex_{number}",
+        "query": "", "status": 200, "elapsed_s": 0.012, "attempt": 1, "key": None, "sent_bytes": 0,
+        "received_bytes": 420, "error": None, "problem": None, "profile": "work", "origin": ORIGIN,
+    }  # fmt: skip
     return RequestAttempt(**{**facts, **over})

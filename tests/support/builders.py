@@ -29,36 +29,11 @@ from tests.support.parts import (
 from tests.support.receipts import baseline_receipt, echo_receipt, ended_receipt, live_receipt
 
 __all__ = [
-    "ABSENT",
-    "AT",
-    "KEY_ID",
-    "RECORDED_STATES",
-    "RUN_ID",
-    "account",
-    "baseline_receipt",
-    "decision_packet",
-    "echo_events",
-    "echo_receipt",
-    "ended_receipt",
-    "event",
-    "full_request_body",
-    "live_events",
-    "live_receipt",
-    "open_run",
-    "problem",
-    "provenance",
-    "recorded_check",
-    "recorded_event",
-    "request_body",
-    "result",
-    "run",
-    "slice_",
-    "slice_event",
-    "unknown_event",
-    "validation_problem",
-    "verification_check",
-    "verification_event",
-]
+    "ABSENT", "AT", "KEY_ID", "RECORDED_STATES", "RUN_ID", "account", "baseline_receipt", "decision_packet",
+    "echo_events", "echo_receipt", "ended_receipt", "event", "full_request_body", "live_events", "live_receipt",
+    "open_run", "problem", "provenance", "recorded_check", "recorded_event", "request_body", "result", "run", "slice_",
+    "slice_event", "unknown_event", "validation_problem", "verification_check", "verification_event",
+]  # fmt: skip
 
 
 def request_body(mode: str = "echo", **over: Any) -> dict[str, Any]:
@@ -116,41 +91,31 @@ def slice_(**over: Any) -> Slice:
 
 def run(execution_id: str = RUN_ID, status: str = "running", **over: Any) -> Run:
     raw = {
-        "execution_id": execution_id,
-        "status": status,
-        "slices": [dict(slice_(status=status).raw)],
+        "execution_id": execution_id, "status": status, "slices": [dict(slice_(status=status).raw)],
         "links": {
-            "status": f"/v1/executions/{execution_id}",
-            "events": f"/v1/executions/{execution_id}/events",
+            "status": f"/v1/executions/{execution_id}", "events": f"/v1/executions/{execution_id}/events",
             "receipt": f"/v1/receipts/{execution_id}",
         },
-        "created_at": AT,
-        "cancelled_by": None,
-    }
+        "created_at": AT, "cancelled_by": None,
+    }  # fmt: skip
     return Run(merged(raw, over))
 
 
 def open_run(execution_id: str = RUN_ID, status: str = "running", **over: Any) -> Run:
     """A run with the open members that the local service adds, and a decision packet."""
     more: dict[str, Any] = {
-        "mode": "live",
-        "policy": full_request_body()["policy"],
-        "spend_usd": 0.0142,
-        "reason": None,
+        "mode": "live", "policy": full_request_body()["policy"], "spend_usd": 0.0142, "reason": None,
         "current": {"slice_id": "sl_1", "arm_id": "arm_01HX7", "phase": "candidate"},
         "decision_packet": decision_packet(),
-    }
+    }  # fmt: skip
     return run(execution_id, status, **{**more, **over})
 
 
 def event(number: int = 1, state: str = "running", *, execution_id: str = RUN_ID, **over: Any) -> RunEvent:
     raw = {
-        "event_id": f"ev_{number:04}",
-        "execution_id": execution_id,
-        "type": "lifecycle",
-        "state": state,
+        "event_id": f"ev_{number:04}", "execution_id": execution_id, "type": "lifecycle", "state": state,
         "at": f"2026-11-20T10:{5 + number // 60 % 50:02}:{number % 60:02}.000Z",
-    }
+    }  # fmt: skip
     return RunEvent(merged(raw, over))
 
 
@@ -163,13 +128,10 @@ def verification_event(number: int = 1, **over: Any) -> RunEvent:
     return event(
         number,
         **{
-            "type": "verification_check",
-            "state": ABSENT,
-            "slice_id": "sl_1",
-            "verification_check": verification_check(),
-            **over,
+            "type": "verification_check", "state": ABSENT, "slice_id": "sl_1",
+            "verification_check": verification_check(), **over,
         },
-    )
+    )  # fmt: skip
 
 
 def recorded_event(number: int = 1, state: str = "platform_test", **over: Any) -> RunEvent:
@@ -177,13 +139,10 @@ def recorded_event(number: int = 1, state: str = "platform_test", **over: Any) -
     return event(
         number,
         **{
-            "type": "recorded_check",
-            "state": ABSENT,
-            "slice_id": "sl_1",
-            "recorded_check": recorded_check(state),
+            "type": "recorded_check", "state": ABSENT, "slice_id": "sl_1", "recorded_check": recorded_check(state),
             **over,
         },
-    )
+    )  # fmt: skip
 
 
 def unknown_event(number: int = 1, **over: Any) -> RunEvent:
@@ -229,30 +188,20 @@ def live_events(execution_id: str = RUN_ID, **over: Any) -> list[RunEvent]:
 def result(execution_id: str = RUN_ID, **over: Any) -> RunResult:
     """The model output of a completed live run."""
     raw = {
-        "execution_id": execution_id,
-        "slice_id": "sl_1",
-        "final_text": "- First point\n- Second point",
-        "model_provenance": provenance(),
-        "retention_expires_at": "2026-11-27T10:00:10Z",
-    }
+        "execution_id": execution_id, "slice_id": "sl_1", "final_text": "- First point\n- Second point",
+        "model_provenance": provenance(), "retention_expires_at": "2026-11-27T10:00:10Z",
+    }  # fmt: skip
     return RunResult(merged(raw, over))
 
 
 def account(**over: Any) -> Account:
     """The organization behind a key, with every known member."""
     raw = {
-        "tenant_id": "ten_01",
-        "authenticated_principal_id": KEY_ID,
-        "display_name": "Acme Research",
-        "quota_tier": "preview",
-        "is_demo": False,
+        "tenant_id": "ten_01", "authenticated_principal_id": KEY_ID, "display_name": "Acme Research",
+        "quota_tier": "preview", "is_demo": False,
         "quota": {
             "executions": {
-                "limit": 500,
-                "used": 37,
-                "remaining": 463,
-                "reset_at": "2026-12-01T00:00:00Z",
-                "retry_after_s": 0,
+                "limit": 500, "used": 37, "remaining": 463, "reset_at": "2026-12-01T00:00:00Z", "retry_after_s": 0,
             },
             "concurrency": {"limit": 4, "running": 1},
             "rate_limit_rpm": 60,
@@ -261,29 +210,21 @@ def account(**over: Any) -> Account:
             "balance_usd": 18.4,
             "top_up_history": [
                 {
-                    "at": "2026-11-02T09:00:00Z",
-                    "amount_usd": 20,
-                    "method": "stripe_checkout",
-                    "stripe_event_id": "evt_x",
-                    "receipt_emailed": True,
-                }
+                    "at": "2026-11-02T09:00:00Z", "amount_usd": 20, "method": "stripe_checkout",
+                    "stripe_event_id": "evt_x", "receipt_emailed": True,
+                },
             ],
             "credit_activity": [
                 {
-                    "at": "2026-11-02T09:00:00Z",
-                    "amount_usd": 20,
-                    "kind": "stripe_checkout",
-                    "description": "Top-up",
+                    "at": "2026-11-02T09:00:00Z", "amount_usd": 20, "kind": "stripe_checkout", "description": "Top-up",
                     "reference": "evt_x",
-                }
+                },
             ],
             "billing_email": "billing@example.test",
         },
         "billing": {
-            "funded_state": "funded",
-            "manage_available": True,
-            "platform_fee_usd_per_execution": 0.05,
+            "funded_state": "funded", "manage_available": True, "platform_fee_usd_per_execution": 0.05,
             "review_composer_fee_usd_per_execution": 0.4,
         },
-    }
+    }  # fmt: skip
     return Account(merged(raw, over))

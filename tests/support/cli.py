@@ -99,14 +99,9 @@ class Cli:
             subprocess.TimeoutExpired: it took longer than ``timeout`` seconds.
         """
         done = subprocess.run(
-            self.command(*arguments),
-            input=stdin if stdin is not None else b"",
-            capture_output=True,
-            env={**self.environment, **(env or {})},
-            cwd=self._home,
-            timeout=timeout,
-            check=False,
-        )
+            self.command(*arguments), input=stdin if stdin is not None else b"", capture_output=True,
+            env={**self.environment, **(env or {})}, cwd=self._home, timeout=timeout, check=False,
+        )  # fmt: skip
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def command(self, *arguments: str) -> list[str]:

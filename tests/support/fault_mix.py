@@ -43,12 +43,9 @@ DISCONNECTS: Final[Sequence[Draw]] = (
 """The ways in which a connection ends too early; each is a network failure for the client."""
 
 LOST_ANSWERS: Final[Sequence[Draw]] = (
-    *DISCONNECTS,
-    lambda chance: failing(),
-    lambda chance: failing("internal", 500, commits=True),
-    lambda chance: html_502(),
-    lambda chance: html_502(commits=True),
-)
+    *DISCONNECTS, lambda chance: failing(), lambda chance: failing("internal", 500, commits=True),
+    lambda chance: html_502(), lambda chance: html_502(commits=True),
+)  # fmt: skip
 """What leaves a write unknown and is asked again: connections that end, 5XX of the service and of a proxy."""
 
 BAD_ANSWERS: Final[Sequence[Draw]] = (

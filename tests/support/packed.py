@@ -22,40 +22,26 @@ def kinds() -> dict[str, Record]:
             {
                 "problem": builders.validation_problem(task__objective="Required."),
                 "run": builders.open_run(
-                    reason="cancelled",
-                    cancelled_by=builders.KEY_ID,
-                    completed_at=builders.AT,
-                    known_spend_usd=0.0031,
-                    unknown_calls=1,
-                    estimated_calls=1,
+                    reason="cancelled", cancelled_by=builders.KEY_ID, completed_at=builders.AT, known_spend_usd=0.0031,
+                    unknown_calls=1, estimated_calls=1,
                     required_arm={
-                        "arm_id": "arm_3f20",
-                        "display_name": "Ember",
-                        "status": "degraded",
+                        "arm_id": "arm_3f20", "display_name": "Ember", "status": "degraded",
                         "status_reason": "The model is retired.",
                     },
                     selected={
-                        "arm_id": "arm_3f20",
-                        "provider": "northwind",
-                        "model_key": "northwind/ember-7b",
-                        "model_deployment_id": "mdep_1",
-                        "connection_id": "conn_1",
-                        "access_lane": "byok",
+                        "arm_id": "arm_3f20", "provider": "northwind", "model_key": "northwind/ember-7b",
+                        "model_deployment_id": "mdep_1", "connection_id": "conn_1", "access_lane": "byok",
                     },
                     provider_errors=[
                         {
-                            "attempt": 1,
-                            "arm_id": "arm_3f20",
-                            "at": builders.AT,
-                            "http_status": 400,
-                            "message": "The model is not loaded.",
-                            "retention_expires_at": builders.AT,
-                        }
+                            "attempt": 1, "arm_id": "arm_3f20", "at": builders.AT, "http_status": 400,
+                            "message": "The model is not loaded.", "retention_expires_at": builders.AT,
+                        },
                     ],
                 ),
                 "result": builders.result(),
                 "account": builders.account(
-                    closed_secrets=[{"resource_type": "webhook", "resource_id": "wh_1", "display_name": "Hook"}]
+                    closed_secrets=[{"resource_type": "webhook", "resource_id": "wh_1", "display_name": "Hook"}],
                 ),
                 "event": builders.event(1, "failed", reason="internal", acted_by=builders.KEY_ID),
                 "verification event": builders.verification_event(2),
@@ -64,8 +50,8 @@ def kinds() -> dict[str, Record]:
                 "live receipt": builders.live_receipt(),
                 "baseline receipt": builders.baseline_receipt(),
                 "ended receipt": builders.ended_receipt("failed"),
-            }
-        )
+            },
+        )  # fmt: skip
         for state in builders.RECORDED_STATES:
             _KINDS[f"recorded event {state}"] = builders.recorded_event(4, state)
     return _KINDS

@@ -21,41 +21,26 @@ def merged(raw: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 def verification_check(**over: Any) -> dict[str, Any]:
     """One attempt to check an output: a verdict that accepts it."""
     raw = {
-        "check_id": "chk_1",
-        "verifier_id": "vrf_7c1e",
-        "verifier_hash": "sha256:aa11",
-        "activity": "customer",
-        "arm_id": "arm_01HX7",
-        "attempt": 1,
-        "phase": "candidate",
-        "outcome": "valid_verdict",
-        "failure_class": None,
-        "is_correct": True,
-        "quality_score": 0.86,
-    }
+        "check_id": "chk_1", "verifier_id": "vrf_7c1e", "verifier_hash": "sha256:aa11", "activity": "customer",
+        "arm_id": "arm_01HX7", "attempt": 1, "phase": "candidate", "outcome": "valid_verdict", "failure_class": None,
+        "is_correct": True, "quality_score": 0.86,
+    }  # fmt: skip
     return merged(raw, over)
 
 
 RECORDED_STATES: Final[dict[str, dict[str, Any]]] = {
     "customer_verdict": {
-        "verifier_id": "vrf_7c1e",
-        "check_id": "chk_2",
-        "is_correct": True,
-        "quality_score": 0.86,
+        "verifier_id": "vrf_7c1e", "check_id": "chk_2", "is_correct": True, "quality_score": 0.86,
         "anchor_results": {"five_bullets": True, "no_invented_version": True},
     },
     "customer_unavailable": {"attempted_verifier_id": "vrf_7c1e", "check_id": "chk_9", "failure_class": "timeout"},
-    "baseline": {
-        "customer_check_selected": False,
-        "verifier_id": "vrf_builtin_baseline",
-        "output_present": True,
-    },
+    "baseline": {"customer_check_selected": False, "verifier_id": "vrf_builtin_baseline", "output_present": True},
     "platform_test": {"identity": "platform.echo"},
     "pending_evaluation": {"pending": True, "execution_id": RUN_ID},
     "terminal_no_evaluation": {"no_evaluation_attempted": True, "reason": "cancelled"},
     "missing_evidence": {"execution_id": RUN_ID, "lifecycle_state": "completed"},
     "unknown_evidence": {"execution_id": RUN_ID, "lifecycle_state": "completed"},
-}
+}  # fmt: skip
 """The states of a recorded check with the members that belong to each (manual: interface, "Receipt fields")."""
 
 
@@ -69,57 +54,34 @@ def provenance() -> dict[str, Any]:
     return {
         "schema_version": "1",
         "requested": {
-            "model_key": "contoso/atlas-12b",
-            "publisher_id": "contoso",
-            "family": "atlas",
-            "release": "2026-03",
-            "served_variant_id": "sv_atlas12b",
-            "upstream_ref": "contoso/atlas-12b",
+            "model_key": "contoso/atlas-12b", "publisher_id": "contoso", "family": "atlas", "release": "2026-03",
+            "served_variant_id": "sv_atlas12b", "upstream_ref": "contoso/atlas-12b",
         },
         "source": {
-            "source_id": "openrouter",
-            "source_kind": "gateway",
-            "connection_id": "conn_01HXZ",
-            "access_lane": "byok",
-            "commercial_owner": "customer",
-            "auth_scheme": "oauth2",
+            "source_id": "openrouter", "source_kind": "gateway", "connection_id": "conn_01HXZ", "access_lane": "byok",
+            "commercial_owner": "customer", "auth_scheme": "oauth2",
         },
         "deployment": {
-            "model_deployment_id": "mdep_01HX9",
-            "protocol_profile": "openai_chat",
-            "location": "us",
-            "route": "gateway",
-            "pricing_basis": "source_reported",
-            "fallback_policy": "none",
+            "model_deployment_id": "mdep_01HX9", "protocol_profile": "openai_chat", "location": "us",
+            "route": "gateway", "pricing_basis": "source_reported", "fallback_policy": "none",
         },
         "resolved": {
-            "upstream_ref": "contoso/atlas-12b-20260312",
-            "source_request_id": "req_88",
+            "upstream_ref": "contoso/atlas-12b-20260312", "source_request_id": "req_88",
             "attestation": "gateway_response",
         },
-    }
+    }  # fmt: skip
 
 
 def decision_packet() -> dict[str, Any]:
     """What the review composer decided about a change."""
     return {
-        "version": "v1",
-        "verdict": "block",
-        "reason": "veto_source_blocked",
-        "action": "gate",
-        "policy_hash": "sha256:dd33",
-        "connector_versions": {"github": "github-app/v1", "agent": "async_job_v1"},
+        "version": "v1", "verdict": "block", "reason": "veto_source_blocked", "action": "gate",
+        "policy_hash": "sha256:dd33", "connector_versions": {"github": "github-app/v1", "agent": "async_job_v1"},
         "policy": {"combine": "all", "veto_sources": ["github"], "sources": ["coderabbit", "github"]},
         "artifact": {
-            "repository": "acme/widgets",
-            "base_ref": "main",
-            "base_sha": "0123456789abcdef0123456789abcdef01234567",
-            "branch": "agent/fix-12",
-            "pr_number": 12,
-            "pr_opened_by": {"github_user_id": 42, "github_login": "octo"},
+            "repository": "acme/widgets", "base_ref": "main", "base_sha": "0123456789abcdef0123456789abcdef01234567",
+            "branch": "agent/fix-12", "pr_number": 12, "pr_opened_by": {"github_user_id": 42, "github_login": "octo"},
         },
         "sources": [{"id": "github", "status": "block", "reason": "required_check_failed", "evidence_id": "evd_2"}],
-        "decided_at": AT,
-        "agent_usage_usd": 0,
-        "platform_fee_usd": 0.4,
-    }
+        "decided_at": AT, "agent_usage_usd": 0, "platform_fee_usd": 0.4,
+    }  # fmt: skip

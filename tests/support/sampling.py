@@ -17,18 +17,11 @@ CASES: Final = 2
 """How many cases a function keeps unless it names classes."""
 
 ONE: Final = (
-    "tests/base/test_shell_typed.py",
-    "tests/commands/test_process.py",
-    "tests/commands/test_three_edits.py",
-    "tests/contract/",
-    "tests/end_to_end/",
-    "tests/faults/",
-    "tests/service/",
-    "tests/tui/",
-    "tests/view/export/test_record_file.py",
-    "tests/view/test_hostile_records.py",
+    "tests/base/test_shell_typed.py", "tests/commands/test_process.py", "tests/commands/test_three_edits.py",
+    "tests/contract/", "tests/end_to_end/", "tests/faults/", "tests/service/", "tests/tui/",
+    "tests/view/export/test_record_file.py", "tests/view/test_hostile_records.py",
     "tests/view/text/test_copied_text.py",
-)
+)  # fmt: skip
 """Where it keeps one, by the beginning of its path: a case starts a service or a process, or draws a console."""
 
 

@@ -95,13 +95,9 @@ class ServiceProcess:
         command = [sys.executable, *self._program, "--json", "--data-dir", str(self.data_dir)]
         with self._errors.open("ab") as errors:
             self._process = subprocess.Popen(
-                [*command, "--port", str(self.port), *self._arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env=self._environment,
-                start_new_session=True,
-            )
+                [*command, "--port", str(self.port), *self._arguments], stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=errors, env=self._environment, start_new_session=True,
+            )  # fmt: skip
         self.line = json.loads(self._first_line())
         self.base_url, self.api_key = str(self.line["base_url"]), str(self.line.get("api_key", ""))
         return self

@@ -84,14 +84,9 @@ class ShellBox:
         script = self.home / "script"
         script.write_text("\n".join([*lines, ""]))
         subprocess.run(
-            [program, *_START[shell], str(script)],
-            env=self.environment,
-            cwd=self.work,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=300,
-        )
+            [program, *_START[shell], str(script)], env=self.environment, cwd=self.work, stdin=subprocess.DEVNULL,
+            capture_output=True, check=False, timeout=300,
+        )  # fmt: skip
         found = [self.calls(str(number)) for number in range(len(texts))]
         for file in self.records.iterdir():
             file.unlink()

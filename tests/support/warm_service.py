@@ -74,14 +74,9 @@ class WarmService(ServiceProcess):
         command = [sys.executable, "-c", _NURSERY, "serve", "--json", "--data-dir", str(self.data_dir)]
         with self._errors.open("ab") as errors:
             self._process = subprocess.Popen(
-                [*command, *self._arguments],
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env=self._environment,
-                start_new_session=True,
-            )
+                [*command, *self._arguments], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                env=self._environment, start_new_session=True,
+            )  # fmt: skip
         return self._process
 
     def _end(self, number: signal.Signals) -> int:

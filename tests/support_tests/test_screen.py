@@ -37,18 +37,10 @@ def test_every_sequence_of_the_corpus_is_foreign_to_a_verb(hostile: Hostile) -> 
 @pytest.mark.parametrize(
     "text",
     [
-        "\x1b]52;c;eA==\x07",
-        "\x1b[?47h",
-        "\x1b[6n",
-        "\x1bPq\x1b\\",
-        "\x9b2J",
-        "\x9d0;x\x9c",
-        "\x07",
-        "\t",
-        "a\rb",
+        "\x1b]52;c;eA==\x07", "\x1b[?47h", "\x1b[6n", "\x1bPq\x1b\\", "\x9b2J", "\x9d0;x\x9c", "\x07", "\t", "a\rb",
         "\u202e",
     ],
-)
+)  # fmt: skip
 def test_what_the_renderer_never_writes_is_foreign_to_it(text: str) -> None:
     assert foreign_controls(f"\x1b[1;1H\x1b[31m{text}\x1b[0m".encode(), renderer=True)
 

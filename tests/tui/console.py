@@ -181,6 +181,11 @@ class Driven:
         pattern = re.compile(re.escape(text)) if isinstance(text, str) else text
         await self.until(lambda: pattern.search(self.text) is not None, f"{pattern.pattern!r} to show")
 
+    async def reaches(self, text: str | re.Pattern[str], *keys: str) -> None:
+        """Press keys, and wait until the screen shows a text."""
+        await self.press(*keys)
+        await self.shows(text)
+
     async def comes(self, text: str | re.Pattern[str], within_s: float = 10.0) -> None:
         """Let time go by until the screen shows a text: what is read in the background waits for its turn.
 

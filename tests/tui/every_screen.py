@@ -184,23 +184,14 @@ def write_journal(driven: Driven) -> None:
         told: Problem = problem(code, instance=f"{number}{INSTANCE[1:]}")
         driven.session.journal.note(
             RequestAttempt(
-                at=NOON - timedelta(seconds=ago_s),
-                operation="postExecutions" if is_submit else "getExecutions",
+                at=NOON - timedelta(seconds=ago_s), operation="postExecutions" if is_submit else "getExecutions",
                 method="POST" if is_submit else "GET",
                 path="/v1/executions" if code != "not_found" else "/v1/executions/ex_1",
-                query="" if is_submit else "limit=100",
-                status=told.status,
-                elapsed_s=0.143,
-                attempt=1,
-                key="7c1e9f30-0000-4000-8000-000000000000" if is_submit else None,
-                sent_bytes=212 if is_submit else 0,
-                received_bytes=431,
-                error=None,
-                problem=told,
-                profile="environment",
-                origin="http://127.0.0.1:40213",
-            )
-        )
+                query="" if is_submit else "limit=100", status=told.status, elapsed_s=0.143, attempt=1,
+                key="7c1e9f30-0000-4000-8000-000000000000" if is_submit else None, sent_bytes=212 if is_submit else 0,
+                received_bytes=431, error=None, problem=told, profile="environment", origin="http://127.0.0.1:40213",
+            ),
+        )  # fmt: skip
 
 
 async def settle_drawn(driven: Driven) -> None:

@@ -157,13 +157,9 @@ def tail() -> Lines:
 def place(*, read_only: bool = False) -> HeaderInfo:
     """A connection to the local service."""
     return HeaderInfo(
-        line("local"),
-        read_only=read_only,
-        host=line("127.0.0.1:40213"),
-        key=line("key file key_A1b2"),
-        connection=(label_span("● live", Role.LIVE),),
-        requests=line("18/min of 60 left 42"),
-    )
+        line("local"), read_only=read_only, host=line("127.0.0.1:40213"), key=line("key file key_A1b2"),
+        connection=(label_span("● live", Role.LIVE),), requests=line("18/min of 60 left 42"),
+    )  # fmt: skip
 
 
 def sections() -> list[DetailSection]:
@@ -205,17 +201,9 @@ def refused() -> ProblemEntry:
         }
     )
     return entry_from_problem(
-        problem,
-        time=NOON,
-        profile="local",
-        origin="http://127.0.0.1:40213",
-        method="POST",
-        path="/v1/executions",
-        operation="postExecutions",
-        key="7c1e9f30",
-        attempt=1,
-        elapsed_s=0.143,
-    )
+        problem, time=NOON, profile="local", origin="http://127.0.0.1:40213", method="POST", path="/v1/executions",
+        operation="postExecutions", key="7c1e9f30", attempt=1, elapsed_s=0.143,
+    )  # fmt: skip
 
 
 def cancel_six() -> DialogText:
@@ -247,12 +235,8 @@ def cancel_six() -> DialogText:
 
 def start_one() -> DialogText:
     return DialogText(
-        title=line("Start a test run"),
-        sentence=line("Starts one test run. It calls no model and costs nothing."),
-        request=line("POST /v1/executions"),
-        keep=line("Do not start"),
-        confirm=line("Start the run"),
-        profile=(label_span("local  write", Role.PLAIN),),
-        key=line("7c1e9f30-0000-4000-8000-000000000000"),
+        title=line("Start a test run"), sentence=line("Starts one test run. It calls no model and costs nothing."),
+        request=line("POST /v1/executions"), keep=line("Do not start"), confirm=line("Start the run"),
+        profile=(label_span("local  write", Role.PLAIN),), key=line("7c1e9f30-0000-4000-8000-000000000000"),
         body=block('{\n  "mode": "echo",\n  "task": {\n    "objective": "hello"\n  }\n}'),
-    )
+    )  # fmt: skip

@@ -60,8 +60,7 @@ async def test_a_run_is_started_like_one_whose_request_was_sent_from_here(tmp_pa
     async with console(service, tmp_path, size=SIZE) as driven:
         body = encode_body(sent)
         await driven.session.watch_list.add(driven.session.scope, [noon.TEST], source="submitted", request=body)
-        await driven.press("2", "1")
-        await driven.shows("41e0")
+        await driven.reaches("41e0", "2", "1")
         await driven.select(noon.TEST)
         await driven.press("greater_than_sign", "A")
         await form(driven)
@@ -121,14 +120,12 @@ async def test_the_settings_give_it_another_key(tmp_path: Path) -> None:
 
 async def test_a_read_only_profile_does_not_offer_it_in_the_menu(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, settings="read_only = true\n") as driven:
-        await driven.press("full_stop")
-        await driven.shows(re.compile("Run it again +off: this profile is read-only"))
+        await driven.reaches(re.compile("Run it again +off: this profile is read-only"), "full_stop")
 
 
 async def test_without_a_run_there_is_nothing_to_start_again(tmp_path: Path) -> None:
     async with console(noon.service(runs=[]), tmp_path, size=SIZE) as driven:
-        await driven.press("A")
-        await driven.shows("No run to start again.")
+        await driven.reaches("No run to start again.", "A")
         assert isinstance(driven.app.screen, RunsScreen)
 
 
@@ -172,8 +169,7 @@ async def test_after_a_submit_the_form_begins_anew(tmp_path: Path) -> None:
         await submit(driven)
         await driven.until(lambda: driven.table.cursor_key == "ex_scripted_10", "the cursor to stand on the new run")
         await driven.until(lambda: facts(driven).request is not None, "what was sent for it")
-        await driven.press("A")
-        await driven.shows("New run like ex_scri…d_10")
+        await driven.reaches("New run like ex_scri…d_10", "A")
         assert value(driven, "objective") == "Say hello."
         await driven.press("escape", "plus")
         await form(driven)
@@ -188,8 +184,7 @@ async def test_a_look_at_an_earlier_run_in_the_form_leaves_what_was_typed(tmp_pa
         await driven.type("Mine.")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
-        await driven.press("A")
-        await driven.shows("New run like")
+        await driven.reaches("New run like", "A")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
         await driven.press("plus")

@@ -18,14 +18,9 @@ from tests.tui import samples
 from tests.tui.look import Stage, lines_of
 
 HINTS = (
-    "list.open",
-    "screen.filter",
-    "screen.copy",
-    "tail.follow",
-    "screen.pause",
-    ("screen.new", "new test"),
+    "list.open", "screen.filter", "screen.copy", "tail.follow", "screen.pause", ("screen.new", "new test"),
     "screen.actions",
-)
+)  # fmt: skip
 
 
 def held(seconds: float) -> HeaderInfo:

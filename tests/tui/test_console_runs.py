@@ -74,8 +74,7 @@ async def on_held_dialog(driven: Driven) -> None:
     await driven.press("enter")
     await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
     driven.session.client.gate.close(driven.session.target.origin, None, 23)
-    await driven.press("tab", "enter")
-    await driven.shows("[ Do not start it ]")
+    await driven.reaches("[ Do not start it ]", "tab", "enter")
     await driven.shows("rate limited (429)")
 
 
@@ -107,8 +106,7 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
         await driven.pilot.pause()
         assert "─ 77ab…02d1" in driven.text
         monkeypatch.setattr("runwatch.tui.screens.base.resource_screen.DEBOUNCE_S", 0.01)
-        await driven.press("k")
-        await driven.shows("─ 8f21…9b7e  ● running")
+        await driven.reaches("─ 8f21…9b7e  ● running", "k")
         await driven.shows("your check acc")
         assert isinstance(driven.focused, RecordTable)
 
@@ -129,16 +127,14 @@ async def test_a_second_that_ends_before_the_second_pane_is_filled_leaves_its_ev
         await driven.shows(" events · heard")
         await driven.press("2")
         await driven.hides(" events · heard")
-        await driven.press("1")
-        await driven.shows(" events · heard")
+        await driven.reaches(" events · heard", "1")
 
 
 async def test_the_last_line_offers_what_can_be_done_with_what_is_in_focus(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=NARROW) as driven:
         await on_run(driven, noon.DONE)
         await driven.shows(" enter open  / filter  A again  y copy id")
-        await driven.press("enter")
-        await driven.shows(" enter event  > next tab  esc list  / filter  A again")
+        await driven.reaches(" enter event  > next tab  esc list  / filter  A again", "enter")
         await driven.press("escape")
         await driven.filter("zzzz")
         await driven.shows(" / filter  esc clear filter  + new run  L follow all")
@@ -164,10 +160,8 @@ async def test_cancelling_tells_what_the_run_is_and_how_many_marked_ones_have_en
         await on_run(driven, noon.DONE)
         await driven.press("space")
         await driven.select(noon.LIVE)
-        await driven.press("space")
-        await driven.shows("2 marked")
-        await driven.press("X")
-        await driven.shows("Cancels run 8f21…9b7e (● running, ")
+        await driven.reaches("2 marked", "space")
+        await driven.reaches("Cancels run 8f21…9b7e (● running, ", "X")
         words = " ".join(driven.text.replace("┃", " ").split())
         assert "USD spent). A provider call already under way" in words
         assert "1 marked run has ended and is left out." in words
@@ -181,8 +175,7 @@ async def test_a_kept_draft_says_so_and_q_leaves_the_form_for_the_runs(tmp_path:
         await driven.until(lambda: driven.app.run_draft is not None, "the draft to be kept")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
-        await driven.press("plus")
-        await driven.shows("Kept from before")
+        await driven.reaches("Kept from before", "plus")
         screen = driven.app.screen
         assert isinstance(screen, RunFormScreen)
         assert screen.fields.values()["objective"] == "Say hello."
@@ -199,8 +192,7 @@ async def test_a_kept_draft_says_so_and_q_leaves_the_form_for_the_runs(tmp_path:
 async def test_a_cancel_dialog_follows_the_run_and_the_age_of_the_data(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
-        await driven.press("X")
-        await driven.shows("(● running, ")
+        await driven.reaches("(● running, ", "X")
         stored = driven.session.store.collection(driven.session.scope.profile, Run.KIND).by_id[noon.LIVE]
         store_record(driven.session, Run({**stored.record.raw, "status": "completed"}))
         driven.app._tick()
@@ -252,15 +244,13 @@ async def test_the_receipt_and_the_result_of_a_run_are_asked_for_once_however_lo
     service = noon.service(receipts=[])
     async with console(service, tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.DONE)
-        await driven.press("enter", "z", "less_than_sign", "less_than_sign")
-        await driven.shows("reads it again")
+        await driven.reaches("reads it again", "enter", "z", "less_than_sign", "less_than_sign")
         for _ in range(5):
             await driven.pass_time(2)
         assert len(service.requests("GET", f"/v1/receipts/{noon.DONE}")) == 1
         assert len(service.requests("GET", f"/v1/executions/{noon.DONE}/result")) == 0
         service.receipts.append(dict(noon.receipts()[3].raw))
-        await driven.press("r")
-        await driven.shows("contoso/atlas-12b")
+        await driven.reaches("contoso/atlas-12b", "r")
 
 
 @pytest.mark.exhaustive
@@ -274,8 +264,7 @@ async def test_leaving_the_screen_ends_the_reading_of_the_tail(tmp_path: Path) -
         before = len(service.requests("GET", ".*/events"))
         await driven.pass_time(10)
         assert len(service.requests("GET", ".*/events")) == before
-        await driven.press("1")
-        await driven.shows("8f21")
+        await driven.reaches("8f21", "1")
         listed = len(service.requests("GET", "/v1/receipts"))
         await driven.pass_time(65)
         assert len(service.requests("GET", "/v1/receipts")) == listed
@@ -299,8 +288,7 @@ async def test_a_receipt_leads_to_its_run_and_the_run_to_its_receipt(tmp_path: P
         await driven.until(lambda: isinstance(driven.focused, DetailView), "the detail to have the focus")
         view: Any = driven.focused
         view.move_cursor(next(at for at, row in enumerate(view._rows) if row.target == ("run", noon.DONE)))
-        await driven.press("enter")
-        await driven.shows("Runs › 3fd2…9911")
+        await driven.reaches("Runs › 3fd2…9911", "enter")
 
 
 # Filtering and sorting.
@@ -398,8 +386,7 @@ async def test_a_narrow_window_shows_the_list_or_the_run(tmp_path: Path) -> None
         await driven.shows("8f21")
         assert "Summary" not in driven.text
         await on_run(driven, noon.LIVE)
-        await driven.press("enter")
-        await driven.shows("Summary")
+        await driven.reaches("Summary", "enter")
         assert "model " not in driven.text
         assert has_focus(driven, EventLog)
         await driven.press("escape")
@@ -447,21 +434,18 @@ async def test_new_events_appear_and_are_counted_while_the_user_looks_elsewhere(
     growing = Growing(many_events(40))
     async with console(noon.service(events=growing), tmp_path, size=NARROW) as driven:
         await on_run(driven, noon.LIVE)
-        await driven.press("enter")
-        await driven.shows("40 events")
+        await driven.reaches("40 events", "enter")
         await driven.shows("+0 new")
         growing.add(40)
         await driven.pass_time(2)
         await driven.shows("41 events")
         assert "follow" in driven.text
-        await driven.press("k")
-        await driven.shows("PAUSED")
+        await driven.reaches("PAUSED", "k")
         growing.add(41)
         growing.add(42)
         await driven.pass_time(4)
         await driven.shows("+2 new")
-        await driven.press("G")
-        await driven.shows("+0 new")
+        await driven.reaches("+0 new", "G")
         assert "PAUSED" not in driven.text
 
 
@@ -470,22 +454,19 @@ async def test_events_that_came_while_another_screen_was_in_front_are_there_afte
     async with console(noon.service(events=growing), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
         await driven.shows("1 event")
-        await driven.press("plus")
-        await driven.shows("Request, exactly as sent")
+        await driven.reaches("Request, exactly as sent", "plus")
         growing.add(2)
         growing.add(3, "completed")
         await driven.pass_time(20)
         assert driven.session.live.tails.news(noon.LIVE).is_complete
-        await driven.press("escape")
-        await driven.shows("3 events")
+        await driven.reaches("3 events", "escape")
         assert "ended" in driven.text
 
 
 async def test_scrolling_with_the_wheel_ends_following_and_scrolling_back_starts_it(tmp_path: Path) -> None:
     async with console(noon.service(events=Growing(many_events(100))), tmp_path, size=NARROW) as driven:
         await on_run(driven, noon.LIVE)
-        await driven.press("enter")
-        await driven.shows("100 events")
+        await driven.reaches("100 events", "enter")
         log = driven.app.screen.query_one(EventLog)
         for _ in range(3):
             await driven.pilot._post_mouse_events([_wheel(up=True)], log)
@@ -533,10 +514,8 @@ async def test_a_searched_tail_says_that_it_is_one_and_counts_only_what_came_in(
     growing = Growing(many_events(6))
     async with console(noon.service(events=growing), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
-        await driven.press("enter")
-        await driven.shows("6 events")
-        await driven.press("k")
-        await driven.shows("PAUSED")
+        await driven.reaches("6 events", "enter")
+        await driven.reaches("PAUSED", "k")
         await driven.filter("nowhere")
         await driven.shows("0 of 6 events match nowhere")
         assert "+0 new" in driven.text
@@ -555,11 +534,9 @@ async def test_a_searched_tail_says_that_it_is_one_and_counts_only_what_came_in(
 async def test_an_event_opens_in_a_drawer_and_the_drawer_closes(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=NARROW) as driven:
         await on_run(driven, noon.LIVE)
-        await driven.press("enter")
-        await driven.shows("your check accepted")
+        await driven.reaches("your check accepted", "enter")
         await driven.until(lambda: has_focus(driven, EventLog), "the events to have the focus")
-        await driven.press("enter")
-        await driven.shows('"state": "customer_verdict"')
+        await driven.reaches('"state": "customer_verdict"', "enter")
         await driven.shows("▸ 12:04:29  recorded")
         check_golden("80x24/event-drawer", driven.text)
         await driven.press("escape")
@@ -577,8 +554,7 @@ async def test_a_hundred_thousand_events_open_at_their_end_and_are_reached_at_bo
             await session.events.append(session.scope, noon.LIVE, events, after=None)
         driven.service.say("GET", f"/v1/executions/{noon.LIVE}/events", Said(200, {"events": []}))
         await on_run(driven, noon.LIVE)
-        await driven.press("enter")
-        await driven.shows("100,000 events")
+        await driven.reaches("100,000 events", "enter")
         log = driven.app.screen.query_one(EventLog)
         await driven.until(lambda: log.cursor == count - 1, "the cursor to stand at the end")
         await driven.press("g")
@@ -613,13 +589,11 @@ async def test_a_paused_screen_keeps_what_it_shows(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
-        await driven.press("P")
-        await driven.shows("PAUSED")
+        await driven.reaches("PAUSED", "P")
         service.runs[1]["status"] = "completed"
         await driven.pass_time(30)
         assert re.search(r"● running +8f21", driven.text)
-        await driven.press("P")
-        await driven.shows(re.compile(r"✓ completed +8f21"))
+        await driven.reaches(re.compile(r"✓ completed +8f21"), "P")
 
 
 async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> None:
@@ -648,8 +622,7 @@ async def test_a_test_run_is_started_through_the_form_and_the_sheet(tmp_path: Pa
     service = noon.service()
     async with console(service, tmp_path, size=(120, 36)) as driven:
         await driven.shows("8f21")
-        await driven.press("plus")
-        await driven.shows("Idempotency-Key")
+        await driven.reaches("Idempotency-Key", "plus")
         await driven.until(lambda: driven.app.screen.query_one("#start").disabled, "the rules to be there")
         await driven.type("Say hello.")
         await driven.shows('"objective": "Say hello."')
@@ -662,8 +635,7 @@ async def test_a_test_run_is_started_through_the_form_and_the_sheet(tmp_path: Pa
         assert driven.focused.id == "sheet-keep"
         check_golden("120x36/run-sheet", _keyless(driven.text))
         assert service.requests("POST") == []
-        await driven.press("tab", "enter")
-        await driven.shows(re.compile(r"Submit a run: done ex_scripted_10 accepted"))
+        await driven.reaches(re.compile(r"Submit a run: done ex_scripted_10 accepted"), "tab", "enter")
         await driven.shows("Runs › ex_scri…d_10")
         (sent,) = service.requests("POST", "/v1/executions")
         body = loads(sent.body)
@@ -684,8 +656,7 @@ _SOME_KEY = "7c1e9f30-0000-4000-8000-000000000000"
 
 async def test_a_request_that_breaks_a_rule_names_its_field_and_cannot_be_started(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
-        await driven.press("plus")
-        await driven.shows("Idempotency-Key")
+        await driven.reaches("Idempotency-Key", "plus")
         await driven.type("x")
         field = driven.app.screen.query_one("#field-max_cost_usd", LineInput)
         field.value = "-3"
@@ -701,8 +672,7 @@ async def test_what_was_typed_is_there_when_the_form_opens_again(tmp_path: Path)
         await driven.type("Half a thou")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
-        await driven.press("plus")
-        await driven.shows("Half a thou")
+        await driven.reaches("Half a thou", "plus")
 
 
 @pytest.mark.exhaustive
@@ -716,8 +686,7 @@ async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path
         driven.app.screen.query_one("#start").focus()
         await driven.press("enter")
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
-        await driven.press("tab", "enter")
-        await driven.shows("insufficient_credit · HTTP 402")
+        await driven.reaches("insufficient_credit · HTTP 402", "tab", "enter")
         assert _SOME_KEY in driven.text
         assert "Nothing was accepted or charged" in driven.text
         await driven.press("escape")
@@ -768,8 +737,7 @@ async def test_a_lost_answer_is_reported_as_unknown_and_asked_for_again_with_the
         await driven.shows("retries with the same key and body")
         assert len(await driven.session.outbox.unconfirmed(driven.session.scope)) == 1
         service.say("POST", "/v1/executions", Said(200, dict(noon.runs()[0].raw, execution_id="ex_new")))
-        await driven.press("r")
-        await driven.shows("done")
+        await driven.reaches("done", "r")
         sent = service.requests("POST", "/v1/executions")
         assert len(sent) == 4
         assert len({(heard.body, heard.head.header("idempotency-key")) for heard in sent}) == 1
@@ -800,12 +768,10 @@ async def test_cancelling_one_run_asks_and_begins_on_the_harmless_button(tmp_pat
 async def test_a_live_run_is_cancelled_from_its_menu_and_an_ended_one_is_not(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
-        await driven.press("full_stop")
-        await driven.shows(re.compile(r"Cancel the run +X +runwatch runs cancel 8f21"))
+        await driven.reaches(re.compile(r"Cancel the run +X +runwatch runs cancel 8f21"), "full_stop")
         await driven.press("escape")
         await on_run(driven, noon.DONE)
-        await driven.press("X")
-        await driven.shows("run has already ended")
+        await driven.reaches("run has already ended", "X")
         assert isinstance(driven.app.screen, RunsScreen)
 
 
@@ -819,8 +785,7 @@ async def test_marked_runs_are_cancelled_through_one_sheet_with_an_outcome_each(
         await driven.press("X")
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         check_golden("100x30/cancel-three", driven.text)
-        await driven.press("tab", "enter")
-        await driven.shows("2 of 3 done")
+        await driven.reaches("2 of 3 done", "tab", "enter")
         await driven.settle()
         driven.app._tick()
         await driven.shows(re.compile("⊘ cancelled +0:42"))
@@ -860,8 +825,7 @@ async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> 
         await driven.type(":again")
         await driven.shows("nothing matches again")
         await driven.press("escape")
-        await driven.press("X")
-        await driven.shows("This profile is read-only; nothing can be sent.")
+        await driven.reaches("This profile is read-only; nothing can be sent.", "X")
         await driven.press("plus")
         await driven.settle()
         assert isinstance(driven.app.screen, RunsScreen)
@@ -873,8 +837,7 @@ async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> 
 async def test_one_key_reviews_a_form_from_any_field(tmp_path: Path, key: str) -> None:
     async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
         await driven.shows("8f21")
-        await driven.press("plus")
-        await driven.shows("Idempotency-Key")
+        await driven.reaches("Idempotency-Key", "plus")
         await driven.press(key)
         await driven.until(
             lambda: getattr(driven.focused, "id", "") == "field-objective", "the field that lacks a value"
@@ -889,8 +852,7 @@ async def test_times_focus_and_panes_follow_their_keys(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
         before = driven.text
-        await driven.press("t")
-        await driven.shows("times are shown as")
+        await driven.reaches("times are shown as", "t")
         assert driven.text != before
         assert NOON is not None
         seen: list[Widget | None] = []

@@ -97,8 +97,7 @@ async def test_a_run_that_has_ended_says_so_and_is_followed_no_longer(tmp_path: 
         await driven.session.events.mark_complete(driven.session.scope, noon.DONE)
         driven.session.live.tails._tell(noon.DONE, count=7, is_complete=True, pause_s=None)
         await driven.select(noon.DONE)
-        await driven.press("enter")
-        await driven.shows("7 events")
+        await driven.reaches("7 events", "enter")
         check_golden(f"{size[0]}x{size[1]}/runs-ended", await drawn(driven))
 
 

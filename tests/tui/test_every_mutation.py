@@ -36,18 +36,11 @@ LOST: Final = Said(503, problem("upstream_unavailable"))
 PENDING: Final = {"handle": resources.HANDLE, "captured_generation": 3, "staged_until": None}
 
 SUBJECTS: Final[dict[str, Record]] = {
-    "model": resources.catalog_entry(),
-    "arm": resources.arm(),
-    "verifier": resources.verifier(),
-    "agent": resources.agent(),
-    "connection": resources.connection(),
-    "source_profile": resources.source_profile(),
-    "proposal": resources.proposal(),
-    "api_key": resources.api_key(),
-    "template": resources.template(),
-    "webhook": resources.webhook(),
-    "delivery": resources.delivery(),
-}
+    "model": resources.catalog_entry(), "arm": resources.arm(), "verifier": resources.verifier(),
+    "agent": resources.agent(), "connection": resources.connection(), "source_profile": resources.source_profile(),
+    "proposal": resources.proposal(), "api_key": resources.api_key(), "template": resources.template(),
+    "webhook": resources.webhook(), "delivery": resources.delivery(),
+}  # fmt: skip
 """A record of each kind with which most can be done."""
 
 TYPED: Final[dict[str, str]] = {
@@ -205,8 +198,7 @@ async def test_what_the_service_says_of_a_field_is_at_the_field(tmp_path: Path, 
     service.say(operation.method, path_of(operation), refused)
     async with console(service, tmp_path, size=SIZE, open_at=place_of(case)) as driven:
         await dialog(driven, case)
-        await driven.press("tab", "enter")
-        await driven.shows("validation_failed · HTTP 400")
+        await driven.reaches("validation_failed · HTTP 400", "tab", "enter")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to be in front again")
         form = driven.app.screen

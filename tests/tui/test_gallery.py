@@ -14,15 +14,8 @@ from tests.tui.gallery import PAGES, Gallery
 from tests.tui.look import lines_of
 
 HEAVY = (
-    "pydantic",
-    "httpx",
-    "sqlalchemy",
-    "starlette",
-    "uvicorn",
-    "tomlkit",
-    "cryptography",
-    "textual.widgets._markdown",
-)
+    "pydantic", "httpx", "sqlalchemy", "starlette", "uvicorn", "tomlkit", "cryptography", "textual.widgets._markdown",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])

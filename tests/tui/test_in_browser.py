@@ -30,20 +30,17 @@ async def test_own_commands_do_not_run(tmp_path: Path, key: str) -> None:
     settings = SETTINGS.replace("{file}", str(file))
     async with console(noon.service(), tmp_path, size=(160, 40), settings=settings) as driven:
         await driven.select(noon.LIVE)
-        await driven.press(key)
-        await driven.shows("a browser runs none")
+        await driven.reaches("a browser runs none", key)
     assert not file.exists()
 
 
 @pytest.mark.parametrize("key", ["X", "enter"])
 async def test_settings_are_not_written(tmp_path: Path, key: str) -> None:
     async with console(noon.service(), tmp_path, size=(160, 40), settings="bell = true\n") as driven:
-        await driven.press("comma")
-        await driven.shows("Settings")
+        await driven.reaches("Settings", "comma")
         await driven.filter("bell")
         await driven.press("down")
         assert not {"X", "enter"} & set(driven.lines[-1].split())
-        await driven.press(key)
-        await driven.shows("A browser changes no settings")
+        await driven.reaches("A browser changes no settings", key)
         await driven.press("down", "enter")
     assert (tmp_path / "settings.toml").read_text() == "bell = true\n"

@@ -32,13 +32,9 @@ def end_run(service: ScriptedService, terminal: Terminal) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    ("program", "sequence"),
-    [
-        ("kitty", f"\x1b]99;;{TEXT}\x1b\\"),
-        ("WezTerm", f"\x1b]9;{TEXT}\x1b\\"),
-    ],
+    ("program", "sequence"), [("kitty", f"\x1b]99;;{TEXT}\x1b\\"), ("WezTerm", f"\x1b]9;{TEXT}\x1b\\")],
     ids=["osc99", "osc9"],
-)
+)  # fmt: skip
 def test_a_pinned_run_that_ends_is_reported_as_the_terminal_understands_it(
     tmp_path: Path, program: str, sequence: str
 ) -> None:
@@ -76,12 +72,8 @@ def test_inside_tmux_it_passes_through_where_that_is_on_and_else_tmux_tells_it(
     with running_service(noon.service(key=KEY)) as service:
         environment = clean_environment(
             tmux_directory,
-            {
-                "RUNWATCH_BASE_URL": service.base_url,
-                "RUNWATCH_API_KEY": KEY,
-                "TMUX_TMPDIR": str(tmux_directory),
-            },
-        )
+            {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": KEY, "TMUX_TMPDIR": str(tmux_directory)},
+        )  # fmt: skip
         command = ["tmux", "-u", "-f", str(settings), "new-session", sys.executable, "-m", "runwatch"]
         with Terminal(command, env=environment, columns=120, rows=30, cwd=ROOT) as terminal:
             terminal.wait_for("19aa")

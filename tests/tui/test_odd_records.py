@@ -117,8 +117,7 @@ async def test_odd_events_are_shown_whole_in_the_tail_of_a_run_and_told_in_its_s
         for words in ("telemetry_burst", "hovering", "unheard-01"):
             await driven.shows(words)
         await open_each(driven, log)
-        await driven.press("greater_than_sign")
-        await driven.shows("Summary")
+        await driven.reaches("Summary", "greater_than_sign")
         assert driven.app.is_running
 
 

@@ -119,8 +119,7 @@ async def test_sides_of_checks_and_agents_say_what_is_missing_and_lead_on(tmp_pa
         await driven.shows("T tests it.")
         await side(driven, "agents", "Connection")
         await driven.comes("generation")
-        await driven.press("j")
-        await driven.shows("degraded: endpoint_unreachable")
+        await driven.reaches("degraded: endpoint_unreachable", "j")
         await side(driven, "agents", "Record")
         await driven.press("enter", *["down"] * 20)
         view = driven.app.screen.query_one("#fields")
@@ -135,12 +134,9 @@ async def test_what_a_test_found_stays_beside_its_check(tmp_path: Path) -> None:
     told.say("POST", "/v1/verifiers/vrf_90aa/test", Said(200, resources.verifier_test()))
     async with console(told, tmp_path, size=WIDE) as driven:
         await side(driven, "verifiers", "Test")
-        await driven.press("T")
-        await driven.shows("POST /v1/verifiers/vrf_90aa/test")
-        await driven.press("tab", "enter")
-        await driven.shows("done")
-        await driven.press("escape")
-        await driven.shows("tested from here")
+        await driven.reaches("POST /v1/verifiers/vrf_90aa/test", "T")
+        await driven.reaches("done", "tab", "enter")
+        await driven.reaches("tested from here", "escape")
         await driven.shows("response_compatibility")
 
 
@@ -153,11 +149,9 @@ async def test_deliveries_are_beside_their_webhook_and_can_be_made_again(tmp_pat
         await driven.pass_time(2)
         check_golden("160x50/webhooks-deliveries", driven.text)
         await driven.press("enter")
-        await driven.press("down", "down", "down", "enter")
-        await driven.shows("Deliver")
+        await driven.reaches("Deliver", "down", "down", "down", "enter")
         await driven.shows("POST /v1/webhooks/deliveries/dlv_01/replay")
-        await driven.press("tab", "enter")
-        await driven.shows("done")
+        await driven.reaches("done", "tab", "enter")
         (sent,) = told.requests("POST", "/v1/webhooks/deliveries/.*")
         assert sent.head.header("idempotency-key")
 
@@ -166,5 +160,4 @@ async def test_in_a_narrow_window_a_side_opens_the_detail(tmp_path: Path) -> Non
     async with console(service(), tmp_path, size=NARROW) as driven:
         await side(driven, "agents", "Connection")
         await driven.comes("generation")
-        await driven.press("escape")
-        await driven.shows("Patch agent")
+        await driven.reaches("Patch agent", "escape")

@@ -38,14 +38,9 @@ def _in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
 def gadget(number: int, status: str = "ready", **over: Any) -> dict[str, Any]:
     """One as the service sends it, with an undeclared member."""
     return {
-        "gadget_id": f"gd_{number}",
-        "status": status,
-        "price_usd": number / 4,
-        "made_at": noon.at(60 * number),
-        "execution_id": noon.LIVE,
-        "colour": "teal",
-        **over,
-    }
+        "gadget_id": f"gd_{number}", "status": status, "price_usd": number / 4, "made_at": noon.at(60 * number),
+        "execution_id": noon.LIVE, "colour": "teal", **over,
+    }  # fmt: skip
 
 
 def service(*gadgets: dict[str, Any]) -> Any:
@@ -82,8 +77,7 @@ async def test_its_list_is_read_while_it_is_shown_and_no_longer(tmp_path: Path) 
     made = service(gadget(1))
     async with console(made, tmp_path, open_at="gadgets") as driven:
         await driven.comes("gd_1")
-        await driven.press("1")
-        await driven.shows("8f21")
+        await driven.reaches("8f21", "1")
         read = len(made.requests("GET", "/v1/gadgets"))
         await driven.pass_time(65)
         assert len(made.requests("GET", "/v1/gadgets")) == read
@@ -104,12 +98,9 @@ async def test_its_border_moves_letters_lead_to_its_link_and_its_marks_and_filte
         await driven.press("space", "right_curly_bracket")
         await driven.until(lambda: detail.outer_size != before, "the border to move")
         await driven.filter("gd_2")
-        await driven.press("escape", "backspace")
-        await driven.shows("undone: the filter gd_2 is back")
-        await driven.press("backspace")
-        await driven.shows("undone: filter gd_2")
-        await driven.press("backspace")
-        await driven.shows("undone: mark of ")
+        await driven.reaches("undone: the filter gd_2 is back", "escape", "backspace")
+        await driven.reaches("undone: filter gd_2", "backspace")
+        await driven.reaches("undone: mark of ", "backspace")
         await driven.say("open gd_1")
         await driven.press("semicolon")
         labels = driven.app.screen.query_one(JumpLabels).targets
@@ -155,16 +146,11 @@ async def test_its_records_are_pinned_and_own_commands_run_with_them(tmp_path: P
     async with console(service(gadget(1)), tmp_path, settings=own) as driven:
         await gone_to(driven)
         await driven.shows("gd_1")
-        await driven.press("b")
-        await driven.shows("pinned gadget gd_1; alt+1 goes there")
-        await driven.press("f6")
-        await driven.shows("gadget gd_1 teal")
-        await driven.press("escape", "1")
-        await driven.shows("8f21")
-        await driven.press("alt+1")
-        await driven.shows("Gadgets › gd_1")
-        await driven.press("2")
-        await driven.shows("Receipts")
+        await driven.reaches("pinned gadget gd_1; alt+1 goes there", "b")
+        await driven.reaches("gadget gd_1 teal", "f6")
+        await driven.reaches("8f21", "escape", "1")
+        await driven.reaches("Gadgets › gd_1", "alt+1")
+        await driven.reaches("Receipts", "2")
         await driven.say("pin: gadget gd_1")
         await driven.shows("Gadgets › gd_1")
         await driven.say("own: show")

@@ -31,8 +31,7 @@ async def test_one_overlay_opens_and_a_filter_takes_what_is_typed_until_it_is_ri
         for _ in range(2):
             screen.open_overlay(CommandLine([PaletteCommand("runs", "Go to Runs.", nothing)], id="command"))
         await driven.until(lambda: len(screen.query(Overlay)) == 1, "one of them to stay")
-        await driven.press("escape")
-        await driven.shows("8f21")
+        await driven.reaches("8f21", "escape")
         await driven.filter("status>")
         await driven.shows("not applied: nothing after status>")
         assert any(isinstance(widget, FilterBar) for widget in (driven.app.screen.focused or driven.table).ancestors)

@@ -104,15 +104,11 @@ def subjects(spec: ResourceSpec[Any]) -> st.SearchStrategy[Any]:
     """What a row of a resource may be about, at its worst."""
     if spec.record is Run:
         return st.builds(
-            RunFacts,
-            garbage(Run).map(Run),
-            st.one_of(st.none(), garbage(SubmittedRequest).map(SubmittedRequest)),
-            st.one_of(st.none(), garbage(Receipt).map(Receipt)),
-            st.one_of(st.none(), garbage(RunEvent).map(RunEvent)),
-            st.just(""),
-            st.just(""),
+            RunFacts, garbage(Run).map(Run), st.one_of(st.none(), garbage(SubmittedRequest).map(SubmittedRequest)),
+            st.one_of(st.none(), garbage(Receipt).map(Receipt)), st.one_of(st.none(), garbage(RunEvent).map(RunEvent)),
+            st.just(""), st.just(""),
             st.one_of(st.none(), st.lists(garbage(CallError).map(CallError), max_size=2).map(tuple)),
-        )
+        )  # fmt: skip
     if spec.record is Template:
         return st.builds(
             TemplateFacts,

@@ -260,12 +260,9 @@ def test_a_model_leads_to_its_receipts() -> None:
 def test_what_is_not_known_is_beside_what_is() -> None:
     shown = texts_of(added(live_receipt(), echo_receipt(), Receipt({})), is_whole=False)["Receipts shown"]
     assert shown == [
-        "spend at least 0.0642 USD in 2 receipts",
-        "usage at least 0.0142 USD + at least 0.05 USD in fees",
-        "test runs 1 of them, at no charge",
-        "not told 1 receipt without a cost",
-        "end not proven: more may follow",
-    ]
+        "spend at least 0.0642 USD in 2 receipts", "usage at least 0.0142 USD + at least 0.05 USD in fees",
+        "test runs 1 of them, at no charge", "not told 1 receipt without a cost", "end not proven: more may follow",
+    ]  # fmt: skip
 
 
 @many

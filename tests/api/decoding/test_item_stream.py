@@ -48,12 +48,9 @@ def read(text: str, *, size: int = 7, with_texts: bool = False) -> tuple[list[st
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     items=st.lists(plain, max_size=12),
-    rest=st.dictionaries(st.sampled_from(["a", "next_cursor", "ü"]), plain, max_size=3),
-    layout=layouts,
-    first=st.booleans(),
-    with_texts=st.booleans(),
-    size=st.integers(1, 40),
-)
+    rest=st.dictionaries(st.sampled_from(["a", "next_cursor", "ü"]), plain, max_size=3), layout=layouts,
+    first=st.booleans(), with_texts=st.booleans(), size=st.integers(1, 40),
+)  # fmt: skip
 def test_pieces_of_any_size_read_as_the_standard_library_reads_the_whole(
     items: list[Any], rest: dict[str, Any], layout: tuple[Any, Any], first: bool, with_texts: bool, size: int
 ) -> None:

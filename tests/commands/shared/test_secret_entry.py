@@ -287,16 +287,8 @@ def test_a_source_with_an_address_of_its_own_is_connected_once_too(runwatch: Her
     offer_source(service)
     serve(service, "sources", [resources.connection(display_name="openrouter", source_id="openrouter")])
     words = (
-        "sources",
-        "connect",
-        "openrouter",
-        "--auth-scheme",
-        "api_key",
-        "--price-input",
-        "1",
-        "--price-output",
-        "2",
-    )
+        "sources", "connect", "openrouter", "--auth-scheme", "api_key", "--price-input", "1", "--price-output", "2",
+    )  # fmt: skip
     outcome = runwatch(*words)
     assert outcome.code == 0
     assert "already connected as conn_01HX5" in outcome.errors
@@ -394,11 +386,8 @@ def leave_untested(service: ScriptedService) -> None:
     """What a command leaves that is killed between connecting and testing."""
     endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}
     left: dict[str, Any] = {
-        "status": "disabled",
-        "test_state": "untested",
-        "tested_binding_revision": None,
-        "last_tested_at": None,
-    }
+        "status": "disabled", "test_state": "untested", "tested_binding_revision": None, "last_tested_at": None,
+    }  # fmt: skip
     made = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint, **left)
     serve(service, "sources", [made])
 

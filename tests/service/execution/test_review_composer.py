@@ -29,19 +29,14 @@ async def agent() -> AsyncIterator[Agent]:
 def composed(agent_arm_id: str = "arm_1", **more: Any) -> dict[str, Any]:
     """The ``review_composer`` member."""
     return {
-        "version": "v1",
-        "repository": "acme/widgets",
-        "base_ref": "main",
-        "base_sha": SHA,
+        "version": "v1", "repository": "acme/widgets", "base_ref": "main", "base_sha": SHA,
         "agent_arm_id": agent_arm_id,
         "sources": [
             {"id": "coderabbit"},
             {"id": "github", "checks": [{"workflow_id": 7, "job_name": "test"}], "minimum_approvals": 1},
         ],
-        "combine": "all",
-        "veto_sources": ["github"],
-        **more,
-    }
+        "combine": "all", "veto_sources": ["github"], **more,
+    }  # fmt: skip
 
 
 def body(agent_arm_id: str, **more: Any) -> dict[str, Any]:

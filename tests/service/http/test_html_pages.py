@@ -69,13 +69,10 @@ async def test_a_page_lets_nothing_in_and_nothing_out(local: Local) -> None:
         f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     )
     named = {
-        "Referrer-Policy": "same-origin",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Cross-Origin-Resource-Policy": "same-origin",
-        "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
-    }
+    }  # fmt: skip
     assert {name: shown.headers.get(name) for name in named} == named
 
 

@@ -72,38 +72,25 @@ def test_a_source_needs_four_members_and_the_rest_has_defaults(file: Path) -> No
     file.write_text(LEAST)
     assert read_provider_config(file) == (
         SourceDefinition(
-            source_id="lab",
-            source_kind="self_hosted",
-            base_url="http://127.0.0.1:8000/v1",
-            protocol_profiles=("openai_chat",),
-            auth_schemes=("api_key",),
-            display_name="lab",
-            location="unknown",
-            route="direct",
-            data_classes=("public",),
-            prices={},
+            source_id="lab", source_kind="self_hosted", base_url="http://127.0.0.1:8000/v1",
+            protocol_profiles=("openai_chat",), auth_schemes=("api_key",), display_name="lab", location="unknown",
+            route="direct", data_classes=("public",), prices={},
         ),
-    )
+    )  # fmt: skip
 
 
 def test_everything_that_is_said_is_kept_and_prices_keep_their_digits(file: Path) -> None:
     file.write_text(FULL)
     lab, other = read_provider_config(file)
     assert lab == SourceDefinition(
-        source_id="lab",
-        source_kind="self_hosted",
-        base_url="http://127.0.0.1:8000/v1",
-        protocol_profiles=("openai_chat",),
-        auth_schemes=("none", "api_key"),
-        display_name="Lab server",
-        location="eu",
-        route="gateway",
-        data_classes=("public", "tenant_internal"),
+        source_id="lab", source_kind="self_hosted", base_url="http://127.0.0.1:8000/v1",
+        protocol_profiles=("openai_chat",), auth_schemes=("none", "api_key"), display_name="Lab server", location="eu",
+        route="gateway", data_classes=("public", "tenant_internal"),
         prices={
             "*": {"input_usd_per_million": "0.10", "output_usd_per_million": "0.40"},
             "big.model": {"input_usd_per_million": "3", "output_usd_per_million": "15.000"},
         },
-    )
+    )  # fmt: skip
     assert (other.source_id, other.protocol_profiles) == ("other", ("anthropic_messages",))
 
 

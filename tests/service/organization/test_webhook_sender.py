@@ -51,12 +51,9 @@ class Counting(WebhookSender):
     def __init__(self, database: StaleDatabase) -> None:
         none = cast(Any, None)
         super().__init__(
-            cast(ServiceDatabase, database),
-            cast(Vault, none),
-            cast(OutboundClient, none),
-            cast(OrganizationPolicies, none),
-            FakeClock(),
-        )
+            cast(ServiceDatabase, database), cast(Vault, none), cast(OutboundClient, none),
+            cast(OrganizationPolicies, none), FakeClock(),
+        )  # fmt: skip
         self.tries = 0
         self.begun = asyncio.Event()
         self.may_end = asyncio.Event()

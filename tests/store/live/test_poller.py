@@ -35,12 +35,9 @@ FORTY = [f"ex_{number:04}" for number in range(40)]
 def limited(clock: FakeClock, limit: int = 60, ticking: Ticking | None = None) -> LimitedService:
     """Forty live runs on a service that takes this many requests a minute."""
     return LimitedService(
-        clock,
-        limit,
-        runs=[run(run_id) for run_id in FORTY],
-        events=ticking,
+        clock, limit, runs=[run(run_id) for run_id in FORTY], events=ticking,
         account=account(quota={"rate_limit_rpm": limit}),
-    )
+    )  # fmt: skip
 
 
 async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_path: Path) -> None:

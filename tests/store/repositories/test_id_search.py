@@ -26,28 +26,12 @@ Any idea? #c0ffee was the colour.
 @pytest.mark.parametrize(
     "text",
     [
-        FIRST,
-        FIRST.upper(),
-        FIRST.replace("-", ""),
-        f"  {FIRST}\n",
-        f"urn:uuid:{FIRST}",
-        f"instance={FIRST};",
-        f'"{FIRST}"',
-        f"id-{FIRST}",
-        f"{FIRST}-and",
-        f"add-{FIRST}-bed",
-        FIRST.replace("-", "\u2011"),
-        FIRST.replace("-", "–"),
-        FIRST[:6],
-        FIRST[-6:],
-        FIRST[4:11],
-        FIRST[6:14],
-        FIRST[7:30],
-        FIRST[:25] + "…",
-        f"…{FIRST[12:]}",
-        f"{FIRST[:8]} {FIRST[-12:]}",
+        FIRST, FIRST.upper(), FIRST.replace("-", ""), f"  {FIRST}\n", f"urn:uuid:{FIRST}", f"instance={FIRST};",
+        f'"{FIRST}"', f"id-{FIRST}", f"{FIRST}-and", f"add-{FIRST}-bed", FIRST.replace("-", "\u2011"),
+        FIRST.replace("-", "–"), FIRST[:6], FIRST[-6:], FIRST[4:11], FIRST[6:14], FIRST[7:30], FIRST[:25] + "…",
+        f"…{FIRST[12:]}", f"{FIRST[:8]} {FIRST[-12:]}",
     ],
-)
+)  # fmt: skip
 def test_an_id_is_found_whole_or_in_any_part_of_six_digits(text: str) -> None:
     assert match_ids(text, PLAINS) == [0]
 

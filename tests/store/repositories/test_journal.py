@@ -39,22 +39,11 @@ async def test_a_request_comes_back_as_it_was(journal: Journal) -> None:
     )
     assert (await journal.sent()).requests == [
         JournalRequest(
-            at=START,
-            profile="work",
-            origin=ORIGIN,
-            operation="getExecutionsByExecutionId",
-            method="GET",
-            path="/v1/executions/ex_7",
-            query="after=ev_1",
-            status=None,
-            elapsed_s=30.5,
-            attempt=3,
-            key="key-1",
-            sent_bytes=12,
-            received_bytes=420,
-            error="timeout",
-        )
-    ]
+            at=START, profile="work", origin=ORIGIN, operation="getExecutionsByExecutionId", method="GET",
+            path="/v1/executions/ex_7", query="after=ev_1", status=None, elapsed_s=30.5, attempt=3, key="key-1",
+            sent_bytes=12, received_bytes=420, error="timeout",
+        ),
+    ]  # fmt: skip
     assert await journal.problems() == []
 
 
@@ -63,21 +52,10 @@ async def test_a_problem_comes_back_as_it_was(journal: Journal) -> None:
     journal.note(failed(7, said, key="key-1", attempt=2))
     [line] = await journal.problems()
     assert line == JournalProblem(
-        at=START,
-        profile="work",
-        origin=ORIGIN,
-        operation="getExecutionsByExecutionId",
-        method="GET",
-        path="/v1/executions/ex_7",
-        status=400,
-        code="validation_failed",
-        title=said.title,
-        detail="Some fields need attention.",
-        instance=said.instance,
-        key="key-1",
-        attempt=2,
-        raw=said.raw,
-    )
+        at=START, profile="work", origin=ORIGIN, operation="getExecutionsByExecutionId", method="GET",
+        path="/v1/executions/ex_7", status=400, code="validation_failed", title=said.title,
+        detail="Some fields need attention.", instance=said.instance, key="key-1", attempt=2, raw=said.raw,
+    )  # fmt: skip
     assert line.raw == said.raw
     assert len((await journal.sent()).requests) == 1
 

@@ -83,10 +83,8 @@ async def test_runs_receipts_and_events_of_a_file_are_shown_together(tmp_path: P
         driven.app.screen.select_record("ex_1")  # type: ignore[attr-defined]
         await driven.shows("7 events")
         await driven.shows("test run · no verdict")
-        await driven.press("2")
-        await driven.shows("Receipts   1")
-        await driven.press("3")
-        await driven.shows("kept.ndjson has no records of this kind.")
+        await driven.reaches("Receipts   1", "2")
+        await driven.reaches("kept.ndjson has no records of this kind.", "3")
 
 
 async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Path) -> None:
@@ -94,10 +92,8 @@ async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Pat
         await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the problems")
         await driven.shows("Problems   2")
         await driven.shows(f"instance   {INSTANCE}")
-        await driven.press("H")
-        await driven.shows("Requests   1")
-        await driven.press("1")
-        await driven.shows("✗ failed")
+        await driven.reaches("Requests   1", "H")
+        await driven.reaches("✗ failed", "1")
 
 
 async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
@@ -109,8 +105,7 @@ async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
         await driven.press("enter", "C")
         await driven.until(lambda: isinstance(driven.app.screen, ProblemCodesScreen), "the codes")
         await driven.shows("Problems by code   2")
-        await driven.press("at")
-        await driven.shows("A file has no journal")
+        await driven.reaches("A file has no journal", "at")
 
 
 async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
@@ -122,8 +117,7 @@ async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
         for key in ("X", "a", "O", "plus", "A", "i"):
             driven.app.screen.query_one(StatusBar).clear_notice()
             await driven.hides("A file is open")
-            await driven.press(key)
-            await driven.shows("A file is open instead of a service; nothing can be sent or saved.")
+            await driven.reaches("A file is open instead of a service; nothing can be sent or saved.", key)
         assert driven.app.session is None
         assert "Runs · executions   2" in driven.text
         await driven.press("escape", "q", "q")
@@ -140,14 +134,12 @@ async def test_the_status_line_offers_nothing_that_only_a_service_can_do(tmp_pat
 async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1", "completed"), Template({"template_id": "tpl"})])) as driven:
         await driven.shows("Runs · executions   1")
-        await driven.press("full_stop")
-        await driven.shows("Label and note")
+        await driven.reaches("Label and note", "full_stop")
         off = [row for row in driven.lines if "off: this is a file" in row]
         assert [name for name in ("Label and note", "Run it again", "Follow its events") if name in "".join(off)] == [
             "Label and note", "Run it again",
         ]  # fmt: skip
-        await driven.press("escape", "6")
-        await driven.shows("tpl")
+        await driven.reaches("tpl", "escape", "6")
         screen = driven.app.screen
         assert isinstance(screen, TemplatesScreen)
         open_plan(screen, "tpl")
@@ -157,13 +149,10 @@ async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown
 
 async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_there(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
-        await driven.press("2")
-        await driven.shows("kept.ndjson has no records of this kind.")
+        await driven.reaches("kept.ndjson has no records of this kind.", "2")
         assert "Receipts" in driven.text
-        await driven.press("4")
-        await driven.shows("Saved models · arms   2")
-        await driven.press("full_stop")
-        await driven.shows("this is a file")
+        await driven.reaches("Saved models · arms   2", "4")
+        await driven.reaches("this is a file", "full_stop")
 
 
 async def test_events_alone_are_a_list_of_their_own(tmp_path: Path) -> None:
@@ -171,8 +160,7 @@ async def test_events_alone_are_a_list_of_their_own(tmp_path: Path) -> None:
         await driven.shows("Events   7")
         await driven.press("m")
         await driven.comes("REPLAY")
-        await driven.press("home")
-        await driven.shows("event 1 of 7")
+        await driven.reaches("event 1 of 7", "home")
 
 
 async def test_a_single_record_is_open_at_once(tmp_path: Path) -> None:
@@ -198,8 +186,7 @@ async def test_a_file_without_records_says_why_and_is_read_again_on_demand(
         await driven.shows(said)
         assert "not opened" in driven.lines[0]
         (tmp_path / "kept.ndjson").write_text(lines([run("ex_1"), run("ex_2")]))
-        await driven.press("r")
-        await driven.shows("Runs · executions   2")
+        await driven.reaches("Runs · executions   2", "r")
         assert "not opened" not in driven.lines[0]
 
 
@@ -268,5 +255,4 @@ async def test_a_request_of_a_file_has_a_command_without_a_key_or_none_and_why(t
     ):
         async with opened(tmp_path, json.dumps({**entry, "method": method}), size=(150, 36)) as driven:
             await driven.shows("/v1/account")
-            await driven.press("c")
-            await driven.shows(said)
+            await driven.reaches(said, "c")

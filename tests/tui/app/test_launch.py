@@ -47,12 +47,9 @@ def test_a_verb_does_not_import_the_console(tmp_path: Path, words: tuple[str, ..
         " sys.exit(code)"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code, *words],
-        env=clean_environment(tmp_path),
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", code, *words], env=clean_environment(tmp_path), capture_output=True, text=True,
         check=False,
-    )
+    )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr.splitlines()[-1] == "[]"
 

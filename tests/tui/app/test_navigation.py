@@ -110,19 +110,16 @@ async def test_the_key_that_quits_goes_back_from_a_followed_view_and_quits_a_nam
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with console(service, tmp_path, open_at="requests") as driven:
-        await driven.press("8", "H")
-        await driven.shows("q quit")
+        await driven.reaches("q quit", "8", "H")
         await driven.app.go_to("runs")
         await driven.hides("q quit")
         await driven.press("q")
         await driven.until(lambda: isinstance(driven.app.screen, RequestsScreen), "the requests")
         for key in ("j", "escape"):
-            await driven.press("q")
-            await driven.shows("q again quits")
+            await driven.reaches("q again quits", "q")
             await driven.press(key)
             await driven.hides("q again quits")
-        await driven.press("q")
-        await driven.shows("q again quits")
+        await driven.reaches("q again quits", "q")
         assert driven.app.is_running, "a key in between ends the question"
         await driven.press("q")
         await driven.until(lambda: not driven.app.is_running, "the console to end")
@@ -135,16 +132,12 @@ async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
     async with console(service, tmp_path, open_at="requests") as driven:
         await driven.shows("q quit")
         await driven.shows("/v1/executions")
-        await driven.press("enter")
-        await driven.shows("q back")
-        await driven.press("q")
-        await driven.shows("q quit")
+        await driven.reaches("q back", "enter")
+        await driven.reaches("q quit", "q")
         await driven.filter("executions")
         await driven.shows("q back")
-        await driven.press("q")
-        await driven.shows("q quit")
-        await driven.press("q")
-        await driven.shows("q again quits")
+        await driven.reaches("q quit", "q")
+        await driven.reaches("q again quits", "q")
         await driven.pass_time(NOTICE_S + 1)
         await driven.press("q")
         assert driven.app.is_running, "the question is over with its notice"
@@ -155,8 +148,7 @@ async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
 async def test_esc_on_the_first_level_leads_nowhere(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="requests") as driven:
         await driven.shows("q quit")
-        await driven.press("escape")
-        await driven.shows("This is the first view; q quits.")
+        await driven.reaches("This is the first view; q quits.", "escape")
         assert isinstance(driven.app.screen, RequestsScreen)
 
 
@@ -166,23 +158,17 @@ async def test_it_says_quit_again_as_soon_as_nothing_is_open(tmp_path: Path) -> 
         await driven.shows("q quit")
         await driven.filter("running")
         await driven.shows("q back")
-        await driven.press("escape")
-        await driven.shows("q quit")
-        await driven.press("enter")
-        await driven.shows("q back")
-        await driven.press("tab", "escape")
-        await driven.shows("q quit")
+        await driven.reaches("q quit", "escape")
+        await driven.reaches("q back", "enter")
+        await driven.reaches("q quit", "tab", "escape")
         assert driven.app.is_running
 
 
 async def test_where_there_is_no_view_it_says_so(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
-        await driven.press("left_square_bracket")
-        await driven.shows("This is the first view.")
-        await driven.press("right_square_bracket")
-        await driven.shows("This is the newest view.")
-        await driven.press("minus")
-        await driven.shows("There is no other view yet.")
+        await driven.reaches("This is the first view.", "left_square_bracket")
+        await driven.reaches("This is the newest view.", "right_square_bracket")
+        await driven.reaches("There is no other view yet.", "minus")
 
 
 async def test_a_form_in_front_goes_and_the_view_below_it_is_the_one_that_is_kept(

@@ -23,8 +23,7 @@ SIZE = (120, 36)
 async def pin(driven: Driven, run_id: str) -> None:
     """Pin a run of the list."""
     await driven.select(run_id)
-    await driven.press("b")
-    await driven.shows(f"pinned run {run_id[:4]}")
+    await driven.reaches(f"pinned run {run_id[:4]}", "b")
 
 
 def bar(driven: Driven) -> str:
@@ -48,8 +47,7 @@ async def test_a_run_is_pinned_and_unpinned_and_stays_over_a_restart(tmp_path: P
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the pin to come back")
         await driven.select(noon.LIVE)
-        await driven.press("b")
-        await driven.shows("unpinned run 8f21…9b7e; b pins it again")
+        await driven.reaches("unpinned run 8f21…9b7e; b pins it again", "b")
         assert bar(driven) == ""
 
 
@@ -58,8 +56,7 @@ async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
         await pin(driven, noon.LIVE)
-        await driven.press("2")
-        await driven.shows("Receipts")
+        await driven.reaches("Receipts", "2")
         await driven.pass_time(4)
         assert bar(driven) == "1 run 8f21…9b7e", "nothing happened so far"
         end_live_run(service)
@@ -89,8 +86,7 @@ async def test_the_end_of_a_pinned_run_is_a_notice_and_a_click_goes_there(tmp_pa
     async with console(service, tmp_path, size=SIZE, settings="notice = true") as driven:
         await driven.shows("8f21")
         await pin(driven, noon.LIVE)
-        await driven.press("5")
-        await driven.shows("Output checks")
+        await driven.reaches("Output checks", "5")
         end_live_run(service)
         await driven.comes("run 8f21…9b7e has ended", 30)
         await driven.comes("1 ● run 8f21")
@@ -106,17 +102,13 @@ async def test_a_filter_is_pinned_and_marked_when_it_matches_something_else(
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
         await driven.filter("status:failed")
-        await driven.press("b")
-        await driven.shows("Pin runs status:failed")
-        await driven.press("down", "enter")
-        await driven.shows("pinned runs status:failed")
+        await driven.reaches("Pin runs status:failed", "b")
+        await driven.reaches("pinned runs status:failed", "down", "enter")
         await driven.pass_time(2)
-        await driven.press("5")
-        await driven.shows("Output checks")
+        await driven.reaches("Output checks", "5")
         end_live_run(service)
         await driven.comes("1 ● runs status:failed", 30)
-        await driven.press("alt+1")
-        await driven.shows("filter status:failed")
+        await driven.reaches("filter status:failed", "alt+1")
         await driven.comes("1 runs status:failed")
 
 
@@ -126,10 +118,8 @@ async def test_a_comparison_is_pinned_and_opened_again(tmp_path: Path) -> None:
             await driven.select(run_id)
             await driven.press("D")
         await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
-        await driven.press("b")
-        await driven.shows("1 8f21…9b7e ≠ 77ab…02d1")
-        await driven.press("escape", "3")
-        await driven.shows("Models")
+        await driven.reaches("1 8f21…9b7e ≠ 77ab…02d1", "b")
+        await driven.reaches("Models", "escape", "3")
         await driven.press("alt+1")
         await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison again")
         await driven.shows("members differ")
@@ -143,25 +133,19 @@ async def test_a_record_that_is_gone_says_so(tmp_path: Path) -> None:
         service.runs[:] = [run for run in service.runs if run["execution_id"] != noon.LIVE]
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.comes("1 ✗ gone run 8f21…9b7e")
-        await driven.press("B")
-        await driven.shows("the record is gone")
+        await driven.reaches("the record is gone", "B")
 
 
 async def test_pins_are_renamed_moved_and_removed_in_their_list(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.press("B")
-        await driven.shows("No pins; b pins a record")
+        await driven.reaches("No pins; b pins a record", "B")
         await pin(driven, noon.LIVE)
         await pin(driven, noon.DONE)
-        await driven.press("B", "down", "enter")
-        await driven.shows("Move up")
-        await driven.press("down", "enter")
-        await driven.shows("Name of pin")
+        await driven.reaches("Move up", "B", "down", "enter")
+        await driven.reaches("Name of pin", "down", "enter")
         await driven.type("nightly")
-        await driven.press("enter")
-        await driven.shows("2 nightly")
-        await driven.press("B", "down", "enter", "down", "down", "enter")
-        await driven.shows("1  nightly")
+        await driven.reaches("2 nightly", "enter")
+        await driven.reaches("1  nightly", "B", "down", "enter", "down", "down", "enter")
         await driven.press("escape")
         assert bar(driven) == "1 nightly  2 run 8f21…9b7e"
         await driven.press("B", "down", "enter", "end", "enter")
@@ -174,8 +158,7 @@ async def test_a_form_is_not_left_for_a_pin(tmp_path: Path) -> None:
         await pin(driven, noon.LIVE)
         await driven.press("plus")
         await driven.until(lambda: isinstance(driven.app.screen, FormScreen), "the form")
-        await driven.press("alt+1")
-        await driven.shows("esc leaves this form first.")
+        await driven.reaches("esc leaves this form first.", "alt+1")
 
 
 async def test_two_consoles_share_the_pins(tmp_path: Path) -> None:
@@ -209,8 +192,7 @@ async def test_a_list_of_another_kind_is_read_for_its_pins(tmp_path: Path) -> No
     service.say("GET", "/v1/arms", Said(200, {"arms": [dict(resources.arm().raw)], "next_cursor": None}))
     async with console(service, tmp_path, size=SIZE, open_at="arms") as driven:
         await driven.shows("arm_")
-        await driven.press("b", "1")
-        await driven.shows("8f21")
+        await driven.reaches("8f21", "b", "1")
         arm = dict(resources.arm().raw) | {"display_name": "Another name"}
         service.say("GET", "/v1/arms", Said(200, {"arms": [arm], "next_cursor": None}))
         await driven.comes("1 ● saved model arm_01HX7", 120)

@@ -46,8 +46,7 @@ async def test_a_profile_is_switched_to_by_its_name_and_the_view_stays(tmp_path:
 async def test_the_menu_of_profiles_says_where_one_is_and_switches(tmp_path: Path) -> None:
     more = "production = true\nread_only = true\n"
     async with both(tmp_path, work_service(), home_service(), more=more) as driven:
-        await driven.press("K")
-        await driven.shows("Switch to profile")
+        await driven.reaches("Switch to profile", "K")
         assert "off: you are here" in driven.text
         assert "PRODUCTION  read-only  http://" in driven.text
         await driven.press("down", "enter")

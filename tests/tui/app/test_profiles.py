@@ -85,8 +85,7 @@ async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> 
         await together(driven)
         await driven.comes("pooled-open-model")
         driven.app.screen.select_record("pooled-open-model")  # type: ignore[attr-defined]
-        await driven.press("full_stop")
-        await driven.shows("Actions   template pooled-open-model")
+        await driven.reaches("Actions   template pooled-open-model", "full_stop")
         assert "runwatch templates" not in driven.text, "nothing is sent from a list of several profiles"
         await driven.press("escape", "enter", "enter")
         await driven.until(lambda: isinstance(driven.app.screen, TemplatesScreen), "the templates of home")
@@ -121,8 +120,7 @@ async def test_profiles_are_marked_in_a_menu_and_one_has_to_stay(tmp_path: Path)
         check_golden("profiles-menu-120x36", driven.text)
         await driven.press("enter")
         await driven.until(lambda: driven.app.profiles.shown == ("home",), "one mark to go")
-        await driven.press("down", "enter")
-        await driven.shows("off: at least one profile must stay marked")
+        await driven.reaches("off: at least one profile must stay marked", "down", "enter")
         assert driven.app.profiles.shown == ("home",)
 
 
@@ -149,7 +147,6 @@ async def test_an_unknown_profile_and_another_screen_are_reported(tmp_path: Path
     async with both(tmp_path, work_service(), home_service()) as driven:
         await command(driven, "across hoem")
         await driven.shows("There is no profile hoem")
-        await driven.press("1")
-        await driven.shows("No runs yet.")
+        await driven.reaches("No runs yet.", "1")
         await command(driven, "across all")
         await driven.shows("Go to :templates, :receipts, :account or :problems first")

@@ -75,11 +75,9 @@ async def test_the_console_is_there_at_once_while_the_local_service_starts(
 async def test_the_first_key_ends_the_welcome_and_does_what_it_does(service: ScriptedService, tmp_path: Path) -> None:
     async with unconfigured(service, tmp_path) as driven:
         await driven.shows(USED)
-        await driven.press("0")
-        await driven.shows("No problems recorded")
+        await driven.reaches("No problems recorded", "0")
         assert USED not in driven.text
-        await driven.press("1")
-        await driven.shows("No runs yet.")
+        await driven.reaches("No runs yet.", "1")
         assert USED not in driven.text
 
 
@@ -142,8 +140,7 @@ async def test_what_is_wrong_with_the_settings_stays_until_esc(service: Scripted
     async with console(service, tmp_path, settings=settings) as driven:
         await driven.shows("settings.toml:1: 'time' must be one of")
         assert "'retrys' is not a setting; did you mean" in " ".join(driven.text.split())
-        await driven.press("0")
-        await driven.shows("No problems recorded")
+        await driven.reaches("No problems recorded", "0")
         assert "'retrys'" in driven.text, "it goes with every screen"
         await driven.press("1", "enter", "escape")
         await driven.press("escape")
@@ -155,8 +152,7 @@ async def test_esc_leaves_what_is_in_front_before_it_hides_what_is_wrong(tmp_pat
     async with console(noon.service(), tmp_path, settings="retrys = 3\n") as driven:
         await driven.shows("'retrys'")
         await driven.shows("0c42")
-        await driven.press(key)
-        await driven.shows(sign)
+        await driven.reaches(sign, key)
         await driven.press("escape")
         await driven.hides(sign)
         assert driven.app.warnings

@@ -146,12 +146,10 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
         await driven.type("ci")
         await driven.press("enter", "enter", "enter")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
-        await driven.press("enter")
-        await driven.shows("Create the key")
+        await driven.reaches("Create the key", "enter")
         listed = [dict(resources.api_key("key_new").raw), dict(resources.api_key().raw)]
         made.say("GET", "/v1/api-keys", Said(200, {"api_keys": listed}))
-        await driven.press("tab", "enter")
-        await driven.shows(secret)
+        await driven.reaches(secret, "tab", "enter")
         assert "It is shown only once" in driven.text
         known = driven.session.store.get(driven.session.scope.profile, "api_key", "key_new")
         assert known is not None
@@ -179,18 +177,15 @@ async def test_a_minted_key_is_copied_from_its_sheet_and_the_route_is_said_witho
         await driven.type("30d")
         await driven.press("enter")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
-        await driven.press("enter")
-        await driven.shows("Create the key")
+        await driven.reaches("Create the key", "enter")
         assert "Copy the key" not in driven.text
-        await driven.press("tab", "enter")
-        await driven.shows("Copy the key (y)")
+        await driven.reaches("Copy the key (y)", "tab", "enter")
         assert "2026-12-21" in driven.text
         sent = made.requests("POST", "/v1/api-keys")[-1]
         assert loads(sent.body) == {"display_name": "ci", "role": "reader", "expires_in_s": 2_592_000}
         app = driven.app
         assert isinstance(app, Noting)
-        await driven.press("y")
-        await driven.shows("copied key by OSC 52 ")
+        await driven.reaches("copied key by OSC 52 ", "y")
         sequence = f"\x1b]52;c;{b64encode(secret.encode()).decode()}\x1b\\"
         assert app.sent == [sequence]
         await driven.click_text("Copy the key (y)")
@@ -206,8 +201,7 @@ async def test_the_sheet_that_destroys_names_what_hangs_on_the_record(tmp_path: 
     )
     async with console(made, tmp_path, size=SIZE, open_at="sources") as driven:
         await driven.comes("conn_1")
-        await driven.press("X")
-        await driven.shows("Used by 1 deployment")
+        await driven.reaches("Used by 1 deployment", "X")
         assert "1 saved model (Ember)" in driven.text
         assert driven.focused is not None
         assert driven.focused.id == "sheet-keep"
@@ -218,15 +212,13 @@ async def test_a_dialog_that_succeeded_leads_to_the_new_record_where_another_scr
     made.say("POST", "/v1/arms", Said(200, dict(resources.arm("arm_new").raw)))
     async with console(made, tmp_path, size=SIZE, open_at="models") as driven:
         await driven.comes("ember")
-        await driven.press("full_stop")
-        await driven.shows("Save the model")
+        await driven.reaches("Save the model", "full_stop")
         await driven.press("enter")
         opened = await form(driven)
         await driven.until(lambda: not opened.query_one("#start").disabled, "the request to be valid")
         await driven.press("f2")
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
-        await driven.press("tab", "enter")
-        await driven.shows("Saved models › Ember 7B Instruct")
+        await driven.reaches("Saved models › Ember 7B Instruct", "tab", "enter")
         await driven.shows("done arm_new")
 
 
@@ -246,10 +238,8 @@ async def test_the_outcome_is_reported_after_the_dialog_was_left(
             return await original(write)
 
         monkeypatch.setattr(driven.session, "send_write", held)
-        await driven.press("X")
-        await driven.shows("Disable it")
-        await driven.press("f9")
-        await driven.shows("Close, it continues")
+        await driven.reaches("Disable it", "X")
+        await driven.reaches("Close, it continues", "f9")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the sheet to close")
         may_send.set()
@@ -271,10 +261,8 @@ async def test_a_dialog_whose_response_is_shown_once_is_not_left_before_it_comes
             return await original(write)
 
         monkeypatch.setattr(driven.session, "send_write", held)
-        await driven.press("full_stop", "enter")
-        await driven.shows("another signing secret")
-        await driven.press("f9")
-        await driven.shows("it is shown only here and once")
+        await driven.reaches("another signing secret", "full_stop", "enter")
+        await driven.reaches("it is shown only here and once", "f9")
         await driven.press("escape", "enter", "q")
         assert isinstance(driven.app.screen, ConfirmDialog)
         may_send.set()
@@ -289,8 +277,7 @@ async def test_lists_that_cannot_be_read_are_named_on_the_sheet_that_destroys(tm
         service(sources=[resources.connection("conn_1")]), tmp_path, size=SIZE, open_at="sources"
     ) as driven:
         await driven.comes("conn_1")
-        await driven.press("X")
-        await driven.shows("Not known: the lists of deployment, arm,")
+        await driven.reaches("Not known: the lists of deployment, arm,", "X")
 
 
 async def test_on_a_production_profile_the_end_of_the_id_is_typed_first(tmp_path: Path) -> None:
@@ -299,15 +286,13 @@ async def test_on_a_production_profile_the_end_of_the_id_is_typed_first(tmp_path
     environment = {"RUNWATCH_PROFILE": "prod"}
     async with console(made, tmp_path, size=SIZE, open_at="arms", settings=settings, environment=environment) as driven:
         await driven.comes("arm_01HX7")
-        await driven.press("X")
-        await driven.shows("type the last 6 characters of the id")
+        await driven.reaches("type the last 6 characters of the id", "X")
         assert driven.app.screen.query_one("#sheet-confirm").disabled
 
 
 async def test_what_can_be_made_in_several_ways_is_chosen_from_a_menu(tmp_path: Path) -> None:
     async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="arms") as driven:
-        await driven.press("plus")
-        await driven.shows("Save a skill")
+        await driven.reaches("Save a skill", "plus")
         await driven.press("down", "enter")
         await form(driven)
         assert "Save an agent" in driven.text
@@ -328,8 +313,7 @@ async def test_what_is_off_says_why_and_what_cannot_be_done_here_has_no_key(tmp_
     made = service(arms=[resources.arm(status="disabled")])
     async with console(made, tmp_path, size=SIZE, open_at="arms") as driven:
         await driven.comes("disabled")
-        await driven.press("X")
-        await driven.shows("It is disabled already.")
+        await driven.reaches("It is disabled already.", "X")
         await driven.press("T")
         await driven.settle()
         assert isinstance(driven.app.screen, ResourceScreen)
@@ -338,11 +322,9 @@ async def test_what_is_off_says_why_and_what_cannot_be_done_here_has_no_key(tmp_
 async def test_a_chosen_record_is_told_by_its_name(tmp_path: Path) -> None:
     made = service(arms=[resources.arm("arm_1", display_name="Ember")], verifiers=[resources.verifier()])
     async with console(made, tmp_path, size=SIZE) as driven:
-        await driven.press("plus")
-        await driven.shows("suggest arm_1")
+        await driven.reaches("suggest arm_1", "plus")
         driven.app.screen.query_one("#field-arm_id").focus()
-        await driven.press("down")
-        await driven.shows(re.compile(r"saved model +▸ arm_1 .*\n.* Ember "))
+        await driven.reaches(re.compile(r"saved model +▸ arm_1 .*\n.* Ember "), "down")
 
 
 @pytest.mark.exhaustive
@@ -353,10 +335,8 @@ async def test_the_sheet_of_a_run_names_the_run_that_came_of_it(tmp_path: Path) 
         start = driven.app.screen.query_one("#start")
         await driven.until(lambda: not start.disabled, "the request to be valid")
         start.focus()
-        await driven.press("enter")
-        await driven.shows("Start the run")
-        await driven.press("tab", "enter")
-        await driven.shows(re.compile("done +ex_scripted_10 +accepted"))
+        await driven.reaches("Start the run", "enter")
+        await driven.reaches(re.compile("done +ex_scripted_10 +accepted"), "tab", "enter")
 
 
 async def test_a_submit_that_no_connection_carried_is_not_kept_and_can_be_tried_again(tmp_path: Path) -> None:
@@ -375,15 +355,12 @@ async def test_a_submit_that_no_connection_carried_is_not_kept_and_can_be_tried_
         start = driven.app.screen.query_one("#start")
         await driven.until(lambda: not start.disabled, "the request to be valid")
         start.focus()
-        await driven.press("enter")
-        await driven.shows("Start the run")
-        await driven.press("tab", "enter")
-        await driven.shows("Nothing was accepted or charged.")
+        await driven.reaches("Start the run", "enter")
+        await driven.reaches("Nothing was accepted or charged.", "tab", "enter")
         await driven.shows("nothing was sent; r tries again")
         await driven.shows("Check the port.")
         session.send_write = real  # type: ignore[method-assign]
-        await driven.press("r")
-        await driven.shows("ex_scripted_10")
+        await driven.reaches("ex_scripted_10", "r")
 
 
 async def test_a_lost_write_of_any_kind_is_settled_from_the_list_of_kept_writes(tmp_path: Path) -> None:
@@ -391,20 +368,16 @@ async def test_a_lost_write_of_any_kind_is_settled_from_the_list_of_kept_writes(
     made.say("DELETE", "/v1/arms/arm_1", Said(503, problem("upstream_unavailable")))
     async with console(made, tmp_path, size=SIZE, open_at="arms") as driven:
         await driven.comes("arm_1")
-        await driven.press("X")
-        await driven.shows("Disable it")
+        await driven.reaches("Disable it", "X")
         await driven.press("tab", "enter")
         await driven.pass_time(5)
         await driven.shows("retries with the same key and body")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the sheet to close")
         made.say("DELETE", "/v1/arms/arm_1", Said(200, dict(resources.arm("arm_1", "disabled").raw)))
-        await driven.press("O")
-        await driven.shows("Retry: Disable a saved model")
-        await driven.press("enter")
-        await driven.shows("Sends the same bytes with the same key once more.")
-        await driven.press("tab", "enter")
-        await driven.shows(re.compile("done +arm_1 +disabled"))
+        await driven.reaches("Retry: Disable a saved model", "O")
+        await driven.reaches("Sends the same bytes with the same key once more.", "enter")
+        await driven.reaches(re.compile("done +arm_1 +disabled"), "tab", "enter")
 
 
 async def test_sample_credit_is_added_from_the_account(tmp_path: Path) -> None:
@@ -419,7 +392,6 @@ async def test_sample_credit_is_added_from_the_account(tmp_path: Path) -> None:
 async def test_the_menu_of_a_record_names_the_keys_and_the_verbs_that_do_the_same(tmp_path: Path) -> None:
     async with console(service(arms=[resources.arm("arm_1")]), tmp_path, size=SIZE, open_at="arms") as driven:
         await driven.comes("arm_1")
-        await driven.press("full_stop")
-        await driven.shows(re.compile(r"Change it +E +runwatch arms edit arm_1"))
+        await driven.reaches(re.compile(r"Change it +E +runwatch arms edit arm_1"), "full_stop")
         assert re.search(r"Disable it +X +runwatch arms disable arm_1", driven.text)
         assert re.search(r"Save a model +runwatch arms create --kind model ", driven.text)

@@ -32,14 +32,12 @@ async def test_one_row_and_then_another_are_compared(tmp_path: Path, size: tuple
     async with console(noon.service(), tmp_path, size=size, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         await driven.select(noon.DONE)
-        await driven.press("D")
-        await driven.shows("comparing receipt 3fd2…9911; press D on another row")
+        await driven.reaches("comparing receipt 3fd2…9911; press D on another row", "D")
         await driven.select(noon.CANCELLED)
         await driven.press("D")
         await compared(driven)
         check_golden(f"{size[0]}x{size[1]}/compare-changed", driven.text)
-        await driven.press("v")
-        await driven.shows("everything")
+        await driven.reaches("everything", "v")
         check_golden(f"{size[0]}x{size[1]}/compare-everything", driven.text)
         await driven.press("escape")
         assert isinstance(driven.app.screen, ReceiptsScreen)
@@ -49,8 +47,7 @@ async def test_one_row_and_then_another_are_compared(tmp_path: Path, size: tuple
 async def test_two_marked_rows_are_compared_at_once_and_the_same_row_takes_the_left_side_back(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
-        await driven.press("D", "D")
-        await driven.shows("Comparison cancelled.")
+        await driven.reaches("Comparison cancelled.", "D", "D")
         assert isinstance(driven.app.screen, ReceiptsScreen)
         await driven.press("space", "space", "D")
         await compared(driven)
@@ -61,8 +58,7 @@ async def test_two_marked_rows_are_compared_at_once_and_the_same_row_takes_the_l
 async def test_of_more_than_two_marked_rows_none_is_chosen(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
-        await driven.press("space", "space", "space", "D")
-        await driven.shows("Two rows can be compared; 3 are marked.")
+        await driven.reaches("Two rows can be compared; 3 are marked.", "space", "space", "space", "D")
 
 
 async def test_every_resource_can_be_compared_and_esc_takes_the_left_side_back(tmp_path: Path) -> None:
@@ -72,25 +68,20 @@ async def test_every_resource_can_be_compared_and_esc_takes_the_left_side_back(t
         await compared(driven)
         assert "execution_id" in driven.text
         await driven.press("escape")
-        await driven.press("2")
-        await driven.shows("Receipts   6")
-        await driven.press("D")
-        await driven.shows("comparing receipt")
-        await driven.press("escape")
-        await driven.shows("Comparison cancelled.")
+        await driven.reaches("Receipts   6", "2")
+        await driven.reaches("comparing receipt", "D")
+        await driven.reaches("Comparison cancelled.", "escape")
         screen = driven.app.screen
         assert isinstance(screen, ReceiptsScreen)
         assert screen.compared is None
-        await driven.press("escape", "j")
-        await driven.shows("▸ ✗ failed")
+        await driven.reaches("▸ ✗ failed", "escape", "j")
         assert driven.app.screen is screen
 
 
 async def test_an_empty_list_has_nothing_to_compare(tmp_path: Path) -> None:
     async with console(noon.service(receipts=()), tmp_path, open_at="receipts") as driven:
         await driven.shows("Receipts   0")
-        await driven.press("D")
-        await driven.shows("Nothing to compare.")
+        await driven.reaches("Nothing to compare.", "D")
 
 
 async def test_what_is_the_same_or_on_one_side_only_is_said(tmp_path: Path) -> None:
@@ -101,8 +92,7 @@ async def test_what_is_the_same_or_on_one_side_only_is_said(tmp_path: Path) -> N
         open_comparison(screen, ComparisonSide(line("then"), raw), ComparisonSide(line("now"), dict(raw)))
         await driven.shows("The two records are identical.")
         await driven.shows("members are the same")
-        await driven.press("v")
-        await driven.shows("then")
+        await driven.reaches("then", "v")
         assert "execution_id" in driven.text
         await driven.press("escape")
         screen = driven.app.screen
@@ -122,8 +112,7 @@ async def test_both_values_are_copied_with_their_path(tmp_path: Path) -> None:
         assert isinstance(screen, ConsoleScreen)
         open_comparison(screen, ComparisonSide(line("then"), {"a": 1}), ComparisonSide(line("now"), {"a": 2}))
         await driven.shows("1 of 1 members differ")
-        await driven.press("y")
-        await driven.shows("copied both values by OSC 52: path: a left: 1 right: 2")
+        await driven.reaches("copied both values by OSC 52: path: a left: 1 right: 2", "y")
 
 
 async def test_the_cursor_stays_on_its_value_when_everything_is_shown(tmp_path: Path) -> None:
@@ -136,8 +125,7 @@ async def test_the_cursor_stays_on_its_value_when_everything_is_shown(tmp_path: 
         await driven.press("down", "down", "down")
         assert view.value is not None
         before = view.value.path
-        await driven.press("v")
-        await driven.shows("everything")
+        await driven.reaches("everything", "v")
         assert view.value is not None
         assert view.value.path == before
 

@@ -34,8 +34,7 @@ async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path)
     service = noon.service()
     async with console(service, tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
-        await driven.press("e")
-        await driven.shows("Export   6 receipts")
+        await driven.reaches("Export   6 receipts", "e")
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / f"{NAME}.ndjson")
         listed = sorted(service.receipts, key=lambda one: str(one.get("created_at")), reverse=True)
@@ -48,8 +47,7 @@ async def test_a_filter_leaves_out_of_the_file_what_it_leaves_out_of_the_list(tm
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         await driven.filter("is:test")
-        await driven.press("e")
-        await driven.shows("Export   1 receipt;")
+        await driven.reaches("Export   1 receipt;", "e")
         await driven.press("down", "down", "enter")
         text = await exported(driven, exports(tmp_path) / f"{NAME}.json")
         assert [one["execution_id"] for one in loads(text)] == [noon.TEST]
@@ -92,8 +90,7 @@ async def test_exports_of_one_second_get_names_of_their_own_and_marked_rows_go_a
         for name in (NAME, f"{NAME}-2", f"{NAME}-3"):
             await driven.press("e", "enter")
             await exported(driven, exports(tmp_path) / f"{name}.ndjson")
-        await driven.press("space", "down", "space", "e")
-        await driven.shows("Export   2 receipts")
+        await driven.reaches("Export   2 receipts", "space", "down", "space", "e")
         await driven.press("down", "enter")
         rows = list(csv.reader(io.StringIO(await exported(driven, exports(tmp_path) / f"{NAME}.csv"))))
         assert rows[0][0] == "execution_id"
@@ -135,8 +132,7 @@ async def test_what_cannot_be_written_says_why(tmp_path: Path, name: str, words:
 async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="runs") as driven:
         await driven.shows("Runs · executions   9")
-        await driven.press("e")
-        await driven.shows("Export   9 runs")
+        await driven.reaches("Export   9 runs", "e")
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / "runs-20261121-120431.ndjson")
         assert len(text.splitlines()) == 9
@@ -145,8 +141,7 @@ async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
 async def test_an_empty_list_has_nothing_to_export(tmp_path: Path) -> None:
     async with console(ScriptedService(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   0")
-        await driven.press("e")
-        await driven.shows("No rows to export.")
+        await driven.reaches("No rows to export.", "e")
         assert not exports(tmp_path).exists()
 
 

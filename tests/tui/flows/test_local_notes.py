@@ -59,8 +59,7 @@ async def test_a_label_and_a_note_are_written_with_enter_shown_and_sent_to_nobod
         await driven.shows("nightly")
         assert await kept(driven) == {(noon.LIVE, "label", "nightly"), (noon.LIVE, "note", "ask Kim")}
         assert isinstance(driven.focused, RecordTable)
-        await driven.press("greater_than_sign")
-        await driven.shows("ask Kim")
+        await driven.reaches("ask Kim", "greater_than_sign")
         assert service.requests("POST") == []
 
 
@@ -96,8 +95,7 @@ async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) ->
 async def test_backspace_undoes_labels_marks_and_filters_the_last_first(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
-        await driven.press("backspace")
-        await driven.shows("nothing to undo")
+        await driven.reaches("nothing to undo", "backspace")
         await write(driven, noon.LIVE, "one")
         await write(driven, noon.LIVE, " two")
         await driven.shows("one two")
@@ -105,18 +103,14 @@ async def test_backspace_undoes_labels_marks_and_filters_the_last_first(tmp_path
         await driven.type("is:livex")
         await driven.press("backspace", "enter")
         await driven.until(lambda: len(driven.table.rows) == 3, "the filter")
-        await driven.press("backspace")
-        await driven.shows("undone: filter is:live; the filter is cleared again")
+        await driven.reaches("undone: filter is:live; the filter is cleared again", "backspace")
         await driven.until(lambda: len(driven.table.rows) == 9, "all rows")
         assert driven.table.marks
-        await driven.press("backspace")
-        await driven.shows("undone: mark of run 90cc")
+        await driven.reaches("undone: mark of run 90cc", "backspace")
         assert len(driven.table.marks) == 1
-        await driven.press("backspace")
-        await driven.shows("undone: mark of run 8f21")
+        await driven.reaches("undone: mark of run 8f21", "backspace")
         assert not driven.table.marks
-        await driven.press("backspace", "backspace", "backspace")
-        await driven.shows("nothing to undo")
+        await driven.reaches("nothing to undo", "backspace", "backspace", "backspace")
         await driven.hides("one two")
         assert await kept(driven) == set()
 
@@ -126,8 +120,7 @@ async def test_undoing_leaves_what_another_console_wrote(tmp_path: Path) -> None
         await driven.shows("8f21")
         await write(driven, noon.LIVE, "mine")
         await elsewhere(driven, noon.LIVE, "theirs")
-        await driven.press("backspace")
-        await driven.shows("label of 8f21…9b7e: 1 of 1 changed meanwhile and stay")
+        await driven.reaches("label of 8f21…9b7e: 1 of 1 changed meanwhile and stay", "backspace")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
 
 
@@ -176,8 +169,7 @@ async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path)
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.press("tab")
         await driven.type("ask Kim")
-        await driven.press("enter")
-        await driven.shows("kept on this machine")
+        await driven.reaches("kept on this machine", "enter")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "ask Kim")}
 
 
@@ -191,13 +183,11 @@ async def test_what_another_console_wrote_meanwhile_is_overwritten_text_by_text_
         await driven.type("mine")
         await driven.press("tab")
         await driven.type("n1")
-        await driven.press("enter")
-        await driven.shows("another console wrote label 'theirs'; enter overwrites it")
+        await driven.reaches("another console wrote label 'theirs'; enter overwrites it", "enter")
         assert await kept(driven) == {(noon.LIVE, "label", "theirs"), (noon.LIVE, "note", "n1")}
         assert "mine" in driven.text, "what was typed is not lost"
         await driven.type("x")
-        await driven.press("enter")
-        await driven.shows("kept on this machine")
+        await driven.reaches("kept on this machine", "enter")
         await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
         assert await kept(driven) == {(noon.LIVE, "label", "mine"), (noon.LIVE, "note", "n1x")}
 
@@ -213,11 +203,9 @@ async def test_of_marked_runs_those_that_another_console_labelled_are_asked_abou
         await elsewhere(driven, noon.LIVE, "alpha")
         await elsewhere(driven, noon.DONE, "beta")
         await driven.type("ours")
-        await driven.press("enter")
-        await driven.shows("3 runs: another console wrote label 'alpha' and 1 more; enter overwrites it")
+        await driven.reaches("3 runs: another console wrote label 'alpha' and 1 more; enter overwrites it", "enter")
         assert {text for _, _, text in await kept(driven)} == {"alpha", "beta", "ours"}
-        await driven.press("enter")
-        await driven.shows("kept on this machine")
+        await driven.reaches("kept on this machine", "enter")
         assert {text for _, _, text in await kept(driven)} == {"ours"}
 
 
@@ -232,10 +220,8 @@ async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkey
 
         with monkeypatch.context() as patch:
             patch.setattr(driven.session.notes, "write", full)
-            await driven.press("enter")
-            await driven.shows("not saved: No space is left for the console's data")
-        await driven.press("enter")
-        await driven.shows("kept on this machine")
+            await driven.reaches("not saved: No space is left for the console's data", "enter")
+        await driven.reaches("kept on this machine", "enter")
         assert await kept(driven) == {(noon.LIVE, "label", "mine")}
 
 

@@ -29,12 +29,9 @@ from tests.tui.widgets.panes.test_menu import Copying
 
 PATH = "/v1/model-server-searches"
 OLLAMA = {
-    "base_url": "http://127.0.0.1:11434/v1",
-    "name": "Ollama",
-    "protocol_profile": "openai_chat",
-    "models": ["tiny-1", "tiny-2", "tiny-3"],
-    "needs_key": False,
-}
+    "base_url": "http://127.0.0.1:11434/v1", "name": "Ollama", "protocol_profile": "openai_chat",
+    "models": ["tiny-1", "tiny-2", "tiny-3"], "needs_key": False,
+}  # fmt: skip
 VLLM = {**OLLAMA, "base_url": "http://127.0.0.1:8000/v1", "name": "vLLM", "models": [], "needs_key": True}
 CONNECT = "runwatch sources connect --local --openai-compatible"
 
@@ -82,8 +79,7 @@ async def test_the_welcome_names_the_key_and_nothing_is_looked_for_until_it_is_p
         await driven.press("0", "1", "r", "question_mark", "escape")
         await driven.pass_time(30)
         assert searches(driven) == 0
-        await driven.press("M")
-        await driven.shows("Ollama, port 11434")
+        await driven.reaches("Ollama, port 11434", "M")
         assert searches(driven) == 1
         await driven.pass_time(60)
         assert searches(driven) == 1
@@ -92,14 +88,12 @@ async def test_the_welcome_names_the_key_and_nothing_is_looked_for_until_it_is_p
 async def test_the_key_of_the_settings_is_the_one_that_is_named_and_looks(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path, settings='[keys]\n"app.find_servers" = "f12"\n') as driven:
         await driven.shows("For live runs: f12 looks for model servers on this machine.")
-        await driven.press("f12")
-        await driven.shows("Ollama, port 11434")
+        await driven.reaches("Ollama, port 11434", "f12")
 
 
 async def test_choosing_a_server_copies_the_exact_command_that_connects_it(tmp_path: Path) -> None:
     async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
-        await driven.press("M")
-        await driven.shows("Model servers   enter copies the command that connects one")
+        await driven.reaches("Model servers   enter copies the command that connects one", "M")
         rows = [row.strip("┃ ") for row in lines_of(driven.app) if ", port " in row]
         assert rows[0].startswith("▸ Ollama, port 11434 · 3 models")
         assert f"{CONNECT} http://127.0.0.1:11434/v1" in rows[0]
@@ -115,8 +109,7 @@ async def test_choosing_a_server_copies_the_exact_command_that_connects_it(tmp_p
 async def test_the_command_for_a_server_that_wants_a_key_asks_for_it(tmp_path: Path) -> None:
     async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
         # The settings are not a list of records and have no copy menu.
-        await driven.press("comma", "M")
-        await driven.shows("vLLM, port 8000")
+        await driven.reaches("vLLM, port 8000", "comma", "M")
         await driven.press("down", "enter")
         assert isinstance(driven.app, Copying)
         await driven.until(lambda: driven.app.copied is not None, "the command to be copied")  # type: ignore[attr-defined]
@@ -128,8 +121,7 @@ async def test_where_none_is_found_it_is_said_how_another_is_connected(tmp_path:
     service = finding()
     service.say("POST", PATH, Said(200, b"null" if answer is None else answer))
     async with local(service, tmp_path, size=NARROW) as driven:
-        await driven.press("M")
-        await driven.shows("Model servers   no server responds on the usual ports")
+        await driven.reaches("Model servers   no server responds on the usual ports", "M")
         await driven.shows(f"▸ Another server   {CONNECT} URL ")
         assert ", port " not in driven.text
         assert isinstance(driven.app, Copying)
@@ -142,8 +134,7 @@ async def test_a_search_that_fails_is_reported(tmp_path: Path) -> None:
     service = finding()
     service.say("POST", PATH, Said(403, problem("permission_denied", detail="The key lacks arms:manage.")))
     async with local(service, tmp_path) as driven:
-        await driven.press("M")
-        await driven.shows("looking for model servers: ")
+        await driven.reaches("looking for model servers: ", "M")
         assert searches(driven) == 1, "it is not tried again"
 
 
@@ -156,15 +147,13 @@ async def test_the_command_line_has_it_too(tmp_path: Path) -> None:
 
 async def test_a_read_only_console_may_look(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path, settings="read_only = true\n") as driven:
-        await driven.press("M")
-        await driven.shows("Ollama, port 11434 · 3 models")
+        await driven.reaches("Ollama, port 11434 · 3 models", "M")
 
 
 async def test_a_search_that_a_429_holds_says_so_and_interrupts_nobody_when_it_is_done(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path) as driven:
         driven.session.client.gate.close(driven.session.target.origin, None, 23)
-        await driven.press("M")
-        await driven.shows("rate limited (429), sends in 0:23")
+        await driven.reaches("rate limited (429), sends in 0:23", "M")
         assert searches(driven) == 0
         await driven.press("question_mark")
         await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the help to open")
@@ -176,8 +165,7 @@ async def test_a_search_that_a_429_holds_says_so_and_interrupts_nobody_when_it_i
 
 async def test_another_service_is_not_asked_to_look(tmp_path: Path) -> None:
     async with console(finding(OLLAMA), tmp_path) as driven:
-        await driven.press("M")
-        await driven.shows("Only your own local service looks for model servers: runwatch --local")
+        await driven.reaches("Only your own local service looks for model servers: runwatch --local", "M")
         await driven.say("servers")
         await driven.shows("unknown command servers")
         assert searches(driven) == 0
@@ -185,8 +173,7 @@ async def test_another_service_is_not_asked_to_look(tmp_path: Path) -> None:
 
 async def test_the_demo_does_not_offer_what_would_be_connected_elsewhere(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path, demo=True) as driven:
-        await driven.press("M")
-        await driven.shows("Only your own local service looks for model servers")
+        await driven.reaches("Only your own local service looks for model servers", "M")
         assert searches(driven) == 0
 
 
@@ -195,8 +182,7 @@ async def test_while_the_local_service_starts_the_key_is_not_named_and_asks_nobo
     async with unconfigured(finding(OLLAMA), tmp_path, go=go) as driven:
         await driven.shows(STARTS)
         assert "looks for model servers" not in driven.text
-        await driven.press("M")
-        await driven.shows("The service is not connected yet.")
+        await driven.reaches("The service is not connected yet.", "M")
         go.set()
         await driven.until(lambda: driven.app.session is not None, "the desk to open")
         await driven.settle()

@@ -45,8 +45,7 @@ def settings(home: Path) -> str:
 
 async def choose(driven: Driven, name: str) -> None:
     """Choose a command in the menu."""
-    await driven.press("exclamation_mark")
-    await driven.shows("Own commands")
+    await driven.reaches("Own commands", "exclamation_mark")
     await driven.click_text(f" {name} ")
     await driven.press("enter")
 
@@ -61,14 +60,11 @@ async def test_a_command_gets_the_record_and_none_of_our_secrets_says_how_it_end
         await choose(driven, "fails")
         await driven.shows("fails: exit status 3   why")
         await driven.select(noon.LIVE)
-        await driven.press("f7")
-        await driven.shows("esc stops")
-        await driven.press("escape")
-        await driven.shows("forever: stopped")
+        await driven.reaches("esc stops", "f7")
+        await driven.reaches("forever: stopped", "escape")
         assert not driven.app.screen.query(CommandPane)
         await driven.select(noon.LIVE)
-        await driven.press("f6")
-        await driven.shows(f"[{noon.LIVE}]")
+        await driven.reaches(f"[{noon.LIVE}]", "f6")
         assert f'{{"execution_id":"{noon.LIVE}"' in driven.text.replace("\n", "")
         assert "RUNWATCH_KIND=run" in driven.text
         assert "RUNWATCH_PROFILE=environment" in driven.text
@@ -95,8 +91,7 @@ async def test_a_question_is_asked_and_marked_rows_are_taken_one_by_one(tmp_path
         assert not written.exists(), "the cursor begins on No"
         await choose(driven, "file")
         await driven.shows("Write it down?")
-        await driven.press("down", "enter")
-        await driven.shows("file: done with 2 records")
+        await driven.reaches("file: done with 2 records", "down", "enter")
         assert written.read_text().split() == [noon.LIVE, noon.DONE]
 
 
@@ -104,10 +99,8 @@ async def test_a_long_output_scrolls_and_ends_with_what_is_left_out(tmp_path: Pa
     long = f'[commands.long]\nrun = ["seq", "{MAX_SHOWN_LINES + 5}"]\nkey = "f6"\n'
     async with console(noon.service(), tmp_path, size=SIZE, settings=long) as driven:
         await driven.select(noon.LIVE)
-        await driven.press("f6")
-        await driven.shows("done")
-        await driven.press("G")
-        await driven.shows("5 more lines; the pager shows them")
+        await driven.reaches("done", "f6")
+        await driven.reaches("5 more lines; the pager shows them", "G")
         last = next(number for number, row in enumerate(driven.lines) if "5 more lines" in row)
         assert "━━━" in driven.lines[last + 1], "the list fills its frame"
 
@@ -118,8 +111,7 @@ async def test_an_id_that_would_be_an_option_runs_nothing_and_the_way_out_is_rep
     touch = f'[commands.touch]\nrun = ["touch", "{tmp_path}/ran", "{{id}}"]\nkey = "f6"\n'
     async with console(service, tmp_path, size=SIZE, settings=touch) as driven:
         await driven.select("--help")
-        await driven.press("f6")
-        await driven.shows('Put the word "--" before it in run')
+        await driven.reaches('Put the word "--" before it in run', "f6")
         assert not (tmp_path / "ran").exists()
 
 
@@ -147,11 +139,9 @@ async def test_a_key_of_a_command_for_other_lists_says_which(tmp_path: Path) -> 
     other = '[commands.ticket]\nrun = ["true"]\nkey = "f6"\nkinds = ["problems", "arms"]\n'
     async with console(noon.service(), tmp_path, size=SIZE, settings=other) as driven:
         await driven.select(noon.LIVE)
-        await driven.press("f6")
-        await driven.shows("the command ticket is for problems, arms")
+        await driven.reaches("the command ticket is for problems, arms", "f6")
 
 
 async def test_the_console_without_own_commands_says_how_to_add_one(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(80, 24)) as driven:
-        await driven.press("exclamation_mark")
-        await driven.shows("No own commands here: see runwatch help settings.")
+        await driven.reaches("No own commands here: see runwatch help settings.", "exclamation_mark")

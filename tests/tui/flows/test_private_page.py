@@ -102,8 +102,7 @@ async def test_once_the_key_is_entered_it_is_tested_and_what_came_of_it_is_read_
         await driven.press("enter")
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
         made.say("GET", f"{CHECK}/connection", Said(200, {**state, "status": "active", "handle": PENDING["handle"]}))
-        await driven.press("tab", "enter")
-        await driven.shows("the key passed its test and is in use")
+        await driven.reaches("the key passed its test and is in use", "tab", "enter")
         (heard,) = made.requests("POST", f"{CHECK}/connection/test")
         sent = loads(heard.body)
         assert (sent["handle"], sent["captured_generation"]) == (PENDING["handle"], 4)
@@ -227,10 +226,8 @@ async def test_a_source_without_a_key_is_connected_without_a_page_or_a_word_of_a
         start = opened.query_one("#start")
         await driven.until(lambda: not start.disabled, "the request to be valid")
         start.focus()
-        await driven.press("enter")
-        await driven.shows("which takes no key. No model is called")
-        await driven.press("tab", "enter")
-        await driven.shows("Calls the source of")
+        await driven.reaches("which takes no key. No model is called", "enter")
+        await driven.reaches("Calls the source of", "tab", "enter")
 
 
 @pytest.mark.exhaustive
@@ -246,8 +243,7 @@ async def test_an_intent_to_connect_a_repository_is_listed_until_it_is_over(tmp_
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
         await driven.press("enter")
         await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
-        await driven.press("tab", "enter")
-        await driven.shows("the console cannot see when this is done")
+        await driven.reaches("the console cannot see when this is done", "tab", "enter")
         await driven.press("escape")
         await driven.comes("begun here")
         assert "acme/widgets" in driven.text

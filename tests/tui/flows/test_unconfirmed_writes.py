@@ -72,16 +72,13 @@ async def test_an_unknown_outcome_stays_until_a_response_proves_what_happened(
         service.say("POST", CANCEL, Said(401, problem("unauthenticated")))
         await open_list(driven)
         await choose(driven)
-        await driven.press("tab", "enter")
-        await driven.shows("outcome unknown:")
-        await driven.press("escape")
-        await driven.shows(TOLD)
+        await driven.reaches("outcome unknown:", "tab", "enter")
+        await driven.reaches(TOLD, "escape")
         assert len(await kept(driven)) == 1
         service.say("POST", CANCEL, Said(409, problem("invalid_state")))
         await open_list(driven)
         await choose(driven)
-        await driven.press("tab", "enter")
-        await driven.shows("the run has already ended")
+        await driven.reaches("the run has already ended", "tab", "enter")
         assert await kept(driven) == []
         await driven.press("enter")
         await driven.hides(TOLD)
@@ -102,8 +99,7 @@ async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
         assert f"POST {CANCEL}" in driven.text
         assert driven.focused is not None
         assert driven.focused.id == "sheet-keep"
-        await driven.press("tab", "enter")
-        await driven.shows("done")
+        await driven.reaches("done", "tab", "enter")
         await driven.hides(TOLD)
         assert await kept(driven) == []
         sent = service.requests("POST", CANCEL)
@@ -111,8 +107,7 @@ async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
         assert len({heard.head.header("idempotency-key") for heard in sent}) == 1
         await driven.press("enter")
         await driven.hides(TOLD)
-        await driven.press("O")
-        await driven.shows("No unconfirmed writes.")
+        await driven.reaches("No unconfirmed writes.", "O")
 
 
 async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_path: Path) -> None:
@@ -136,8 +131,7 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
         assert "Say hello." in driven.text
         await choose(driven)
         assert '"objective": "Say hello."' in driven.text
-        await driven.press("tab", "enter")
-        await driven.shows("done")
+        await driven.reaches("done", "tab", "enter")
         sent = service.requests("POST", "/v1/executions")
         assert len({(heard.body, heard.head.header("idempotency-key")) for heard in sent}) == 1
         (watched,) = await driven.session.watch_list.list(driven.session.scope)
@@ -153,8 +147,7 @@ async def test_a_cancel_settles_itself_once_the_run_is_read_as_ended(service: Sc
         await driven.shows(TOLD)
         service.runs[1]["status"] = "completed"
         await driven.pass_time(16)
-        await driven.press("O")
-        await driven.shows("No unconfirmed writes")
+        await driven.reaches("No unconfirmed writes", "O")
         assert await kept(driven) == []
         await driven.hides(TOLD)
         assert len(service.requests("POST")) == 3
@@ -175,8 +168,7 @@ async def test_a_kept_write_is_given_up_through_a_sheet_that_sends_nothing(
         assert len(await kept(driven)) == 1
         await open_list(driven)
         await choose(driven, "down")
-        await driven.press("tab", "enter")
-        await driven.shows("forgotten here")
+        await driven.reaches("forgotten here", "tab", "enter")
         assert await kept(driven) == []
         assert len(service.requests("POST")) == before
         await driven.press("enter")
@@ -191,8 +183,7 @@ async def test_one_that_is_being_sent_is_not_discarded_and_an_old_one_is_not_ret
         await open_list(driven)
         await choose(driven, "down")
         monkeypatch.setattr(driven.session.outbox, "_is_claimed", lambda number: True)
-        await driven.press("tab", "enter")
-        await driven.shows("This write is being sent right now")
+        await driven.reaches("This write is being sent right now", "tab", "enter")
         monkeypatch.undo()
         assert len(await kept(driven)) == 1
         await driven.press("escape")
@@ -245,7 +236,6 @@ async def test_several_kept_writes_are_reported_in_one_line(service: ScriptedSer
         await driven.press("tab", "enter")
         await driven.pass_time(10)
         await driven.shows("0 of 2 done")
-        await driven.press("escape")
-        await driven.shows("2 writes, the oldest sent")
+        await driven.reaches("2 writes, the oldest sent", "escape")
         await open_list(driven)
         assert driven.text.count("Retry: Cancel a run") == 2

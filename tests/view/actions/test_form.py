@@ -153,12 +153,9 @@ def test_choices_go_round_from_what_is_there() -> None:
 
 def test_a_mutation_gives_its_form_what_its_record_says() -> None:
     mutation = Mutation[dict[str, str]](
-        operation="x",
-        sentence=lambda _: "",
-        confirm_label="Do it",
-        fields=(ask("name", start=lambda it: it["name"]),),
+        operation="x", sentence=lambda _: "", confirm_label="Do it", fields=(ask("name", start=lambda it: it["name"]),),
         members=lambda it: {"id": it["id"]},
-    )
+    )  # fmt: skip
     form = build_form(mutation, {"name": "Mine", "id": "7"})
     assert form.start == {"name": "Mine"}
     assert form.body(form.start) == {"id": "7", "name": "Mine"}

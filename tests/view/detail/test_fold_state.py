@@ -61,12 +61,8 @@ def test_a_plain_value_has_no_lines() -> None:
 def test_labels_are_as_wide_as_those_of_the_values_beside_them() -> None:
     value = {"a": 1, "bbb": 2, "a head is wider": {"cc": 3}, "d": 4}
     assert [place.labels for place in visible_lines(TITLE, lines_of(value), lambda key, count: False)] == [
-        3,
-        3,
-        3,
-        2,
-        3,
-    ]
+        3, 3, 3, 2, 3,
+    ]  # fmt: skip
 
 
 def test_only_what_is_very_long_is_folded_before_the_user_says_so() -> None:

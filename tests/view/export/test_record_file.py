@@ -22,12 +22,9 @@ from tests.support.problems import entry_from_problem
 from tests.view.strategies import CONTEXT, NOW
 
 LISTS: dict[str, Any] = {
-    "run": lambda: [run("ex_1"), open_run("ex_2")],
-    "receipt": lambda: [echo_receipt("ex_1"), live_receipt("ex_2")],
-    "event": lambda: echo_events("ex_1"),
-    "account": lambda: [account()],
-    **resources.LISTS,
-}
+    "run": lambda: [run("ex_1"), open_run("ex_2")], "receipt": lambda: [echo_receipt("ex_1"), live_receipt("ex_2")],
+    "event": lambda: echo_events("ex_1"), "account": lambda: [account()], **resources.LISTS,
+}  # fmt: skip
 
 
 def read(content: bytes | str) -> RecordFile:

@@ -65,23 +65,15 @@ def test_items_are_indented_below_their_mark() -> None:
 def test_columns_share_the_width_and_their_cells_are_broken() -> None:
     table = Table(("Key", "Does"), (("a", "opens the record at the cursor"), ("ctrl+p", "x")))
     assert layout_block(table, 26) == [
-        "Key     Does",
-        "------  ------------------",
-        "a       opens the record",
-        "        at the cursor",
-        "ctrl+p  x",
-    ]
+        "Key     Does", "------  ------------------", "a       opens the record", "        at the cursor", "ctrl+p  x",
+    ]  # fmt: skip
 
 
 def test_a_table_without_room_is_laid_out_row_by_row() -> None:
     table = Table(("What", "Figure now", "Target then"), (("the first paint", "1.5 seconds", "2 seconds or less"),))
     assert layout_block(table, 22) == [
-        "the first paint",
-        "  Figure now: 1.5",
-        "  seconds",
-        "  Target then: 2",
-        "  seconds or less",
-    ]
+        "the first paint", "  Figure now: 1.5", "  seconds", "  Target then: 2", "  seconds or less",
+    ]  # fmt: skip
 
 
 @given(st.text(alphabet="ab漢字é ", max_size=60), st.integers(min_value=2, max_value=30))

@@ -140,21 +140,12 @@ def test_nothing_ended_and_nothing_stands_out() -> None:
 a_value = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
 runs_that_ended = st.lists(
     st.builds(
-        EndedRun,
-        id=st.uuids().map(str),
-        at=st.integers(0, 3599).map(lambda seconds: NOW - timedelta(seconds=seconds)),
-        status=st.sampled_from(["completed", "failed", "failed", "expired", "cancelled"]),
-        is_test=st.booleans(),
-        reason=a_value,
-        provider=a_value,
-        connection=a_value,
-        model=a_value,
-        arm=a_value,
-        check=a_value,
+        EndedRun, id=st.uuids().map(str), at=st.integers(0, 3599).map(lambda seconds: NOW - timedelta(seconds=seconds)),
+        status=st.sampled_from(["completed", "failed", "failed", "expired", "cancelled"]), is_test=st.booleans(),
+        reason=a_value, provider=a_value, connection=a_value, model=a_value, arm=a_value, check=a_value,
     ),
-    max_size=40,
-    unique_by=lambda run: run.id,
-)
+    max_size=40, unique_by=lambda run: run.id,
+)  # fmt: skip
 
 
 def _of(finding: Anomaly, runs: list[EndedRun]) -> list[EndedRun]:

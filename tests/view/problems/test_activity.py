@@ -74,15 +74,9 @@ def test_reads_that_succeeded_are_one_entry_and_nothing_else_is_folded() -> None
 
 def answered(**over: Any) -> ServiceProblem:
     members = {
-        "instance": INSTANCE,
-        "at": format_iso(NOW),
-        "code": "not_found",
-        "method": "GET",
-        "path": "/v1/executions/ex_1",
-        "principal_id": "key_1",
-        "cause": "it was swept",
-        "problem": dict(SAID.raw),
-    }
+        "instance": INSTANCE, "at": format_iso(NOW), "code": "not_found", "method": "GET",
+        "path": "/v1/executions/ex_1", "principal_id": "key_1", "cause": "it was swept", "problem": dict(SAID.raw),
+    }  # fmt: skip
     return ServiceProblem({**members, **over})
 
 

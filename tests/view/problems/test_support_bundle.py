@@ -88,18 +88,13 @@ def test_of_very_much_the_nearest_is_kept(monkeypatch: pytest.MonkeyPatch) -> No
 SECRETS = {
     "continue_url": f"https://service.example/connect/verifier?intent={CANARY}",
     "detail": f"Open https://service.example/connect/source?intent={CANARY} in a browser.",
-    "title": f"see https://service.example/entry/{CANARY}X9 now",
-    "text": f"Authorization: Bearer {CANARY}",
-    "note": f"key solverapi_test_{CANARY} was used",
-    "said": f"sk-proj_{CANARY}",
-    "address": f"https://user:{CANARY}@service.example/",
-    "fragment": f"https://service.example/page#{CANARY}",
-    "path": f"/connect/verifier?intent={CANARY}",
-    "api_key": CANARY,
-    "x_token": CANARY,
+    "title": f"see https://service.example/entry/{CANARY}X9 now", "text": f"Authorization: Bearer {CANARY}",
+    "note": f"key solverapi_test_{CANARY} was used", "said": f"sk-proj_{CANARY}",
+    "address": f"https://user:{CANARY}@service.example/", "fragment": f"https://service.example/page#{CANARY}",
+    "path": f"/connect/verifier?intent={CANARY}", "api_key": CANARY, "x_token": CANARY,
     "nested": {"password": CANARY, "list": [{"Authorization": CANARY}, f"token={CANARY}"]},
     "client_secret": 12345678901234567,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("place", ["entry", "body", "happening", "kept"])

@@ -192,22 +192,8 @@ def test_the_lines_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) ->
 
 
 WORDS = (
-    "check",
-    "rejected",
-    "✗",
-    "attempt 1",
-    "0.31",
-    "ev_",
-    "at",
-    "2026",
-    "x",
-    'a"b',
-    "é",
-    "ex_",
-    "\n",
-    "\\",
-    "tool=",
-)
+    "check", "rejected", "✗", "attempt 1", "0.31", "ev_", "at", "2026", "x", 'a"b', "é", "ex_", "\n", "\\", "tool=",
+)  # fmt: skip
 
 
 @many

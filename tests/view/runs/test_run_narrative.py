@@ -176,14 +176,12 @@ def test_without_events_the_receipt_tells_its_attempts() -> None:
     ("facts", "last", "role"),
     [
         (
-            RunFacts(builders.run(status="failed", reason="no_eligible_arms")),
-            "The run failed: no_eligible_arms.",
+            RunFacts(builders.run(status="failed", reason="no_eligible_arms")), "The run failed: no_eligible_arms.",
             Role.BAD,
         ),
         (
             RunFacts(builders.run(status="cancelled", cancelled_by="key_A1b2C3")),
-            "The run was cancelled by key_A1b2C3.",
-            Role.OFF,
+            "The run was cancelled by key_A1b2C3.", Role.OFF,
         ),
         (RunFacts(builders.run(status="expired", reason="runtime_exceeded")), "The run expired: ", Role.WARN),
         (
@@ -191,13 +189,12 @@ def test_without_events_the_receipt_tells_its_attempts() -> None:
                 builders.run(
                     status="completed",
                     decision_packet={"verdict": "block", "action": "gate", "reason": "veto_source_blocked"},
-                )
+                ),
             ),
-            "Observation ended. The verdict is block (veto_source_blocked); the action is gate.",
-            Role.BAD,
+            "Observation ended. The verdict is block (veto_source_blocked); the action is gate.", Role.BAD,
         ),
     ],
-)
+)  # fmt: skip
 def test_the_end_says_how_and_why(facts: RunFacts, last: str, role: Role) -> None:
     sentence = narrate_run(facts, [], UTC)[-1]
     assert sentence.text.startswith(last.removesuffix(".")), sentence.text

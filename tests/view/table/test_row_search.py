@@ -47,14 +47,11 @@ def odd_runs() -> st.SearchStrategy[list[Run]]:
     words = st.sampled_from(["failed", "completed", "FAIL a", "straße", "", 5, None, ["a"], {"x": "fail"}, 0.10])
     members = st.fixed_dictionaries(
         {
-            "execution_id": st.one_of(st.text(max_size=5), st.sampled_from(["ex_1", "ex_a", 7])),
-            "status": words,
-            "reason": words,
-            "mode": words,
-            "spend_usd": words,
+            "execution_id": st.one_of(st.text(max_size=5), st.sampled_from(["ex_1", "ex_a", 7])), "status": words,
+            "reason": words, "mode": words, "spend_usd": words,
             "created_at": st.sampled_from(["2026-11-21T11:59:00Z", "soon", 1]),
-        }
-    )
+        },
+    )  # fmt: skip
     return st.lists(members.map(Run), max_size=5)
 
 

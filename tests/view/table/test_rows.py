@@ -156,19 +156,15 @@ def test_any_values_can_be_ordered_and_the_order_is_stable(values: list[Any], de
         st.one_of(
             garbage(Receipt).map(Receipt),
             st.builds(
-                live_receipt,
-                status=words,
-                reason=words,
-                totals=st.fixed_dictionaries({"usd": numbers}),
+                live_receipt, status=words, reason=words, totals=st.fixed_dictionaries({"usd": numbers}),
                 slices=st.lists(st.fixed_dictionaries({"cost": st.fixed_dictionaries({"unknown_calls": numbers})})),
             ),
         ),
         max_size=8,
     ),
-    st.sampled_from([*RECEIPTS.all_columns, *RECEIPTS.fields]).map(lambda field: field.id),
-    st.booleans(),
+    st.sampled_from([*RECEIPTS.all_columns, *RECEIPTS.fields]).map(lambda field: field.id), st.booleans(),
     st.integers(1, 3),
-)
+)  # fmt: skip
 def test_packed_records_are_sorted_as_others_are(
     records: list[Receipt], name: str, descending: bool, limit: int
 ) -> None:

@@ -30,14 +30,9 @@ from tests.support import resources
 from tests.view.strategies import CONTEXT, few, garbage
 
 RESUME_ACTIONS = (
-    "poll_consent",
-    "retry_consent",
-    "retry_connection_test",
-    "retry_deployment_sync",
-    "authorize_live_proof",
-    "refresh_pool_readiness",
-    "refresh_byok_readiness",
-)
+    "poll_consent", "retry_consent", "retry_connection_test", "retry_deployment_sync", "authorize_live_proof",
+    "refresh_pool_readiness", "refresh_byok_readiness",
+)  # fmt: skip
 """What the references let a paused application be told to do."""
 
 COPIED_TYPES = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.support import resources
 from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
@@ -49,8 +50,7 @@ async def test_rows_are_counted_above_them_and_lead_to_what_uses_them(tmp_path: 
         await driven.press("escape")
         await came(driven, "arms")
         await driven.press("enter")
-        await driven.press("down", "enter")
-        await driven.shows("filter arm=arm_01HX8")
+        await driven.reaches("filter arm=arm_01HX8", "down", "enter")
         await driven.shows("Runs")
 
 
@@ -58,13 +58,10 @@ async def test_a_facet_is_a_filter_of_one_key_and_goes_the_same_way(tmp_path: Pa
     async with console(service(), tmp_path) as driven:
         await came(driven, "models")
         await driven.shows("lane: byok 2 millwork_pool 1")
-        await driven.press("F")
-        await driven.shows("Keep the rows with")
-        await driven.press("down", "enter")
-        await driven.shows("filter lane=millwork_pool")
+        await driven.reaches("Keep the rows with", "F")
+        await driven.reaches("filter lane=millwork_pool", "down", "enter")
         assert len(driven.table.rows) == 1
-        await driven.press("F")
-        await driven.shows("on; removes it")
+        await driven.reaches("on; removes it", "F")
         await driven.press("down", "enter")
         await driven.until(lambda: len(driven.table.rows) == 3, "all rows")
 
@@ -75,8 +72,7 @@ async def test_without_rows_there_is_nothing_to_choose(tmp_path: Path) -> None:
     async with console(empty, tmp_path) as driven:
         await driven.press("4")
         await driven.comes("Nothing is saved yet")
-        await driven.press("F")
-        await driven.shows("No rows to count.")
+        await driven.reaches("No rows to count.", "F")
 
 
 @pytest.mark.parametrize(("kind", "record_id"), [("arm", "arm_01HX7")])

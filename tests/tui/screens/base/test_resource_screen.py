@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+
+from runwatch.settings.view_state import PaneSplit, load_session
+from runwatch.tui.screens.runs.runs import RunsScreen
 from tests.support.builders import account, run
 from tests.support.scripted import ScriptedService
 from tests.tui.console import Driven, console
 from tests.tui.noon import at
-
-from runwatch.settings.view_state import PaneSplit, load_session
-from runwatch.tui.screens.runs.runs import RunsScreen
 
 
 def service() -> ScriptedService:
@@ -23,11 +23,9 @@ def service() -> ScriptedService:
 async def test_the_keys_that_have_no_room_are_in_the_menu_of_actions_too(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(80, 40), open_at="runs") as driven:
         await driven.select("ex_done")
-        await driven.press("full_stop")
-        await driven.shows("Cancel the run")
+        await driven.reaches("Cancel the run", "full_stop")
         assert "Refresh this view." in driven.text
-        await driven.press("end", "enter")
-        await driven.shows("q again quits")
+        await driven.reaches("q again quits", "end", "enter")
 
 
 async def test_typing_a_filter_keeps_the_cursor_on_its_row_though_half_a_word_hides_it(tmp_path: Path) -> None:
@@ -61,15 +59,13 @@ async def test_keys_of_the_list_follow_what_is_in_focus(tmp_path: Path) -> None:
         await driven.shows("X cancel")
         await driven.select("ex_done")
         await driven.hides("X cancel")
-        await driven.press("slash")
-        await driven.shows("enter apply  tab complete  esc clear")
+        await driven.reaches("enter apply  tab complete  esc clear", "slash")
         await driven.press("escape")
         rest = re.search(r"\+\d+", driven.lines[-1])
         assert rest is not None
         await driven.click_text(rest[0])
         await driven.shows("More keys")
-        await driven.press("end", "enter")
-        await driven.shows("q again quits")
+        await driven.reaches("q again quits", "end", "enter")
 
 
 @pytest.mark.parametrize(
@@ -77,16 +73,14 @@ async def test_keys_of_the_list_follow_what_is_in_focus(tmp_path: Path) -> None:
 )
 async def test_a_key_that_has_nothing_to_copy_says_so(tmp_path: Path, place: str, key: str) -> None:
     async with console(ScriptedService(account=account()), tmp_path, open_at=place) as driven:
-        await driven.press(key)
-        await driven.shows("Nothing to copy.")
+        await driven.reaches("Nothing to copy.", key)
 
 
 async def test_esc_ends_what_was_begun_and_never_leaves_a_view_that_was_named(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="receipts") as driven:
         await driven.press("1")
         await driven.select("ex_done")
-        await driven.press("space")
-        await driven.shows("■")
+        await driven.reaches("■", "space")
         await driven.filter("ex_")
         await driven.shows("filter ex_")
         await driven.press("escape")
@@ -94,11 +88,9 @@ async def test_esc_ends_what_was_begun_and_never_leaves_a_view_that_was_named(tm
         assert driven.table.marks
         await driven.press("escape")
         assert not driven.table.marks
-        await driven.press("escape")
-        await driven.shows("Nothing is left to close here; [ goes to the view before.")
+        await driven.reaches("Nothing is left to close here; [ goes to the view before.", "escape")
         assert isinstance(driven.app.screen, RunsScreen)
-        await driven.press("L")
-        await driven.shows("Tail of 1 run")
+        await driven.reaches("Tail of 1 run", "L")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the view that led there")
 
@@ -107,11 +99,9 @@ async def test_esc_ends_what_was_begun_and_never_leaves_a_view_that_was_named(tm
 async def test_a_hidden_detail_is_shown_before_a_key_turns_it(tmp_path: Path, key: str, shown: str) -> None:
     async with console(service(), tmp_path, size=(80, 24), open_at="runs") as driven:
         await driven.select("ex_done")
-        await driven.press(key)
-        await driven.shows("Runs › ex_done")
+        await driven.reaches("Runs › ex_done", key)
         await driven.shows(shown)
-        await driven.press("escape")
-        await driven.shows("▸ ✓ completed")
+        await driven.reaches("▸ ✓ completed", "escape")
 
 
 def detail_size(driven: Driven) -> tuple[int, int]:
@@ -146,11 +136,8 @@ async def test_a_border_that_was_moved_comes_back_after_a_restart_and_a_small_wi
 
 async def test_where_only_one_pane_has_room_the_keys_of_the_split_say_so(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(80, 24), open_at="arms") as driven:
-        await driven.press("vertical_line")
-        await driven.shows("The detail needs 100 columns or 28 rows.")
-        await driven.press("right_curly_bracket")
-        await driven.shows("There is no second pane in sight.")
-        await driven.press("p")
-        await driven.shows("The detail needs 100 columns or 28 rows.")
+        await driven.reaches("The detail needs 100 columns or 28 rows.", "vertical_line")
+        await driven.reaches("There is no second pane in sight.", "right_curly_bracket")
+        await driven.reaches("The detail needs 100 columns or 28 rows.", "p")
         await driven.press("enter")
         await driven.hides("The detail needs")

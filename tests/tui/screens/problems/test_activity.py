@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.builders import account, problem
-from tests.support.scripted import Said, ScriptedService
-from tests.tui.console import NARROW, Driven, console
-from tests.tui.every_screen import keep_still
-from tests.tui.golden import check_golden
-from tests.tui.samples import NOON
 
 from runwatch.api.calls import RequestAttempt
 from runwatch.records.problem import Problem
 from runwatch.tui.screens.problems.activity import ActivityScreen
 from runwatch.tui.screens.problems.problem_codes import ProblemCodesScreen
 from runwatch.tui.screens.problems.problems import ProblemsScreen
+from tests.support.builders import account, problem
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import NARROW, Driven, console
+from tests.tui.every_screen import keep_still
+from tests.tui.golden import check_golden
+from tests.tui.samples import NOON
 
 INSTANCE = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
 OTHER = "7c1e0d52-3b9a-4a55-8f00-1d2c3b4a5f69"
@@ -75,16 +75,13 @@ async def test_what_happened_around_a_time_or_a_row_is_listed_in_order_and_a_mis
         assert [row.subject.what for row in screen.rows_to_export()] == ["problem", "request", "request"]
         assert "problems 1 · requests 2" in driven.text
         assert INSTANCE in driven.text
-        await driven.press("0")
-        await driven.shows("Problems   2")
-        await driven.press("down", "at")
-        await driven.shows("Around a time   3 ")
+        await driven.reaches("Problems   2", "0")
+        await driven.reaches("Around a time   3 ", "down", "at")
         assert driven.table.cursor_key is not None
         assert INSTANCE in driven.table.cursor_key, "the cursor begins at the moment itself"
         await driven.press("left_square_bracket")
         await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the way back")
-        await driven.press("right_square_bracket")
-        await driven.shows("Around a time   3 ")
+        await driven.reaches("Around a time   3 ", "right_square_bracket")
         await ask(driven, "11:20")
         await driven.shows("Nothing recorded at that time.")
         for words in ("Searched 2026-11-21 11:15:00 UTC", "the journal of this machine (2 problems", "Nearest entries:",
@@ -121,8 +118,7 @@ async def test_the_local_service_is_asked_for_causes(
         await ask(driven, "10:34 within 1m")
         await driven.shows("Around a time   3 ")
         await driven.shows("a guess")
-        await driven.press("down")
-        await driven.shows("the row was swept")
+        await driven.reaches("the row was swept", "down")
         before = len(service.requests("GET", LOOKUPS))
         await driven.pass_time(3)
         assert len(service.requests("GET", LOOKUPS)) == before == 1, "looking is no reason to look again"
@@ -141,12 +137,10 @@ async def test_a_question_is_explained_while_it_is_typed(service: ScriptedServic
         await driven.press("backspace")
         await driven.type("n")
         await driven.shows("2026-11-21 09:35:00 UTC ± 5:00")
-        await driven.press("enter")
-        await driven.shows("Nothing recorded at that time.")
+        await driven.reaches("Nothing recorded at that time.", "enter")
         await driven.press("slash", "ctrl+u")
         await driven.type("2026-10-25T02:30 in Europe/Berlin")
-        await driven.press("enter")
-        await driven.shows("clocks moved back: 00:30 UTC and 01:30 UTC")
+        await driven.reaches("clocks moved back: 00:30 UTC and 01:30 UTC", "enter")
 
 
 @pytest.mark.exhaustive
@@ -187,22 +181,16 @@ async def test_codes_are_counted_and_lead_to_their_problems(service: ScriptedSer
         await three(driven)
         met(driven, problem("not_found"), minutes=1, path=MISSING)
         met(driven, Problem({"title": "cut", "status": 502}), minutes=1)
-        await driven.press("0")
-        await driven.shows("Problems   4")
-        await driven.press("C")
-        await driven.shows("Problems by code   3")
+        await driven.reaches("Problems   4", "0")
+        await driven.reaches("Problems by code   3", "C")
         assert isinstance(driven.app.screen, ProblemCodesScreen)
         rows = [row for row in driven.lines if "✗ " in row.partition("┃│")[0]]
         assert [row.split("✗ ")[1].split()[0] for row in rows] == ["not_found", "no", "rate_limited"]
-        await driven.press("enter")
-        await driven.shows("filter code=not_found")
+        await driven.reaches("filter code=not_found", "enter")
         await driven.shows("Problems   2 of 4")
-        await driven.press("C")
-        await driven.shows("Problems by code   3")
-        await driven.press("down", "enter")
-        await driven.shows("Problems   1 of 4")
-        await driven.press("C", "C")
-        await driven.shows("Problems   4")
+        await driven.reaches("Problems by code   3", "C")
+        await driven.reaches("Problems   1 of 4", "down", "enter")
+        await driven.reaches("Problems   4", "C", "C")
 
 
 async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(
@@ -212,12 +200,9 @@ async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(
         met(driven, problem("quota_exceeded", instance=INSTANCE), minutes=900)
         for number in range(520):
             met(driven, problem("not_found"), minutes=800 - number, path=MISSING)
-        await driven.press("0")
-        await driven.shows("Problems   500 so far")
-        await driven.press("C")
-        await driven.shows("quota_exceeded")
-        await driven.press("G", "enter")
-        await driven.shows("Problems   1 of 521 ")
+        await driven.reaches("Problems   500 so far", "0")
+        await driven.reaches("quota_exceeded", "C")
+        await driven.reaches("Problems   1 of 521 ", "G", "enter")
         await driven.shows(INSTANCE)
 
 
@@ -225,6 +210,5 @@ async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(
 async def test_codes_as_they_were_looked_at(service: ScriptedService, tmp_path: Path, size: tuple[int, int]) -> None:
     async with console(service, tmp_path, open_at="problems", size=size) as driven:
         await three(driven)
-        await driven.press("0", "C")
-        await driven.shows("Problems by code   2")
+        await driven.reaches("Problems by code   2", "0", "C")
         check_golden(f"{size[0]}x{size[1]}/codes", driven.text)

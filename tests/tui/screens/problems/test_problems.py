@@ -10,11 +10,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.support.builders import account, problem, validation_problem
-from tests.support.hostile import ALL_AT_ONCE
-from tests.support.scripted import Said, ScriptedService
-from tests.tui.console import KEY, NARROW, Driven, console
-from tests.tui.samples import NOON
 from textual import events
 
 from runwatch.api.calls import RequestAttempt
@@ -25,6 +20,11 @@ from runwatch.tui.screens.problems.problems import ProblemsScreen
 from runwatch.tui.screens.problems.requests import RequestsScreen
 from runwatch.tui.screens.runs.run_form import RunFormScreen
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
+from tests.support.builders import account, problem, validation_problem
+from tests.support.hostile import ALL_AT_ONCE
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import KEY, NARROW, Driven, console
+from tests.tui.samples import NOON
 
 INSTANCE = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
 OTHER = "7c1e0d52-3b9a-4a55-8f00-1d2c3b4a5f69"
@@ -57,8 +57,7 @@ async def three(driven: Driven) -> None:
     met(driven, problem("rate_limited", instance=OTHER), minutes=2)
     refused = validation_problem(policy__budget__max_cost_usd="Must be greater than 0.")
     met(driven, Problem({**refused.raw, "instance": REFUSED}), operation="postExecutions", minutes=1)
-    await driven.press("0")
-    await driven.shows("Problems   3")
+    await driven.reaches("Problems   3", "0")
 
 
 async def paste(driven: Driven, text: str) -> None:
@@ -93,8 +92,7 @@ async def test_six_characters_at_any_place_find_a_problem(service: ScriptedServi
         await driven.press("enter")
         assert driven.focused is driven.table
         assert "1 found by its id" in driven.lines[1]
-        await driven.press("escape")
-        await driven.shows("Problems   3")
+        await driven.reaches("Problems   3", "escape")
         assert isinstance(driven.app.screen, ProblemsScreen)
 
 
@@ -112,14 +110,12 @@ async def test_a_mail_pasted_into_the_list_finds_what_it_names_and_a_text_withou
         await paste(driven, "no id here\nat all")
         await driven.shows("has no id")
         assert "Problems   1 " in driven.text, "what was found stays"
-        await driven.press("escape")
-        await driven.shows("Problems   3")
+        await driven.reaches("Problems   3", "escape")
         await driven.press("slash")
         await driven.type("ffffff")
         await driven.shows("0 found by its id")
         await driven.shows("No problem seen on this machine has an id")
-        await driven.press("escape")
-        await driven.shows("Problems   3")
+        await driven.reaches("Problems   3", "escape")
         with pytest.raises(Exception, match="no such"):
             await driven.session.client.get_run("ex_nowhere")
         await driven.shows("Problems   4")
@@ -132,8 +128,7 @@ async def test_a_mail_pasted_into_the_filter_finds_what_it_names(service: Script
         await paste(driven, MAIL)
         await driven.shows("1 found by its id")
         assert "Hello, my run was refused" in driven.lines[-2]
-        await driven.press("enter")
-        await driven.shows("Problems   1 ")
+        await driven.reaches("Problems   1 ", "enter")
         assert INSTANCE[:6] in driven.text
 
 
@@ -142,8 +137,7 @@ async def test_problems_older_than_those_listed_are_found_too(service: ScriptedS
         met(driven, problem("not_found", instance=INSTANCE), minutes=900)
         for number in range(520):
             met(driven, problem("not_found"), minutes=800 - number)
-        await driven.press("0")
-        await driven.shows("Problems   500 so far")
+        await driven.reaches("Problems   500 so far", "0")
         assert INSTANCE not in driven.text
         await driven.press("slash")
         await driven.type("8a34-4f0e")
@@ -158,8 +152,7 @@ async def test_a_filter_is_still_a_filter(service: ScriptedService, tmp_path: Pa
         await driven.press("slash")
         await driven.type("is:submit")
         await driven.shows("1/3")
-        await driven.press("escape")
-        await driven.shows("Problems   3")
+        await driven.reaches("Problems   3", "escape")
         await driven.press("slash")
         await driven.type("instance:0b1f6c1e")
         await driven.shows("1/3")
@@ -173,10 +166,8 @@ async def test_the_instance_and_the_support_block_are_copied_and_the_route_is_na
         written: list[str] = []
         driven.app._write_to_terminal = written.append  # type: ignore[method-assign, assignment]
         await three(driven)
-        await driven.press("y")
-        await driven.shows(f"copied {REFUSED} · instance by OSC 52")
-        await driven.press("Y")
-        await driven.shows("copied support block by OSC 52")
+        await driven.reaches(f"copied {REFUSED} · instance by OSC 52", "y")
+        await driven.reaches("copied support block by OSC 52", "Y")
         assert len(written) == 2
 
 
@@ -185,10 +176,8 @@ async def test_an_answer_without_an_instance_says_that_there_is_none_to_copy(
 ) -> None:
     async with console(service, tmp_path) as driven:
         met(driven, Problem({"title": "The answer did not come from the API", "status": 502}))
-        await driven.press("0")
-        await driven.shows("Problems   1 ")
-        await driven.press("y")
-        await driven.shows("No instance")
+        await driven.reaches("Problems   1 ", "0")
+        await driven.reaches("No instance", "y")
 
 
 async def test_v_shows_the_json_and_enter_does_the_next_step(service: ScriptedService, tmp_path: Path) -> None:
@@ -203,8 +192,7 @@ async def test_v_shows_the_json_and_enter_does_the_next_step(service: ScriptedSe
         await driven.press("enter")
         assert isinstance(driven.app.screen, ProblemsScreen)
         assert "Check the id" in driven.lines[-1]
-        await driven.press("escape", "g")
-        await driven.shows("enter goes to the first")
+        await driven.reaches("enter goes to the first", "escape", "g")
         await driven.press("enter")
         await driven.pilot.pause()
         await driven.press("enter")
@@ -260,10 +248,8 @@ async def test_a_problem_leads_to_the_run_that_its_path_names(service: ScriptedS
                 problem=problem("permission_denied"), profile="local", origin="http://127.0.0.1:1",
             )
         )  # fmt: skip
-        await driven.press("r")
-        await driven.shows("permission_denied")
-        await driven.press("g")
-        await driven.shows(re.compile("run +ex_ä"))
+        await driven.reaches("permission_denied", "r")
+        await driven.reaches(re.compile("run +ex_ä"), "g")
 
 
 async def test_the_support_bundle_is_one_key_and_enter_away_and_holds_no_key(
@@ -272,12 +258,9 @@ async def test_the_support_bundle_is_one_key_and_enter_away_and_holds_no_key(
     page = "https://service.example/connect/source?intent=canary-intent-0123456789"
     async with console(service, tmp_path, open_at="problems") as driven:
         met(driven, problem("not_found", instance=INSTANCE, detail=f"Open {page} and use {KEY}."))
-        await driven.press("r")
-        await driven.shows("Problems   1 ")
-        await driven.press("e")
-        await driven.shows("support bundle")
-        await driven.press("enter")
-        await driven.shows("written: support bundle")
+        await driven.reaches("Problems   1 ", "r")
+        await driven.reaches("support bundle", "e")
+        await driven.reaches("written: support bundle", "enter")
         file = tmp_path / "runwatch-data" / "exports" / "problem-0b1f6c1e-20261121T120431Z.json"
         text = file.read_text("ascii")
         assert json.loads(text)["problem"]["instance"] == INSTANCE
@@ -290,7 +273,6 @@ async def test_the_support_bundle_is_one_key_and_enter_away_and_holds_no_key(
 async def test_hostile_problems_are_only_text(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         met(driven, problem("not_found", title=ALL_AT_ONCE.text, detail=ALL_AT_ONCE.text, instance=ALL_AT_ONCE.text))
-        await driven.press("0")
-        await driven.shows("Problems   1 ")
+        await driven.reaches("Problems   1 ", "0")
         await driven.press("v", "enter", "y", "Y")
         assert not [character for character in driven.text if character < " " and character != "\n"]

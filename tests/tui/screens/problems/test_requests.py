@@ -6,14 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.builders import account
-from tests.support.scripted import ScriptedService
-from tests.tui.console import KEY, NARROW, Driven, console
 
 from runwatch.store.repositories.journal import JournalRequest
 from runwatch.tui.screens.problems.requests import RequestsScreen
 from runwatch.tui.sources import journal_source
 from runwatch.view.problems.journal_entries import RequestEntry, request_from_journal
+from tests.support.builders import account
+from tests.support.scripted import ScriptedService
+from tests.tui.console import KEY, NARROW, Driven, console
 
 
 @pytest.fixture
@@ -49,31 +49,25 @@ async def test_at_80_columns_every_value_stays_and_the_time_of_day_is_never_cut(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with console(service, tmp_path, size=NARROW) as driven:
-        await driven.press("H")
-        await driven.shows("/v1/executions ")
+        await driven.reaches("/v1/executions ", "H")
         heads = next(row for row in driven.lines if "status" in row)
         assert [word for word in ("status", "method", "path", "took", "try", "bytes") if word in heads] == [
             "status", "method", "path", "took", "try", "bytes",
         ]  # fmt: skip
         ages = driven.app.screen.table.shown_columns  # type: ignore[attr-defined]
-        await driven.press("t")
-        await driven.shows(re.compile(r"^┃ . \d\d:\d\d:\d\d +✓ 200", re.MULTILINE))
+        await driven.reaches(re.compile(r"^┃ . \d\d:\d\d:\d\d +✓ 200", re.MULTILINE), "t")
         assert not re.search(r":\d*…", driven.text)
-        await driven.press("t", "t")
-        await driven.shows(re.compile(r"^┃ . \ds ago +✓ 200", re.MULTILINE))
+        await driven.reaches(re.compile(r"^┃ . \ds ago +✓ 200", re.MULTILINE), "t", "t")
         assert driven.app.screen.table.shown_columns == ages  # type: ignore[attr-defined]
 
 
 async def test_the_command_takes_the_key_from_a_pipe(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, settings='clipboard = "osc52"\n') as driven:
         written = listen(driven)
-        await driven.press("H")
-        await driven.shows("/v1/executions ")
+        await driven.reaches("/v1/executions ", "H")
         entry = driven.app.screen.entry  # type: ignore[attr-defined]
-        await driven.press("c")
-        await driven.shows("copied curl command by OSC 52: runwatch config header --base-url")
-        await driven.press("y")
-        await driven.shows(f"copied '{entry.path}?{entry.query}' · path by OSC 52")
+        await driven.reaches("copied curl command by OSC 52: runwatch config header --base-url", "c")
+        await driven.reaches(f"copied '{entry.path}?{entry.query}' · path by OSC 52", "y")
         assert len(written) == 2
         assert KEY not in driven.text
 
@@ -84,8 +78,7 @@ async def test_what_is_listed_already_is_neither_read_nor_made_again(
     async with console(service, tmp_path) as driven:
         with pytest.raises(Exception, match="no such"):
             await driven.session.client.get_run("ex_first")
-        await driven.press("H")
-        await driven.shows("/v1/executions/ex_first")
+        await driven.reaches("/v1/executions/ex_first", "H")
         screen = driven.app.screen
         assert isinstance(screen, RequestsScreen)
         before = {row.key: row for row in screen.rows_to_export()}

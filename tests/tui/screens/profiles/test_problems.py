@@ -8,12 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.builders import problem, run, validation_problem
-from tests.support.scripted import ScriptedService
-from tests.tui.console import NARROW, Driven
-from tests.tui.golden import check_golden
-from tests.tui.samples import NOON
-from tests.tui.several import LateService, below_bar, both, command, offering, rows_of
 
 from runwatch.api.calls import RequestAttempt
 from runwatch.records.problem import Problem
@@ -21,6 +15,12 @@ from runwatch.tui.screens.problems.problems import ProblemsScreen
 from runwatch.tui.screens.profiles.problems import MultiProfileProblemsScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.screens.templates.templates import TemplatesScreen
+from tests.support.builders import problem, run, validation_problem
+from tests.support.scripted import ScriptedService
+from tests.tui.console import NARROW, Driven
+from tests.tui.golden import check_golden
+from tests.tui.samples import NOON
+from tests.tui.several import LateService, below_bar, both, command, offering, rows_of
 
 AT_WORK = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
 AT_HOME = "7c1e0d52-3b9a-4a55-8f00-1d2c3b4a5f69"
@@ -111,8 +111,7 @@ async def test_the_run_of_a_problem_is_opened_in_its_own_profile(tmp_path: Path)
     async with problems_of(tmp_path, home) as driven:
         await three(driven)
         await across(driven, "all", 3)
-        await driven.press("down", "enter")
-        await driven.shows("enter goes to home")
+        await driven.reaches("enter goes to home", "down", "enter")
         await follow(driven, "run")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
         assert driven.app.profile_name == "home"
@@ -126,8 +125,7 @@ async def test_a_profile_that_answers_late_takes_nobody_away(tmp_path: Path) -> 
     async with problems_of(tmp_path, late) as driven:
         await three(driven)
         await across(driven, "all", 3)
-        await driven.press("down", "enter")
-        await driven.shows("enter goes to home")
+        await driven.reaches("enter goes to home", "down", "enter")
         await follow(driven, "run")
         await driven.until(lambda: late.is_called, "the service to be called")
         await driven.press("6")
@@ -144,8 +142,7 @@ async def test_the_run_of_a_profile_that_is_gone_stays_where_it_is(tmp_path: Pat
     async with problems_of(tmp_path, offering()) as driven:
         await three(driven)
         await across(driven, "all", 3)
-        await driven.press("G", "enter")
-        await driven.shows("enter goes to lab")
+        await driven.reaches("enter goes to lab", "G", "enter")
         await follow(driven, "run")
         await driven.shows("lab is no longer a profile of the settings file.")
         assert driven.app.profile_name == "work"

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from runwatch.base.json import loads
+from runwatch.tui.screens.profiles.usage import MultiProfileUsageScreen
+from runwatch.tui.screens.reports.usage import UsageScreen
 from tests.support import resources
 from tests.support.builders import account, problem
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import KEY, NARROW, WIDE
 from tests.tui.golden import check_golden
 from tests.tui.several import HOME_KEY, LateService, below_bar, both, command, offering, rows_of, together
-
-from runwatch.base.json import loads
-from runwatch.tui.screens.profiles.usage import MultiProfileUsageScreen
-from runwatch.tui.screens.reports.usage import UsageScreen
 
 USAGE = "/v1/usage"
 WEEK = {"from": "2026-11-15", "to": "2026-11-21"}
@@ -71,8 +71,7 @@ async def test_a_profile_that_is_not_connected_says_so_in_its_row_and_is_tried_a
         (tmp_path / "home.key").unlink()
         await together(driven)
         await driven.shows("not connected")
-        await driven.press("down", "enter")
-        await driven.shows("home is not connected: ")
+        await driven.reaches("home is not connected: ", "down", "enter")
         assert driven.app.profile_name == "work"
         (tmp_path / "home.key").write_text(f"{HOME_KEY}\n", "utf-8")
         await driven.press("r")
@@ -87,8 +86,7 @@ async def test_a_service_that_does_not_answer_keeps_nobody_waiting(tmp_path: Pat
         await driven.until(lambda: silent.is_called, "the service to be asked")
         await driven.comes(re.compile("work .* 37 of 500"))
         check_golden("80x24/profiles-usage-connecting", below_bar(driven))
-        await driven.press("down", "enter")
-        await driven.shows("home is still connecting")
+        await driven.reaches("home is still connecting", "down", "enter")
 
 
 async def test_one_profile_alone_has_no_total(tmp_path: Path) -> None:
@@ -127,14 +125,12 @@ async def test_the_period_of_all_is_chosen_by_key_or_typed(tmp_path: Path) -> No
     async with usage_of_both(tmp_path, work, home, (120, 36)) as driven:
         await together(driven)
         await driven.comes("14.2107")
-        await driven.press("less_than_sign")
-        await driven.shows("Usage   2026-11-21")
+        await driven.reaches("Usage   2026-11-21", "less_than_sign")
         await driven.filter("2026-13")
         await driven.shows("names a day that does not exist")
         await driven.press(*["backspace"] * 2)
         await driven.type("10")
-        await driven.press("enter")
-        await driven.shows("Usage   2026-10-01 to 2026-10-31")
+        await driven.reaches("Usage   2026-10-01 to 2026-10-31", "enter")
         await driven.pass_time(2.0)
         october = {"from": "2026-10-01", "to": "2026-10-31"}
         for service in (work, home):

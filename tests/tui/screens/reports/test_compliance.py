@@ -6,15 +6,15 @@ import stat
 from pathlib import Path
 
 import pytest
+
+from runwatch.base.json import loads
+from runwatch.tui.screens.reports.compliance import ComplianceScreen
 from tests.support import resources
 from tests.support.builders import problem
 from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
 from tests.tui.console import NARROW, Driven, console
 from tests.tui.golden import check_golden
-
-from runwatch.base.json import loads
-from runwatch.tui.screens.reports.compliance import ComplianceScreen
 
 
 def service(answer: Said | None = None) -> ScriptedService:
@@ -52,8 +52,7 @@ async def test_the_file_is_written_whole_for_this_user_alone_and_named(tmp_path:
     async with console(service(), tmp_path) as driven:
         await opened(driven)
         await driven.comes("approved proposal prop_01")
-        await driven.press("e")
-        await driven.shows("written to")
+        await driven.reaches("written to", "e")
         (file,) = (tmp_path / "runwatch-data" / "exports").iterdir()
         assert file.name == "compliance-2026-11-01-2026-11-21.json"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -69,8 +68,7 @@ async def test_an_export_takes_another_name_where_something_is_even_a_link_to_no
         (folder / "compliance-2026-11-01-2026-11-21.json").symlink_to(tmp_path / "planted")
         await opened(driven)
         await driven.comes("approved proposal prop_01")
-        await driven.press("e")
-        await driven.shows("written to")
+        await driven.reaches("written to", "e")
         assert (folder / "compliance-2026-11-01-2026-11-21-2.json").is_file()
         assert not (tmp_path / "planted").exists()
 
@@ -79,8 +77,7 @@ async def test_nothing_is_written_before_there_is_an_export(tmp_path: Path) -> N
     async with console(service(Said(403, problem("permission_denied"))), tmp_path) as driven:
         await opened(driven)
         await driven.comes("not authorised")
-        await driven.press("e")
-        await driven.shows("No export of this period yet.")
+        await driven.reaches("No export of this period yet.", "e")
         assert not (tmp_path / "runwatch-data" / "exports").exists()
 
 
@@ -90,8 +87,7 @@ async def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
         (tmp_path / "runwatch-data" / "exports").write_text("in the way")
         await opened(driven)
         await driven.comes("approved proposal prop_01")
-        await driven.press("e")
-        await driven.shows("the export cannot be written, Not a directory")
+        await driven.reaches("the export cannot be written, Not a directory", "e")
 
 
 @pytest.mark.exhaustive

@@ -6,14 +6,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.support import resources
-from tests.support.builders import ABSENT, account, live_receipt, open_run
-from tests.support.hostile import CORPUS
-from tests.support.receipts import ended_receipt
-from tests.support.scripted import Said, ScriptedService
-from tests.tui import noon
-from tests.tui.console import NARROW, WIDE, Driven, console
-from tests.tui.golden import check_golden
 
 from runwatch.base.text import cell_width, is_clean
 from runwatch.records.receipt import Receipt
@@ -24,6 +16,14 @@ from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.reports.overview import OverviewScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.lists.link_lines import LinkLines
+from tests.support import resources
+from tests.support.builders import ABSENT, account, live_receipt, open_run
+from tests.support.hostile import CORPUS
+from tests.support.receipts import ended_receipt
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, WIDE, Driven, console
+from tests.tui.golden import check_golden
 
 UTC: Final = 'time = "utc"\n'
 SIZES: Final = (NARROW, (120, 36), WIDE)
@@ -126,16 +126,13 @@ async def test_a_service_that_offers_little_is_not_taken_for_one_without_trouble
 async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, open_at="overview") as driven:
         await opened(driven, until="test failed")
-        await driven.press("down", "y")
-        await driven.shows("copied conn_01HX5")
-        await driven.press("enter")
-        await driven.shows("connection openrouter")
+        await driven.reaches("copied conn_01HX5", "down", "y")
+        await driven.reaches("connection openrouter", "enter")
         screen = driven.app.screen
         assert isinstance(screen, ResourceScreen)
         assert screen.spec.name == "sources"
         await driven.press("escape")
-        await driven.press("escape")
-        await driven.shows("Stands out")
+        await driven.reaches("Stands out", "escape")
         assert isinstance(driven.focused, LinkLines)
         assert driven.focused.place[0] == 1, "the cursor stands where it stood"
 
@@ -156,8 +153,7 @@ async def test_every_number_can_be_reached_with_tab_and_arrows(tmp_path: Path) -
         await driven.press("down", "down", "right")
         assert ended.way is not None
         assert ended.way.filter == "status=failed ended<1h"
-        await driven.press("enter")
-        await driven.shows("8 of 26")
+        await driven.reaches("8 of 26", "enter")
 
 
 @pytest.mark.exhaustive
@@ -172,12 +168,10 @@ async def test_a_double_click_on_a_number_opens_its_list(tmp_path: Path) -> None
 async def test_the_history_leads_back_to_the_first_view_and_esc_no_further(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path) as driven:
         await driven.shows("8f21")
-        await driven.press("2")
-        await driven.shows("Receipts")
+        await driven.reaches("Receipts", "2")
         await driven.press("left_square_bracket")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs to be back")
-        await driven.press("escape")
-        await driven.shows("This is the first view; q quits.")
+        await driven.reaches("This is the first view; q quits.", "escape")
         assert isinstance(driven.app.screen, RunsScreen)
 
 
@@ -204,8 +198,7 @@ async def test_it_is_the_home_screen_if_the_settings_say_so_and_has_a_key_and_a_
         for keys in "J", (":", *"overview", "enter"):
             await driven.press("1")
             await driven.hides("Stands out")
-            await driven.press(*keys)
-            await driven.shows("Stands out")
+            await driven.reaches("Stands out", *keys)
 
 
 @pytest.mark.exhaustive
@@ -217,8 +210,7 @@ async def test_its_lists_are_read_while_it_is_in_front_and_no_longer(tmp_path: P
         await driven.press("I")
         await opened(driven, until="its response is not valid")
         assert service.requests("GET", "/v1/arms")
-        await driven.press("1")
-        await driven.shows("8f21")
+        await driven.reaches("8f21", "1")
         read = len(service.requests("GET", "/v1/verifiers"))
         await driven.pass_time(40)
         assert len(service.requests("GET", "/v1/verifiers")) == read
@@ -253,11 +245,9 @@ async def test_r_reads_everything_again_and_enter_lists_the_runs_of_a_line(tmp_p
         assert len(service.requests("GET", "/v1/source-connections")) > read
         await driven.shows("6 of 9 runs")
         assert driven.focused is lines
-        await driven.press("enter")
-        await driven.shows("Runs · executions   6 of 26")
+        await driven.reaches("Runs · executions   6 of 26", "enter")
         assert isinstance(driven.app.screen, RunsScreen)
-        await driven.press("escape", "escape")
-        await driven.shows("Stands out")
+        await driven.reaches("Stands out", "escape", "escape")
         assert isinstance(driven.focused, LinkLines)
         assert driven.focused.id == "standing-lines"
 

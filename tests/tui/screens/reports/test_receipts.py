@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.builders import echo_receipt, live_receipt, problem
-from tests.support.hostile import ALL_AT_ONCE
-from tests.support.scripted import Heard, Said, ScriptedService
-from tests.tui import noon
-from tests.tui.console import NARROW, WIDE, Driven, console
-from tests.tui.golden import check_golden
 
 from runwatch.records.receipt import Receipt
 from runwatch.tui.screens.reports.receipts import ReceiptsScreen
 from runwatch.tui.sources.receipt_totals import MAX_SYNC_RECEIPTS
 from runwatch.tui.sources.server_filter_source import ServerFilterSource
 from runwatch.tui.widgets.lists.detail_view import DetailView
+from tests.support.builders import echo_receipt, live_receipt, problem
+from tests.support.hostile import ALL_AT_ONCE
+from tests.support.scripted import Heard, Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, WIDE, Driven, console
+from tests.tui.golden import check_golden
 
 MIDDLE = (120, 36)
 
@@ -166,8 +166,7 @@ async def test_leaving_the_screen_ends_the_reading_of_the_filtered_list(tmp_path
         await driven.comes("Receipts   2 ")
         jobs = driven.session.live.scheduler._jobs
         assert "list receipt where status=failed" in jobs
-        await driven.press("8")
-        await driven.shows("Credential references")
+        await driven.reaches("Credential references", "8")
         assert not [job for job in jobs if "where" in job]
 
 
@@ -203,19 +202,16 @@ async def test_the_sums_are_by_day_and_by_model_and_lead_to_their_receipts(tmp_p
     ]
     async with console(service(days), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   3")
-        await driven.press("dollar_sign")
-        await driven.shows("Spend by day (UTC)")
+        await driven.reaches("Spend by day (UTC)", "dollar_sign")
         assert "Spend by model" in driven.text
         assert "platform fee" in driven.text
         assert "0.1926 USD in 3 receipts" in driven.text
         for _ in range(5):
             await driven.press("down")
-        await driven.press("enter")
-        await driven.shows("filter completed>=2026-11-20 completed<2026-11-21")
+        await driven.reaches("filter completed>=2026-11-20 completed<2026-11-21", "enter")
         await driven.shows("Receipts   1 of 3")
         await driven.shows("0.0642 USD in 1 receipt")
-        await driven.press("dollar_sign")
-        await driven.shows("Receipts hold neither prompt nor output.")
+        await driven.reaches("Receipts hold neither prompt nor output.", "dollar_sign")
 
 
 async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
@@ -224,8 +220,7 @@ async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
         await driven.comes("✓ agrees: 0.1172 USD, of 2026-11-21 (UTC)")
         query = told.requests("GET", "/v1/usage")[0].head.query
         assert dict(query) == {"from": "2026-11-21", "to": "2026-11-21"}
-        await driven.press("dollar_sign")
-        await driven.shows("agrees: 0.1172 USD")
+        await driven.reaches("agrees: 0.1172 USD", "dollar_sign")
 
 
 async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path: Path) -> None:
@@ -292,12 +287,10 @@ async def test_a_receipt_leads_to_its_run_its_saved_model_its_check_and_its_mode
         await driven.shows("3fd2")
         for label in ("status", "selected", "checked by", "requested"):
             assert any(re.search(f"{label} +.*›", row) for row in driven.lines), label
-        await driven.press("enter", "G")
-        await driven.shows("connection")
+        await driven.reaches("connection", "enter", "G")
         for label in ("run", "arm", "check", "model", "described by", "connection"):
             assert any(re.search(f"{label} +.*›", row) for row in driven.lines), label
-        await driven.press("up", "up", "up", "up", "enter")
-        await driven.shows("Saved models")
+        await driven.reaches("Saved models", "up", "up", "up", "up", "enter")
 
 
 async def test_dates_name_their_source(tmp_path: Path) -> None:
@@ -342,10 +335,8 @@ async def test_the_plotted_spend_is_reached_with_down_and_its_keys_are_hints(tmp
         await driven.press("dollar_sign")
         await driven.until(lambda: isinstance(driven.focused, DetailView), "the totals to have the focus")
         assert "day before" not in driven.text, "these keys fold here"
-        await driven.press(*["down"] * 7)
-        await driven.shows("day before")
-        await driven.press("left")
-        await driven.shows(re.compile("2026-11-17  0.*▲|▲ 2026-11-17"))
+        await driven.reaches("day before", *["down"] * 7)
+        await driven.reaches(re.compile("2026-11-17  0.*▲|▲ 2026-11-17"), "left")
 
 
 # As the user sees it.
@@ -361,8 +352,7 @@ async def test_the_screen_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[
         await driven.comes("neither prompt nor output")
         await driven.pass_time(2)
         check_golden(f"{name}-detail", driven.text)
-        await driven.press("dollar_sign")
-        await driven.shows("Spend by model")
+        await driven.reaches("Spend by model", "dollar_sign")
         await driven.shows("agrees: 0.1172 USD")
         check_golden(f"{name}-spend", driven.text)
 

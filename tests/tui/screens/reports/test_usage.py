@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.reports.usage import UsageScreen
 from tests.support import resources
 from tests.support.builders import problem
 from tests.support.hostile import ALL_AT_ONCE
@@ -15,9 +18,6 @@ from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
 from tests.tui.golden import check_golden
-
-from runwatch.tui.screens.base.resource_screen import ResourceScreen
-from runwatch.tui.screens.reports.usage import UsageScreen
 
 
 def usage(**over: Any) -> dict[str, Any]:
@@ -99,13 +99,10 @@ async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Pat
         await driven.comes("2026-11-21  22.0000  21 runs, 21.0000 + 1.0000 ▲")
         await driven.click_text("11-01  most")
         await driven.shows("▲ 2026-11-01  2.0000  1 run")
-        await driven.press("right", "right")
-        await driven.shows("▲ 2026-11-03  4.0000  3 runs")
+        await driven.reaches("▲ 2026-11-03  4.0000  3 runs", "right", "right")
         await driven.shows("not grouped; possible by fee")
-        await driven.press("s")
-        await driven.shows("by fee: █ usage 3.0000   ▒ fee 1.0000")
-        await driven.press("left", "enter")
-        await driven.shows("completed>=2026-11-02 completed<2026-11-03")
+        await driven.reaches("by fee: █ usage 3.0000   ▒ fee 1.0000", "s")
+        await driven.reaches("completed>=2026-11-02 completed<2026-11-03", "left", "enter")
 
 
 async def test_the_period_is_chosen_by_key_or_typed_and_read_while_it_is_shown(tmp_path: Path) -> None:
@@ -129,14 +126,11 @@ async def test_the_period_is_chosen_by_key_or_typed_and_read_while_it_is_shown(t
         await driven.shows("names a day that does not exist")
         await driven.press(*["backspace"] * 2)
         await driven.type("10")
-        await driven.press("enter")
-        await driven.shows("2026-10-01 to 2026-10-31")
+        await driven.reaches("2026-10-01 to 2026-10-31", "enter")
         await driven.pass_time(2)
         assert dict(told.requests("GET", "/v1/usage")[-1].head.query) == {"from": "2026-10-01", "to": "2026-10-31"}
-        await driven.press("slash", "escape")
-        await driven.shows("2026-10-01 to 2026-10-31")
-        await driven.press("1")
-        await driven.shows("Runs")
+        await driven.reaches("2026-10-01 to 2026-10-31", "slash", "escape")
+        await driven.reaches("Runs", "1")
         before = len(told.requests("GET", "/v1/usage"))
         await driven.pass_time(70)
         assert len(told.requests("GET", "/v1/usage")) == before
@@ -163,12 +157,10 @@ async def test_a_number_leads_to_its_list_and_back_leads_to_the_same_period(tmp_
         await driven.press("greater_than_sign")
         await driven.comes("2026-10-23 to 2026-11-21")
         await driven.comes("Used")
-        await driven.press("down", "down", "enter")
-        await driven.shows("completed>=2026-11-15 completed<2026-11-22")
+        await driven.reaches("completed>=2026-11-15 completed<2026-11-22", "down", "down", "enter")
         assert isinstance(driven.app.screen, ResourceScreen)
         assert driven.app.screen.spec.name == "receipts"
-        await driven.press("left_square_bracket")
-        await driven.shows("2026-10-23 to 2026-11-21")
+        await driven.reaches("2026-10-23 to 2026-11-21", "left_square_bracket")
 
 
 @pytest.mark.parametrize(
@@ -201,10 +193,8 @@ async def test_raw_is_the_json_as_it_came_and_an_api_key_leads_to_its_record(tmp
     async with console(service(), tmp_path, size=WIDE) as driven:
         await driven.press("U")
         await opened(driven)
-        await driven.press("v")
-        await driven.shows('"passthrough_usd": 0.52')
-        await driven.press("v")
-        await driven.shows("Spend by day")
+        await driven.reaches('"passthrough_usd": 0.52', "v")
+        await driven.reaches("Spend by day", "v")
         row = next(number for number, row in enumerate(driven.lines) if "Spend by API key" in row)
         await driven.pilot.click(offset=(driven.lines[row].index("Spend by API key") + 3, row + 1), times=2)
         await driven.shows("API keys")
@@ -235,6 +225,5 @@ async def test_tab_walks_both_panes_and_sample_credit_is_added_through_the_form(
         await driven.press("slash", "escape")
         assert driven.focused is not None
         assert driven.focused.id in seen
-        await driven.press("plus")
-        await driven.shows("Add sample credit")
+        await driven.reaches("Add sample credit", "plus")
         await driven.shows("POST /v1/account/top-up-intents")

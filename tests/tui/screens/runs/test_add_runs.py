@@ -5,10 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.builders import echo_receipt, problem, run
-from tests.support.hostile import ALL_AT_ONCE
-from tests.support.scripted import Said, ScriptedService
-from tests.tui.console import NARROW, Driven, console
 from textual import events
 from textual.widgets import TextArea
 
@@ -16,6 +12,10 @@ from runwatch.base.text import is_clean
 from runwatch.tui.screens.runs.add_runs import AddRunsDialog, add_to_watch_list
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.inputs.button import TextButton
+from tests.support.builders import echo_receipt, problem, run
+from tests.support.hostile import ALL_AT_ONCE
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import NARROW, Driven, console
 
 
 @pytest.fixture
@@ -46,8 +46,7 @@ async def test_each_id_of_a_paste_says_what_came_of_it(service: ScriptedService,
         await driven.press("a")
         await paste(driven, "please look at ex_other02, ex_nothing99\nand ex_denied03")
         assert "Add 3 runs" in driven.text
-        await driven.press("tab", "tab", "enter")
-        await driven.shows("1 of 3 found")
+        await driven.reaches("1 of 3 found", "tab", "tab", "enter")
         rows = [" ".join(row.strip("┃ ").split()) for row in driven.lines]
         assert "ex_other02 ✓ completed added" in rows
         assert "ex_nothing99 not found, not added" in rows
@@ -83,13 +82,11 @@ async def test_the_window_takes_what_is_typed_and_pasted_but_no_key(service: Scr
         await driven.press("escape")
         await driven.press("a")
         assert "ctrl+e editor" in driven.text
-        await driven.press("ctrl+e")
-        await driven.shows("No editor is set. Set VISUAL or EDITOR to a command.")
+        await driven.reaches("No editor is set. Set VISUAL or EDITOR to a command.", "ctrl+e")
         await driven.press("escape")
         await driven.press("colon")
         await paste(driven, "open sk-ant-api03-canary-5f1e7c2b9d40")
-        await driven.press("enter")
-        await driven.shows("(a key, not shown): not added: looks like a key of a model provider")
+        await driven.reaches("(a key, not shown): not added: looks like a key of a model provider", "enter")
         assert "canary" not in driven.text
         outcome = await add_to_watch_list(driven.session, "sk-ant-api03-canary-5f1e7c2b9d40")
         assert outcome.words == "not added: looks like a key of a model provider"
@@ -122,7 +119,6 @@ async def test_receipts_of_added_runs_are_listed_by_a_service_without_a_list_of_
         await driven.shows("a adds ids")
         await driven.press("a")
         await driven.type("ex_done05")
-        await driven.press("tab", "tab", "enter")
-        await driven.shows("1 of 1 found")
+        await driven.reaches("1 of 1 found", "tab", "tab", "enter")
         await driven.press("enter")
         await driven.comes("▸ ✓ completed  ex_done05")

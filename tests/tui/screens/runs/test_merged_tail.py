@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from runwatch.tui.screens.runs.merged_tail import MAX_FOLLOWED_RUNS, MergedTailScreen
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.lists.event_log import EventLog
 from tests.support.builders import event, run
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
 from tests.tui.console import NARROW, Driven, console
 from tests.tui.golden import check_golden
 from tests.tui.test_console_runs import Growing, many_events
-
-from runwatch.tui.screens.runs.merged_tail import MAX_FOLLOWED_RUNS, MergedTailScreen
-from runwatch.tui.screens.runs.runs import RunsScreen
-from runwatch.tui.widgets.lists.event_log import EventLog
 
 SIZE = (120, 30)
 
@@ -62,13 +62,11 @@ async def test_what_comes_in_is_counted_while_the_user_looks_elsewhere(tmp_path:
     async with console(noon.service(runs=live, events=growing), tmp_path, size=NARROW) as driven:
         await on_tail(driven)
         await driven.comes("40 events")
-        await driven.press("k")
-        await driven.shows("PAUSED")
+        await driven.reaches("PAUSED", "k")
         growing.add(40)
         await driven.comes("+1 new", within_s=30)
         await driven.shows("41 events")
-        await driven.press("G")
-        await driven.shows("+0 new")
+        await driven.reaches("+0 new", "G")
 
 
 @pytest.mark.parametrize("filter", ["", "progress"])
@@ -86,16 +84,14 @@ async def test_a_late_event_is_at_its_time_and_moves_nothing_that_is_read(tmp_pa
         if filter:
             await driven.filter(filter)
             await driven.shows("60 of 60 events match")
-        await driven.press("pageup", "pageup", "k", "k")
-        await driven.shows("PAUSED")
+        await driven.reaches("PAUSED", "pageup", "pageup", "k", "k")
         (read,) = (row for row in driven.lines if "▸" in row)
         place = driven.lines.index(read)
         late = event(900, "progress", execution_id=noon.HOVERING, at=noon.at(58.5))
         events[noon.HOVERING].listed.append(dict(late.raw))
         await driven.comes("61 of 61 events" if filter else "61 events", within_s=30)
         assert driven.lines[place] == read
-        await driven.press("g")
-        await driven.shows(re.compile(r"8f21…9b7e.*\n.*8f21…9b7e.*\n.*90cc…1f00.*\n.*8f21…9b7e"))
+        await driven.reaches(re.compile(r"8f21…9b7e.*\n.*8f21…9b7e.*\n.*90cc…1f00.*\n.*8f21…9b7e"), "g")
 
 
 @pytest.mark.exhaustive
@@ -132,8 +128,7 @@ async def test_without_a_live_run_the_screen_says_what_to_do(tmp_path: Path) -> 
     service = noon.service(runs=[record for record in noon.runs() if record.is_final])
     async with console(service, tmp_path, size=NARROW) as driven:
         await driven.shows("3fd2")
-        await driven.press("L")
-        await driven.shows("No run is live.")
+        await driven.reaches("No run is live.", "L")
         assert "L follows" in " ".join(driven.text.split())
 
 
@@ -141,8 +136,7 @@ async def test_more_live_runs_than_can_be_followed_are_reported(tmp_path: Path) 
     many = [run(f"ex_{number:03}", "running", created_at=noon.at(number)) for number in range(MAX_FOLLOWED_RUNS + 3)]
     async with console(ScriptedService(runs=many), tmp_path, size=SIZE) as driven:
         await driven.shows("ex_001")
-        await driven.press("L")
-        await driven.shows("3 more are not followed")
+        await driven.reaches("3 more are not followed", "L")
         assert len(driven.app.screen._events.run_ids) == MAX_FOLLOWED_RUNS  # type: ignore[attr-defined]
 
 

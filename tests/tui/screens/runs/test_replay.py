@@ -6,6 +6,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
+from runwatch.store.live.run_tails import TailUpdate
+from runwatch.tui.screens.runs.replay import ReplayScreen
+from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.sources.replay_source import ReplaySource
 from tests.support.builders import echo_events, echo_receipt, run
 from tests.tui import noon
 from tests.tui.app.test_file_opening import lines, opened
@@ -13,27 +18,20 @@ from tests.tui.console import Driven, console
 from tests.tui.golden import check_golden
 from tests.tui.test_console_runs import Growing
 
-from runwatch.store.live.run_tails import TailUpdate
-from runwatch.tui.screens.runs.replay import ReplayScreen
-from runwatch.tui.screens.runs.runs import RunsScreen
-from runwatch.tui.sources.replay_source import ReplaySource
-
 
 async def on_replay(driven: Driven, run_id: str = noon.LIVE) -> None:
     await driven.shows("8f21")
     await driven.select(run_id)
     await driven.press("m")
     await driven.comes("REPLAY")
-    await driven.press("home")
-    await driven.shows("PAUSED")
+    await driven.reaches("PAUSED", "home")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
 async def test_a_paused_replay_shows_the_run_as_it_was(size: tuple[int, int], tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=size) as driven:
         await on_replay(driven)
-        await driven.press("right", "right", "right", "right")
-        await driven.shows("event 5 of 8")
+        await driven.reaches("event 5 of 8", "right", "right", "right", "right")
         await driven.shows("rejected  0.31  attempt 1")
         check_golden(f"{size[0]}x{size[1]}/replay", driven.text)
 
@@ -41,22 +39,18 @@ async def test_a_paused_replay_shows_the_run_as_it_was(size: tuple[int, int], tm
 async def test_a_replay_plays_at_its_speed_and_pauses(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await on_replay(driven)
-        await driven.press("space")
-        await driven.shows("plays 1×")
+        await driven.reaches("plays 1×", "space")
         await driven.pass_time(5)
         await driven.shows("event 4 of 8")
         await driven.shows("12:03:56 of 12:04:29")
-        await driven.press("up", "up")
-        await driven.shows("plays 10×")
+        await driven.reaches("plays 10×", "up", "up")
         await driven.pass_time(1)
         await driven.shows("event 6 of 8")
-        await driven.press("space")
-        await driven.shows("PAUSED  10×")
+        await driven.reaches("PAUSED  10×", "space")
         shown = [row for row in driven.lines if "REPLAY" in row]
         await driven.pass_time(30)
         assert [row for row in driven.lines if "REPLAY" in row] == shown
-        await driven.press("up", "up", "space")
-        await driven.shows("plays each event")
+        await driven.reaches("plays each event", "up", "up", "space")
         await driven.pass_time(2)
         await driven.shows("LIVE  each event")
         assert not [worker for worker in driven.app.workers if worker.group == "play" and worker.is_running]
@@ -69,25 +63,20 @@ async def test_a_replay_plays_at_its_speed_and_pauses(tmp_path: Path) -> None:
 async def test_a_time_is_found_and_what_is_none_stays_for_correction(typed: str, shown: str, tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, environment={"TZ": "UTC"}) as driven:
         await on_replay(driven)
-        await driven.press("s")
-        await driven.shows("enter go  esc cancel")
+        await driven.reaches("enter go  esc cancel", "s")
         await driven.press("escape", "t", "t")
-        await driven.press("s")
-        await driven.shows("go to ")
+        await driven.reaches("go to ", "s")
         await driven.type("soon")
-        await driven.press("enter")
-        await driven.shows("'soon' is not a time: 14:05:10, +30s, -1m or 50%")
+        await driven.reaches("'soon' is not a time: 14:05:10, +30s, -1m or 50%", "enter")
         await driven.press(*["backspace"] * 4)
         await driven.type(typed)
-        await driven.press("enter")
-        await driven.shows(shown)
+        await driven.reaches(shown, "enter")
 
 
 async def test_esc_leaves_to_the_run_as_it_is_now(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await on_replay(driven, noon.FALLBACK)
-        await driven.press("end")
-        await driven.shows("END")
+        await driven.reaches("END", "end")
         await driven.shows("✗ failed")
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the run")
@@ -99,8 +88,7 @@ async def test_events_that_come_meanwhile_are_added_and_the_position_stays(tmp_p
     growing = Growing(noon.live_events())
     async with console(noon.service(events=growing), tmp_path) as driven:
         await on_replay(driven)
-        await driven.press("right")
-        await driven.shows("event 2 of 8")
+        await driven.reaches("event 2 of 8", "right")
         growing.add(9)
         await driven.comes("event 2 of 9")
         assert isinstance(driven.app.screen, ReplayScreen)
@@ -130,8 +118,7 @@ async def test_news_during_a_read_is_read_after_it_and_moves_nothing_back(
         assert reads == [noon.LIVE]
         go_on.set()
         await driven.shows("REPLAY")
-        await driven.press("end", "left")
-        await driven.shows("event 7 of 8")
+        await driven.reaches("event 7 of 8", "end", "left")
 
 
 async def test_a_replay_whose_events_are_being_loaded_has_not_caught_up(tmp_path: Path) -> None:
@@ -139,8 +126,7 @@ async def test_a_replay_whose_events_are_being_loaded_has_not_caught_up(tmp_path
         await on_replay(driven)
         assert driven.app.session is not None
         driven.app.session.live.tails._tell(noon.LIVE, has_more=True)
-        await driven.press("end")
-        await driven.shows("loading…")
+        await driven.reaches("loading…", "end")
         assert "LIVE" not in driven.text
         assert "END" not in driven.text
 
@@ -149,8 +135,7 @@ async def test_a_replay_that_has_caught_up_goes_on_with_the_run(tmp_path: Path) 
     growing = Growing(noon.live_events())
     async with console(noon.service(events=growing), tmp_path) as driven:
         await on_replay(driven)
-        await driven.press("end")
-        await driven.shows("LIVE  1×")
+        await driven.reaches("LIVE  1×", "end")
         growing.add(9)
         await driven.comes("event 9 of 9", within_s=60)
         await driven.shows("LIVE  1×")
@@ -167,8 +152,6 @@ async def test_a_run_in_a_file_is_replayed_without_a_service(tmp_path: Path) -> 
     kept = [run("ex_1", "completed"), *echo_events("ex_1"), echo_receipt("ex_1")]
     async with opened(tmp_path, lines(kept)) as driven:
         await driven.shows("ex_1")
-        await driven.press("m")
-        await driven.shows("REPLAY")
-        await driven.press("home", "right")
-        await driven.shows("event 2 of 7")
+        await driven.reaches("REPLAY", "m")
+        await driven.reaches("event 2 of 7", "home", "right")
         await driven.shows("● queued")

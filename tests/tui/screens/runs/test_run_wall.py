@@ -6,16 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.builders import event, run
-from tests.support.scripted import ScriptedService
-from tests.tui import noon
-from tests.tui.console import Driven, console
-from tests.tui.golden import check_golden
 
 from runwatch.tui.app.commands import list_commands
 from runwatch.tui.screens.runs.run_wall import RunWallScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.panes.run_tile import RunTile
+from tests.support.builders import event, run
+from tests.support.scripted import ScriptedService
+from tests.tui import noon
+from tests.tui.console import Driven, console
+from tests.tui.golden import check_golden
 
 
 def busy(count: int = 9) -> ScriptedService:
@@ -86,8 +86,7 @@ async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_pat
         follows = driven.session.live.tails.follows
         assert follows("ex_000")
         assert not follows("ex_008")
-        await driven.press("pagedown")
-        await driven.shows("6-9 of 9 runs, no more fit")
+        await driven.reaches("6-9 of 9 runs, no more fit", "pagedown")
         await driven.comes("ex_008")
         assert follows("ex_008")
         assert not follows("ex_000")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.tui import noon
 from tests.tui.console import Driven, console
 from tests.tui.golden import check_golden

@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.builders import account, problem, run
-from tests.support.scripted import Said, ScriptedService
-from tests.tui.console import KEY, WIDE, Driven, console
 
 from runwatch.base.paths import Paths
 from runwatch.base.secrets.secret import Secret
@@ -17,6 +14,9 @@ from runwatch.settings.settings_file import load_settings_file
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.screens.settings.settings import SettingsScreen
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
+from tests.support.builders import account, problem, run
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import KEY, WIDE, Driven, console
 
 FILE = """# mine
 theme = "runwatch-dark"  # the dark one
@@ -66,8 +66,7 @@ async def test_a_theme_of_the_user_that_cannot_be_used_says_why_and_nothing_chan
     (tmp_path / "themes" / "a-mine.toml").write_text('title = "Mine"\ndark = 7\n', "utf-8")
     async with console(service, tmp_path, settings=FILE) as driven:
         await go_to(driven, "theme")
-        await driven.press("enter", "home")
-        await driven.shows("off: not usable")
+        await driven.reaches("off: not usable", "enter", "home")
         assert driven.app.palette.name == "runwatch-dark"
         await driven.press("enter")
         assert text_of_file(tmp_path) == FILE
@@ -79,12 +78,10 @@ async def test_what_is_in_the_file_is_taken_out_after_a_question(service: Script
         await driven.press("X", "enter")
         await driven.pilot.pause()
         assert "mine" in text_of_file(tmp_path)
-        await driven.press("X", "down", "enter")
-        await driven.shows("filters.mine removed from the file, holds now")
+        await driven.reaches("filters.mine removed from the file, holds now", "X", "down", "enter")
         assert "mine =" not in text_of_file(tmp_path)
         await go_to(driven, "mouse")
-        await driven.press("X")
-        await driven.shows("The file sets nothing here")
+        await driven.reaches("The file sets nothing here", "X")
 
 
 async def test_what_does_not_fit_is_not_written_and_a_theme_is_tried_and_kept(
@@ -117,8 +114,7 @@ async def test_what_does_not_fit_is_not_written_and_a_theme_is_tried_and_kept(
         assert text_of_file(tmp_path) == FILE
         assert driven.app.screen.query_one("#settings-table").has_focus
         await go_to(driven, "theme")
-        await driven.press("enter", "down", "enter")
-        await driven.shows("theme written, holds now")
+        await driven.reaches("theme written, holds now", "enter", "down", "enter")
         assert driven.app.palette.name == "runwatch-light"
         assert text_of_file(tmp_path) == FILE.replace("runwatch-dark", "runwatch-light")
         driven.app.apply_theme("runwatch-contrast-dark")
@@ -137,8 +133,7 @@ async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(service: Scr
         assert "did you mean status?" in driven.text
         await driven.press("ctrl+u")
         await driven.type("run status")
-        await driven.press("enter")
-        await driven.shows("columns.runs written, holds now")
+        await driven.reaches("columns.runs written, holds now", "enter")
         assert load_settings_file(tmp_path / "settings.toml").settings.columns == {"runs": ["run", "status"]}
         await driven.press("1")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
@@ -170,14 +165,12 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(
         await driven.press("less_than_sign", "less_than_sign")
         assert screen.table.cursor_key == "part Named filters"
         await go_to(driven, "glyphs")
-        await driven.press("enter", "down", "enter")
-        await driven.shows("glyphs written, takes effect at the next start")
+        await driven.reaches("glyphs written, takes effect at the next start", "enter", "down", "enter")
         assert 'glyphs = "ascii"' in text_of_file(tmp_path)
         assert not driven.app.is_ascii
         await go_to(driven, "profile environment")
         before = len(service.heard)
-        await driven.press("T")
-        await driven.shows(f"answers for {account().tenant_id}")
+        await driven.reaches(f"answers for {account().tenant_id}", "T")
         assert [heard.head.path for heard in service.heard[before:] if heard.head.path == "/v1/account"] == [
             "/v1/account"
         ]
@@ -187,8 +180,7 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(
         assert focus(driven) == "LineInput"
         await driven.press("backspace")
         await driven.type("ctrl+y")
-        await driven.press("enter")
-        await driven.shows("written, holds now")
+        await driven.reaches("written, holds now", "enter")
         await driven.press("ctrl+y")
         assert type(driven.app.screen).__name__ == "HelpScreen"
 
@@ -196,8 +188,7 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(
 async def test_an_empty_line_puts_the_default_back(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, settings="retries = 4\n") as driven:
         await go_to(driven, "retries")
-        await driven.press("enter", "backspace", "enter")
-        await driven.shows("retries removed from the file")
+        await driven.reaches("retries removed from the file", "enter", "backspace", "enter")
         assert "retries" not in text_of_file(tmp_path)
 
 
@@ -207,8 +198,7 @@ async def test_a_new_filter_can_be_used_at_once(service: ScriptedService, tmp_pa
         await go_to(driven, "+ filters")
         await driven.press("enter")
         await driven.type("mine=is:live")
-        await driven.press("enter")
-        await driven.shows("filters.mine written")
+        await driven.reaches("filters.mine written", "enter")
         await driven.say("mine")
         await driven.shows("filter :mine")
 
@@ -224,8 +214,7 @@ async def test_a_file_that_cannot_be_read_is_never_written_over(service: Scripte
     broken = "theme = \n"
     async with console(service, tmp_path, settings=broken) as driven:
         await go_to(driven, "mouse")
-        await driven.press("enter", "down", "enter")
-        await driven.shows("The settings file is not changed")
+        await driven.reaches("The settings file is not changed", "enter", "down", "enter")
         assert text_of_file(tmp_path) == broken
 
 
@@ -237,12 +226,10 @@ async def test_a_profile_is_tested_with_its_own_key(service: ScriptedService, tm
         await go_to(driven, "+ profiles")
         await driven.press("enter")
         await driven.type(f"eu={service.base_url}")
-        await driven.press("enter")
-        await driven.shows("profiles.eu.base_url written")
+        await driven.reaches("profiles.eu.base_url written", "enter")
         await go_to(driven, "profile eu")
         await driven.shows("key file")
-        await driven.press("T")
-        await driven.shows("answers for")
+        await driven.reaches("answers for", "T")
         assert {heard.head.header("authorization") for heard in service.heard} == {"Bearer own-key-of-eu"}
         assert "own-key-of-eu" not in driven.text
 
@@ -252,8 +239,7 @@ async def test_a_refused_connection_shows_the_problem_and_esc_leaves_it(tmp_path
     service.say("GET", "/v1/account", Said(401, problem("unauthenticated", instance="0b1f6c1e-8a34-4f0e")))
     async with console(service, tmp_path) as driven:
         await go_to(driven, "profile environment")
-        await driven.press("T")
-        await driven.shows("0b1f6c1e-8a34-4f0e")
+        await driven.reaches("0b1f6c1e-8a34-4f0e", "T")
         assert driven.app.screen.query_one(ProblemPanel).has_focus_within
         await driven.press("escape")
         assert isinstance(driven.app.screen, SettingsScreen)
@@ -264,8 +250,7 @@ async def test_a_refused_connection_shows_the_problem_and_esc_leaves_it(tmp_path
 async def test_a_profile_without_an_address_says_what_to_set(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, settings="[profiles.eu]\nproduction = true\n") as driven:
         await go_to(driven, "profile eu")
-        await driven.press("T")
-        await driven.shows("has no usable base_url")
+        await driven.reaches("has no usable base_url", "T")
 
 
 async def test_no_key_is_ever_on_the_screen(service: ScriptedService, tmp_path: Path) -> None:
@@ -284,7 +269,6 @@ async def test_esc_goes_back_one_level_at_a_time(service: ScriptedService, tmp_p
         assert focus(driven) == "DetailView"
         await driven.press("escape")
         assert isinstance(driven.app.screen, SettingsScreen)
-        await driven.press("escape")
-        await driven.shows("Nothing is left to close here; [ goes to the view before.")
+        await driven.reaches("Nothing is left to close here; [ goes to the view before.", "escape")
         await driven.press("left_square_bracket")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")

@@ -9,11 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.support import resources
-from tests.support.builders import account, problem
-from tests.support.scripted import Said, ScriptedService
-from tests.tui.console import NARROW, WIDE, Driven, console
-from tests.tui.golden import check_golden
 from textual.widget import Widget
 
 from runwatch.base.json import loads
@@ -27,6 +22,11 @@ from runwatch.tui.screens.templates.application import ApplicationScreen
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.templates.decisions import ReviewDecision
+from tests.support import resources
+from tests.support.builders import account, problem
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import NARROW, WIDE, Driven, console
+from tests.tui.golden import check_golden
 
 TEMPLATES: Final = "/v1/tenant-templates"
 PLANS: Final = "/v1/tenant-template-plans"
@@ -34,22 +34,19 @@ APPLICATIONS: Final = "/v1/tenant-template-applications"
 TEST: Final = "/v1/source-connections/conn_01HX5/test"
 
 UNTESTED: Final = resources.template(
-    "byok-open-model",
-    eligible=False,
+    "byok-open-model", eligible=False,
     blockers=[
         {
-            "code": "connection_untested",
-            "detail": "The provider connection was never tested.",
+            "code": "connection_untested", "detail": "The provider connection was never tested.",
             "next_action": {"type": "test_connection", "detail": "Test the connection, then sync its models."},
         },
         {
-            "code": "role_lacks_permission",
-            "detail": "This key may not manage arms.",
+            "code": "role_lacks_permission", "detail": "This key may not manage arms.",
             "next_action": {"type": "ask_owner_for_role", "detail": "Ask an owner for arms:manage."},
         },
     ],
     catalog_row=dict(resources.catalog_entry().raw),
-)
+)  # fmt: skip
 POOLED: Final = resources.template("pooled-open-model", eligible=False)
 STARTER: Final = resources.template()
 PROVED: Final = {"type": "authorize_byok_live_proof", "detail": "Authorize one bounded live run."}
@@ -109,8 +106,7 @@ async def test_blockers_are_numbered_values_copied_and_rows_counted(service: Scr
         await driven.shows("Not eligible: 2 blockers.")
         assert "Blocker 1 connection_untested" in driven.text
         assert "Blocker 2 role_lacks_permission" in driven.text
-        await driven.press("y")
-        await driven.shows("copied")
+        await driven.reaches("copied", "y")
         assert "byok-open-model" in driven.lines[-1]
         await at_next_action(driven)
         await driven.press("y")
@@ -133,11 +129,9 @@ async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_na
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
         await at_next_action(driven)
-        await driven.press("enter")
-        await driven.shows("POST /v1/source-connections/conn_01HX5/test")
+        await driven.reaches("POST /v1/source-connections/conn_01HX5/test", "enter")
         offer(service, [STARTER, POOLED, resources.template("byok-open-model")])
-        await driven.press("tab", "enter")
-        await driven.shows("done")
+        await driven.reaches("done", "tab", "enter")
         assert len(service.requests("POST", TEST)) == 1
         await driven.comes("2 eligible · 1 blocked")
 
@@ -162,14 +156,11 @@ async def test_a_next_action_that_nobody_runs_is_copied(
 async def test_backspace_takes_a_decision_back(service: ScriptedService, tmp_path: Path) -> None:
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
-        await driven.press("n")
-        await driven.shows("stays on this machine")
+        await driven.reaches("stays on this machine", "n")
         await driven.press("enter")
         await driven.type("fine by me")
-        await driven.press("enter")
-        await driven.shows("✓ go, 0s ago: fine by me")
-        await driven.press("backspace")
-        await driven.shows("undone: decision on byok")
+        await driven.reaches("✓ go, 0s ago: fine by me", "enter")
+        await driven.reaches("undone: decision on byok", "backspace")
         await driven.hides("fine by me")
 
 
@@ -180,16 +171,13 @@ async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
     async with reviewing(service, tmp_path, options=SettingOptions(read_only=True)) as driven:
         await at_templates(driven)
         await at_next_action(driven)
-        await driven.press("enter")
-        await driven.shows("read-only")
+        await driven.reaches("read-only", "enter")
         if isinstance(driven.app.screen, ConfirmDialog):
             await driven.press("escape")
-        await driven.press("n")
-        await driven.shows("stays on this machine")
+        await driven.reaches("stays on this machine", "n")
         await driven.press("enter")
         await driven.type("fine by me")
-        await driven.press("enter")
-        await driven.shows("✓ go, 0s ago: fine by me")
+        await driven.reaches("✓ go, 0s ago: fine by me", "enter")
         assert not service.requests("POST")
 
 
@@ -199,24 +187,19 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
 ) -> None:
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
-        await driven.press("n")
-        await driven.shows("No-go")
+        await driven.reaches("No-go", "n")
         session, template = driven.session, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
         theirs = ReviewDecision("no-go", "theirs", compute_digest(template), driven.clock.now()).text
         await session.notes.write(session.scope, Template.KIND, template.id, "decision", theirs)
         await driven.press("enter")
         await driven.type("fine by me")
-        await driven.press("enter")
-        await driven.shows("Another console decided no-go meanwhile; enter overwrites it")
+        await driven.reaches("Another console decided no-go meanwhile; enter overwrites it", "enter")
         await driven.shows("✗ no-go, 0s ago: theirs")
         assert "fine by me" in driven.text, "what was typed is not lost"
-        await driven.press("enter")
-        await driven.shows("✓ go, 0s ago: fine by me")
-        await driven.press("n")
-        await driven.shows("Take it back")
+        await driven.reaches("✓ go, 0s ago: fine by me", "enter")
+        await driven.reaches("Take it back", "n")
         await session.notes.write(session.scope, Template.KIND, template.id, "decision", theirs)
-        await driven.press("down", "down", "enter")
-        await driven.shows("Another console decided no-go meanwhile; its decision stays")
+        await driven.reaches("Another console decided no-go meanwhile; its decision stays", "down", "down", "enter")
 
 
 @pytest.mark.exhaustive
@@ -238,19 +221,16 @@ async def test_a_decision_is_flagged_when_the_record_changes_afterwards(
 ) -> None:
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
-        await driven.press("n")
-        await driven.shows("No-go")
+        await driven.reaches("No-go", "n")
         await driven.press("down", "enter")
         await driven.type("not yet")
-        await driven.press("enter")
-        await driven.shows("✗ no-go, 0s ago: not yet")
+        await driven.reaches("✗ no-go, 0s ago: not yet", "enter")
         changed = Template({**UNTESTED.raw, "template_version": "2"})
         offer(service, [STARTER, POOLED, changed])
         await driven.press("r")
         await driven.comes("no-go, old")
         await driven.shows("changed since")
-        await driven.press("n")
-        await driven.shows("Take it back")
+        await driven.reaches("Take it back", "n")
         await driven.press("down", "down", "enter")
         await driven.hides("no-go")
 
@@ -258,10 +238,8 @@ async def test_a_decision_is_flagged_when_the_record_changes_afterwards(
 async def test_a_decision_and_the_versions_outlive_the_console(service: ScriptedService, tmp_path: Path) -> None:
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
-        await driven.press("n")
-        await driven.shows("Go")
-        await driven.press("enter", "enter")
-        await driven.shows("✓ go, 0s ago")
+        await driven.reaches("Go", "n")
+        await driven.reaches("✓ go, 0s ago", "enter", "enter")
         await driven.pass_time(2)
     # The same service at another port is another origin, and still the same organization and key.
     again = ScriptedService(account=account())
@@ -282,16 +260,14 @@ async def test_d_compares_a_template_with_an_earlier_version_of_itself(
         await driven.pass_time(2)
         await driven.press("r")
         await driven.comes("changed since")
-        await driven.press("D")
-        await driven.shows("1 value of the rest differs")
+        await driven.reaches("1 value of the rest differs", "D")
         await driven.press("enter")
         await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
         await driven.shows("template_version")
         await driven.shows("members differ")
         await driven.press("escape")
         assert isinstance(driven.app.screen, ResourceScreen)
-        await driven.press("D")
-        await driven.shows("another template")
+        await driven.reaches("another template", "D")
         await driven.press("down", "enter")
         await driven.press("down")
         await driven.press("D")
@@ -303,8 +279,7 @@ async def test_without_an_earlier_version_d_chooses_the_other_template(
 ) -> None:
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
-        await driven.press("D")
-        await driven.shows("comparing")
+        await driven.reaches("comparing", "D")
         await driven.press("down", "D")
         await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
 
@@ -313,8 +288,7 @@ async def test_without_an_earlier_version_d_chooses_the_other_template(
 async def test_the_report_is_written_where_the_notice_says(service: ScriptedService, tmp_path: Path, form: str) -> None:
     async with reviewing(service, tmp_path, size=WIDE) as driven:
         await at_templates(driven)
-        await driven.press("e")
-        await driven.shows(f"report {form}")
+        await driven.reaches(f"report {form}", "e")
         await driven.press(*(["down"] if form == "csv" else []), "enter")
         exports = driven.app.launch.paths.exports_dir
         await driven.until(lambda: any(exports.glob(f"template-report-*.{form}")), "the report")
@@ -333,14 +307,12 @@ async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(
         await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
-        await driven.press("enter")
-        await driven.shows("Applying it spends at most 0.15 USD")
+        await driven.reaches("Applying it spends at most 0.15 USD", "enter")
         await driven.shows("sha256:d1")
         check_golden("templates-plan-120x36", driven.text)
         assert body_of(service, PLANS) == {"template_id": "starter"}
         assert not service.requests("POST", APPLICATIONS)
-        await driven.press("full_stop")
-        await driven.shows("runwatch templates apply starter")
+        await driven.reaches("runwatch templates apply starter", "full_stop")
 
 
 async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(
@@ -358,12 +330,9 @@ async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_a
         await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
-        await driven.press("enter")
-        await driven.shows("enter applies it")
-        await driven.press("enter")
-        await driven.shows("Applies starter as this plan says")
-        await driven.press("tab", "enter")
-        await driven.shows("done")
+        await driven.reaches("enter applies it", "enter")
+        await driven.reaches("Applies starter as this plan says", "enter")
+        await driven.reaches("done", "tab", "enter")
         body = body_of(service, APPLICATIONS)
         assert body == {"template_id": "starter", "digest": "sha256:d1", "issued_at": "2026-11-20T10:05:00.123Z"}
         await driven.shows("application app_01")
@@ -373,8 +342,7 @@ async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_a
         assert reads == 2
         await driven.pass_time(60)
         assert len(service.requests("GET", f"{APPLICATIONS}/app_01")) == reads, "an ended one is read no more"
-        await driven.press("escape")
-        await driven.shows("application started here")
+        await driven.reaches("application started here", "escape")
 
 
 @pytest.mark.exhaustive
@@ -390,17 +358,12 @@ async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(
         await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
-        await driven.press("enter")
-        await driven.shows("enter applies it")
-        await driven.press("enter")
-        await driven.shows("Apply it")
-        await driven.press("tab", "enter")
-        await driven.shows("enter asks before it spends")
-        await driven.press("enter")
-        await driven.shows("It spends at most 0.35 USD")
+        await driven.reaches("enter applies it", "enter")
+        await driven.reaches("Apply it", "enter")
+        await driven.reaches("enter asks before it spends", "tab", "enter")
+        await driven.reaches("It spends at most 0.35 USD", "enter")
         assert not service.requests("POST", f"{APPLICATIONS}/app_01/resume")
-        await driven.press("tab", "enter")
-        await driven.shows("done")
+        await driven.reaches("done", "tab", "enter")
         assert body_of(service, f"{APPLICATIONS}/app_01/resume") == {
             "action": "authorize_live_proof",
             "live_proof_digest": "sha256:l1",
@@ -419,17 +382,14 @@ async def test_an_application_that_was_begun_is_resumed_in_a_later_session(
             driven.session.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
         )
         await at_templates(driven)
-        await driven.press("r", "G")
-        await driven.shows("application started here")
+        await driven.reaches("application started here", "r", "G")
         await at_next_action(driven)
         await driven.press("G", "enter")
         await driven.until(lambda: isinstance(driven.app.screen, ApplicationScreen), "the application")
         await driven.shows("authorize_byok_live_proof")
-        await driven.press("full_stop")
-        await driven.shows("Run the paid live proof")
+        await driven.reaches("Run the paid live proof", "full_stop")
         assert "off: It waits for nothing that a resume does." in driven.text
-        await driven.press("escape", "escape")
-        await driven.shows(re.compile("waits for your go: 0.25 USD, until [0-9:]+"))
+        await driven.reaches(re.compile("waits for your go: 0.25 USD, until [0-9:]+"), "escape", "escape")
 
 
 async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(service: ScriptedService, tmp_path: Path) -> None:
@@ -438,10 +398,8 @@ async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(service: Sc
         await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
-        await driven.press("enter")
-        await driven.shows("reads it again")
-        await driven.press("r")
-        await driven.shows("Applying it spends at most")
+        await driven.reaches("reads it again", "enter")
+        await driven.reaches("Applying it spends at most", "r")
 
 
 @pytest.mark.parametrize(
@@ -499,11 +457,9 @@ async def test_the_private_page_of_an_application_is_offered_and_is_in_no_field(
             driven.session.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
         )
         await at_templates(driven)
-        await driven.press("r", "G")
-        await driven.shows("application started here")
+        await driven.reaches("application started here", "r", "G")
         await at_next_action(driven)
-        await driven.press("G", "enter")
-        await driven.shows("enter the key of the model source")
+        await driven.reaches("enter the key of the model source", "G", "enter")
         await driven.settle()
         await driven.press("escape")
         await driven.until(lambda: isinstance(driven.app.screen, ApplicationScreen), "the application")

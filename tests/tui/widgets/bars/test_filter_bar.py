@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.tui.look import Stage, lines_of
 from textual import events
 from textual.widgets import Static
 
@@ -13,6 +12,7 @@ from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggeste
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.text.safe_text import SafeText, line
+from tests.tui.look import Stage, lines_of
 
 COMPLETE = make_filter_suggester(
     {"status": [line("failed"), line("running")], "run": [line("two words"), line("7")]}, ("live", "problem")

@@ -8,13 +8,6 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.support import hostile, resources
-from tests.support.builders import account
-from tests.support.scripted import Said, ScriptedService
-from tests.tui import noon
-from tests.tui.console import NARROW, WIDE, Driven, console
-from tests.tui.golden import check_golden
-from tests.tui.look import Stage
 from textual import events
 
 from runwatch.base.json import loads
@@ -24,6 +17,13 @@ from runwatch.tui.terminal.editor import EditorError, editor_command
 from runwatch.tui.widgets.inputs.text_area import MultilineInput
 from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.text.pasted_text import clean_multiline
+from tests.support import hostile, resources
+from tests.support.builders import account
+from tests.support.scripted import Said, ScriptedService
+from tests.tui import noon
+from tests.tui.console import NARROW, WIDE, Driven, console
+from tests.tui.golden import check_golden
+from tests.tui.look import Stage
 
 TEXT: Final = "Answer in one sentence.\n\tQuote nothing.\n"
 
@@ -38,8 +38,7 @@ def service() -> ScriptedService:
 
 async def at_text(driven: Driven) -> tuple[ActionForm, MultilineInput]:
     """Fill in the form of a skill except its text, and go to that field."""
-    await driven.press("plus")
-    await driven.shows("Save a skill")
+    await driven.reaches("Save a skill", "plus")
     await driven.press("down", "down", "enter")
     await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
     form = driven.app.screen
@@ -96,11 +95,9 @@ async def test_a_pasted_text_keeps_its_lines_and_is_sent_exactly_as_the_sheet_sh
     async with console(made, tmp_path, size=WIDE, open_at="arms") as driven:
         await at_text(driven)
         await paste(driven, TEXT.replace("\n", "\r\n"))
-        await driven.press("tab", "tab", "enter", "enter")
-        await driven.shows("artifact.content, 3 lines, 40 characters:")
+        await driven.reaches("artifact.content, 3 lines, 40 characters:", "tab", "tab", "enter", "enter")
         assert re.search(r"Answer in one sentence\. +[┃▁-█]?.*\n.* {4}Quote nothing\.", driven.text)
-        await driven.press("tab", "enter")
-        await driven.shows("done")
+        await driven.reaches("done", "tab", "enter")
     (heard,) = made.requests("POST", "/v1/arms")
     assert loads(heard.body)["artifact"]["content"] == TEXT
 
@@ -170,16 +167,14 @@ async def test_the_form_says_when_no_editor_can_be_opened(tmp_path: Path) -> Non
     async with console(service(), tmp_path, size=WIDE, open_at="arms") as driven:
         _, field = await at_text(driven)
         await driven.type("stays")
-        await driven.press("ctrl+e")
-        await driven.shows("No editor is set. Set VISUAL or EDITOR to a command.")
+        await driven.reaches("No editor is set. Set VISUAL or EDITOR to a command.", "ctrl+e")
         assert field.value == "stays"
 
 
 async def test_a_terminal_that_cannot_be_given_away_is_reported(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="arms", environment={"EDITOR": "sh"}) as driven:
         _, field = await at_text(driven)
-        await driven.press("ctrl+e")
-        await driven.shows("This terminal cannot run an editor.")
+        await driven.reaches("This terminal cannot run an editor.", "ctrl+e")
         assert field.value == ""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tui.samples import Column
 
 from runwatch.tui.widgets.lists.column_layout import ColumnNeed, lay_out_columns
+from tests.tui.samples import Column
 
 COLUMNS = (
     Column("status", "status", min_cells=8),

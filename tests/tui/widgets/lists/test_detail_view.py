@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 
-from tests.tui import samples
-from tests.tui.look import Stage, lines_of
-
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
@@ -16,6 +13,8 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.text.copied_text import copied_json
 from runwatch.view.text.safe_text import block, json_block, line
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of
 
 LINKS = (DetailLink(line("run"), line("3fd2…9911"), ("run", "3fd2")),)
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Iterable
 
 import pytest
-from tests.tui import samples
-from tests.tui.look import Stage, lines_of
 from textual._compositor import Compositor, ReflowResult
 from textual.geometry import Size
 from textual.widget import Widget
@@ -16,6 +14,8 @@ from runwatch.tui.widgets.lists import event_log as module
 from runwatch.tui.widgets.lists.event_log import PREFETCH_LINES, EventLog
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.runs.event_lines import EventLine
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of
 
 
 def events(count: int, start: int = 0) -> Iterable[EventLine]:

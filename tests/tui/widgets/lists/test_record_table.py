@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from rich.segment import Segment
 from rich.style import Style
-from tests.tui import samples
-from tests.tui.look import Stage, lines_of
 from textual.geometry import Region
 from textual.pilot import Pilot
 
@@ -17,6 +15,8 @@ from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of
 
 
 def stage(*, ascii: bool = False) -> tuple[Stage, RecordTable]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.hostile import CORPUS
 
 from runwatch.base.text import cell_width
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.view.text.safe_text import block
+from tests.support.hostile import CORPUS
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.support.builders import run
-from tests.support.hostile import ALL_AT_ONCE
-from tests.support.scripted import Said, ScriptedService
-from tests.tui.console import NARROW, Driven, console
 
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.command_parser import CommandError, PaletteCommand, parse_command, suggest_commands
@@ -20,6 +16,10 @@ from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.command_line import SHOWN, CommandLine
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from tests.support.builders import run
+from tests.support.hostile import ALL_AT_ONCE
+from tests.support.scripted import Said, ScriptedService
+from tests.tui.console import NARROW, Driven, console
 
 FILTERS = '[filters]\nmine = "is:problem"\nRuns = "is:live"\n'
 
@@ -32,18 +32,13 @@ COMMANDS = [
     PaletteCommand("receipts", "Go to Receipts.", _nothing, argument_name="FILTER"),
     PaletteCommand("open", "Go to a run.", _nothing, argument_name="ID", needs_argument=True),
     PaletteCommand(
-        "theme",
-        "Another theme.",
-        _nothing,
-        argument_name="NAME",
-        needs_argument=True,
-        known=("dark", "light", "Half dark", "receipt paper"),
-        is_found_by_value=True,
+        "theme", "Another theme.", _nothing, argument_name="NAME", needs_argument=True,
+        known=("dark", "light", "Half dark", "receipt paper"), is_found_by_value=True,
     ),
     PaletteCommand("view: cancel", "Open the sheet.", _nothing),
     PaletteCommand("view: copy id", "Copy it.", _nothing),
     PaletteCommand("filter: runs", "Filter by is:live.", _nothing, aliases=("runs",)),
-]
+]  # fmt: skip
 
 
 def suggested(text: str) -> list[str]:

@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.tui import samples
-from tests.tui.look import Stage, lines_of, text_of
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -18,6 +16,8 @@ from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, line
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of, text_of
 
 
 async def opened(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
+from runwatch.tui.widgets.panes.jump_labels import LETTERS, JumpLabels, make_labels
 from tests.support.builders import run
 from tests.support.hostile import CORPUS
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
 from tests.tui.console import Driven, console
-
-from runwatch.tui.widgets.panes.jump_labels import LETTERS, JumpLabels, make_labels
 
 
 @pytest.mark.parametrize("count", [0, 1, 26, 27, 60, 676, 1_000])

@@ -6,10 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.builders import echo_events, echo_receipt, run
-from tests.support.scripted import ScriptedService
-from tests.tui.console import Driven, console
-from tests.tui.look import Stage, lines_of
 
 from runwatch.base.json import loads
 from runwatch.tui.app.console_app import ConsoleApp
@@ -20,6 +16,10 @@ from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.tui.widgets.panes.run_detail import RunDetail
 from runwatch.view.text.safe_text import SafeText, line
+from tests.support.builders import echo_events, echo_receipt, run
+from tests.support.scripted import ScriptedService
+from tests.tui.console import Driven, console
+from tests.tui.look import Stage, lines_of
 
 ITEMS = (
     MenuItem(line("first"), "one", line("beside")),
@@ -165,15 +165,13 @@ async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_f
     async with console(service, tmp_path, app_class=Copying, draws_frames=True) as driven:
         app = driven.app
         assert isinstance(app, Copying)
-        await driven.press("down", "enter")
-        await driven.shows("accepted")
+        await driven.reaches("accepted", "down", "enter")
         assert isinstance(driven.focused, EventLog)
         await driven.press("g", "Y", "G", "enter")
         assert app.copied is not None
         assert app.copied[0] == "event as JSON"
         assert loads(app.copied[1])["state"] == "accepted"
-        await driven.press("greater_than_sign")
-        await driven.shows("What happened")
+        await driven.reaches("What happened", "greater_than_sign")
         await driven.until(lambda: isinstance(driven.focused, DetailView), "the summary to be focused")
         await driven.press("down", "Y", "G", "enter")
         assert app.copied == ("value under the cursor", "ex_done02")
@@ -225,8 +223,7 @@ async def test_the_menu_offers_what_the_keys_do_with_a_record_and_does_it(
         await driven.until(lambda: "-opened" in driven.app.screen.classes, "the receipt to open")
         await driven.press("escape", "full_stop")
         await driven.click_text("Raw")
-        await driven.press("enter")
-        await driven.shows('"execution_id"')
+        await driven.reaches('"execution_id"', "enter")
         assert menus(driven) == 0
 
 

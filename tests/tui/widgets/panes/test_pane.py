@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.tui.look import Stage, lines_of
 from textual import events
 from textual.geometry import Region
 
@@ -14,6 +13,7 @@ from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
+from tests.tui.look import Stage, lines_of
 
 EDGE = BorderText(line("Runs   14 of 212"), line("sort age"), line("updated 1s ago"), line("live 3"))
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.problems import entry_from_problem
-from tests.tui import samples
-from tests.tui.look import Stage, lines_of, text_of
 
 from runwatch.records.problem import Problem, synthetic_problem
 from runwatch.tui.core.key_bindings import KeyMap
@@ -16,6 +13,9 @@ from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.text.safe_text import line
+from tests.support.problems import entry_from_problem
+from tests.tui import samples
+from tests.tui.look import Stage, lines_of, text_of
 
 
 def entry(**members: Any) -> ProblemEntry:
