@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from millwork_solver import AsyncSolver, ProblemError, Solver
+from millwork_solver import AsyncSolver, Solver
 
 from tests.support.service import ServiceProcess
 from tests.support.team import running_service
@@ -76,42 +76,6 @@ async def test_the_asynchronous_client_does_the_same(async_solver: Any) -> None:
     events = [event async for event in async_solver.events(path_parameters=place, poll_interval_seconds=0.05)]
     check_events(events)
     check_receipt(await async_solver.request("getReceiptsByExecutionId", path_parameters=place), run["execution_id"])
-
-
-def test_the_same_key_and_body_give_the_first_answer_again(solver: Any) -> None:
-    key = str(uuid.uuid4())
-    first = solver.request("postExecutions", body=BODY, idempotency_key=key)
-    place = {"executionId": first["execution_id"]}
-    list(solver.events(path_parameters=place, poll_interval_seconds=0.05))
-    assert solver.request("postExecutions", body=BODY, idempotency_key=key) == first
-
-
-def test_another_body_under_the_same_key_is_a_conflict(solver: Any) -> None:
-    key = str(uuid.uuid4())
-    solver.request("postExecutions", body=BODY, idempotency_key=key)
-    with pytest.raises(ProblemError) as caught:
-        solver.request("postExecutions", body={**BODY, "task": {"objective": "Other"}}, idempotency_key=key)
-    assert (caught.value.status, caught.value.code) == (409, "idempotency_conflict")
-
-
-def test_a_submit_without_a_key_is_refused(solver: Any) -> None:
-    with pytest.raises(ProblemError) as caught:
-        solver.request("postExecutions", body=BODY)
-    assert (caught.value.status, caught.value.code) == (400, "validation_failed")
-
-
-def test_an_unknown_run_is_not_found(solver: Any) -> None:
-    with pytest.raises(ProblemError) as caught:
-        solver.request("getExecutionsByExecutionId", path_parameters={"executionId": "ex_nobody"})
-    assert (caught.value.status, caught.value.code) == (404, "not_found")
-    assert uuid.UUID(caught.value.instance)
-
-
-def test_a_wrong_key_is_unauthenticated(service: ServiceProcess) -> None:
-    wrong = Solver(api_key="solverapi_test_wrong", base_url=service.base_url)
-    with wrong as stranger, pytest.raises(ProblemError) as caught:
-        stranger.request("getAccount")
-    assert (caught.value.status, caught.value.code) == (401, "unauthenticated")
 
 
 def test_the_account_names_the_key_in_the_form_that_the_peer_needs(solver: Any) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.settings import local_service
 from tests.support.cli import Cli
 from tests.support.model_server import ModelServer, running_model_server
 from tests.support.scripted import Said
@@ -157,26 +156,6 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
     assert cli("sources", "disconnect", connection_id, "--yes").code == 0
 
 
-@pytest.mark.exhaustive
-def test_a_wrong_key_leaves_a_working_connection_of_the_local_service_as_it_was(tmp_path: Path) -> None:
-    local = Cli(tmp_path)
-    try:
-        with running_model_server(ModelServer(key=SECRET)) as running:
-            connect = ("sources", "connect", "--openai-compatible", running.base_url, "--local", "--json")
-            made = local(*connect, "--key-stdin", stdin=SECRET.encode())
-            assert made.code == 0, made.errors
-            connection_id = made.json["connection"]["connection_id"]
-            rotate = ("sources", "rotate", connection_id, "--local", "--key-stdin", "--json")
-            wrong = local(*rotate, stdin=b"sk-not-the-one-1")
-            assert (wrong.code, wrong.json["usable"]) == (1, True)
-            assert f"{connection_id} stays as it was" in wrong.errors
-            assert local("sources", "test", connection_id, "--local").code == 0
-            right = local(*rotate, stdin=SECRET.encode())
-            assert (right.code, right.json["binding_revision"]) == (0, made.json["connection"]["binding_revision"] + 1)
-    finally:
-        local_service.stop_running(tmp_path / "runwatch-data" / "local-service")
-
-
 def test_a_server_without_a_list_is_connected_by_the_name_of_a_model(cli: Cli) -> None:
     with running_model_server(ModelServer(models=("tiny-1", "tiny-2", "tiny-3"), has_list=False)) as running:
         words = ("sources", "connect", "--openai-compatible", running.base_url, "--name", "Listless")
@@ -219,17 +198,6 @@ def test_a_template_is_applied_to_its_echo_proof(cli: Cli) -> None:
     )
     assert stale.code == 1
     assert json.loads(stale.errors.splitlines()[-1])["problem"]["errors"]
-
-
-@pytest.mark.exhaustive
-def test_a_minted_key_works_until_it_is_revoked(cli: Cli) -> None:
-    made = cli("keys", "create", "--name", "e2e", "--json").json
-    assert cli("account", env={"RUNWATCH_API_KEY": made["key"]}).code == 0
-    assert cli("keys", "label", made["api_key_id"], "other", "--json").json["display_name"] == "other"
-    assert cli("keys", "revoke", made["api_key_id"]).code == 2
-    assert cli("keys", "revoke", made["api_key_id"], "--yes").code == 0
-    assert cli("account", env={"RUNWATCH_API_KEY": made["key"]}).code == 4
-    assert made["key"] not in cli("keys", "list", "--json").text
 
 
 @pytest.mark.exhaustive

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from runwatch.base.json import loads
-from tests.service.conftest import Json, Local, Serving, other_tenant
+from tests.service.conftest import Json, Local, Serving
 from tests.service.sourcing import post, save, save_sample, sync
 from tests.support.model_server import ModelServer
 from tests.support.problems import check, fields
@@ -204,26 +202,6 @@ async def test_a_model_that_two_connections_serve_is_defined_once(local: Local) 
     assert len(await entries(local)) == 4
     assert first.deployments["a"]["served_variant_id"] == second.deployments["a"]["served_variant_id"]
     assert first.deployments["a"]["model_deployment_id"] != second.deployments["a"]["model_deployment_id"]
-
-
-async def test_another_organization_sees_none_of_it(local: Local) -> None:
-    async with ModelServer() as server:
-        saved = await save(local, server, secret=None)
-    deployment_id = saved.deployments["tiny-1"]["model_deployment_id"]
-    key, _ = await local.add_key(await other_tenant(local))
-    headers = {"Authorization": f"Bearer {key}"}
-
-    async def get(path: str) -> Any:
-        return (await local.http.get(path, headers=headers)).json()
-
-    assert (await get("/v1/model-catalog"))["models"] == []
-    assert (await get("/v1/model-definitions"))["models"] == []
-    assert (await get("/v1/model-deployments"))["deployments"] == []
-    for path in (deployment_id, "mdep_unknown"):
-        check(await local.http.get(f"/v1/model-deployments/{path}", headers=headers), "not_found")
-    body = {"model_deployment_id": deployment_id, "input_tokens": 1, "output_tokens": 1}
-    answer = await local.http.post("/v1/model-catalog/quote", json=body, headers=headers)
-    assert fields(check(answer, "validation_failed")) == ["model_deployment_id"]
 
 
 async def test_the_sample_sources_serve_models_of_every_lifecycle_and_retired_ones_are_not_in_the_catalog(

@@ -14,7 +14,7 @@ from runwatch.service.models.arms import artifact_hash
 from runwatch.service.organization import proposals
 from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Transaction
-from tests.service.conftest import Json, Local, bearing, keyed, me, other_tenant
+from tests.service.conftest import Json, Local, bearing, keyed, me
 from tests.support.clock import START, FakeClock
 from tests.support.problems import check, fields
 
@@ -253,16 +253,3 @@ async def test_a_proposal_that_nobody_decided_for_thirty_days_is_expired(held: L
     assert {row["status"] for row in (await held.get("/v1/proposals"))["proposals"]} == {
         "expired", "approved", "pending",
     }  # fmt: skip
-
-
-async def test_an_unknown_proposal_and_one_of_another_organization_are_not_found(held: Local) -> None:
-    tenant = await other_tenant(held)
-    (foreign,) = await proposed(held, tenant_id=tenant)
-    for proposal_id in ("prop_unknown", foreign):
-        check(await held.http.get(f"/v1/proposals/{proposal_id}"), "not_found")
-        check(await held.http.post(f"/v1/proposals/{proposal_id}/approve"), "not_found")
-        check(await held.http.post(f"/v1/proposals/{proposal_id}/reject"), "not_found")
-    assert await ids(held) == []
-    bearer, _ = await held.add_key(tenant)
-    answer = await held.http.get(f"/v1/proposals/{foreign}", headers=bearing(bearer))
-    assert answer.json()["status"] == "pending"

@@ -9,7 +9,7 @@ import pytest
 
 from runwatch.service.models.catalog import variant_id
 from runwatch.service.tables.models import deployments
-from tests.service.conftest import Local, Serving, other_tenant
+from tests.service.conftest import Local, Serving
 from tests.service.sourcing import SECRET, connect, post, save
 from tests.support.clock import FakeClock
 from tests.support.model_server import ModelServer
@@ -249,8 +249,6 @@ async def test_a_plan_that_is_over_or_no_longer_true_is_not_applied(serving: Ser
         ({"template_id": "starter", "model_deployment_id": "mdep_1"}, "model_deployment_id"),
         ({"model_deployment_id": "mdep_1"}, "model_deployment_id"),
         ({"byok_offering": {"source_id": "x"}}, "byok_offering.auth_scheme"),
-        ({"byok_offering": 1}, "byok_offering"),
-        ([], "body"),
     ],
 )
 async def test_a_plan_with_a_fault_names_the_field(local: Local, body: Any, field: str) -> None:
@@ -272,16 +270,6 @@ async def test_an_application_is_told_what_it_does_not_wait_for(local: Local) ->
     check(await local.http.post(path, json={"action": "poll_consent"}), "validation_failed")
     check(await local.http.get(APPLICATIONS), "validation_failed")
     check(await local.http.get(f"{APPLICATIONS}/app_0"), "not_found")
-
-
-async def test_applications_of_one_organization_do_not_exist_for_another(local: Local) -> None:
-    begun = await apply(local)
-    bearer, _ = await local.add_key(await other_tenant(local))
-    local.http.headers["Authorization"] = f"Bearer {bearer}"
-    check(await local.http.get(f"{APPLICATIONS}/{begun['application_id']}"), "not_found")
-    sent = {"json": {"application_id": begun["application_id"]}, "headers": _key("s")}
-    check(await local.http.post(SELECTION, **sent), "validation_failed")  # type: ignore[arg-type]
-    assert await local.get(APPLICATIONS, template_id="starter", idempotency_key="apply-1") == {"application": None}
 
 
 async def test_a_model_without_open_data_does_not_count(local: Local) -> None:

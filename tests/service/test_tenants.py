@@ -11,7 +11,7 @@ from runwatch.base.clock import format_iso
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.rate_limits import ALL_SIGN_UPS_PER_HOUR, SIGN_UPS_PER_HOUR, AnonymousLimits
 from runwatch.service.routes import tenants as tenant_routes
-from tests.service.conftest import Local, Serving, bearing, echo_body, keyed, mint, other_tenant
+from tests.service.conftest import Local, Serving, bearing, echo_body, keyed, mint
 from tests.support.clock import START, FakeClock
 from tests.support.problems import check, fields
 
@@ -92,15 +92,6 @@ async def test_an_owner_renames_the_organization(local: Local) -> None:
     assert answer.json() == {"tenant_id": tenant, "display_name": "Contoso", "created_at": format_iso(START)}
     assert again.content == answer.content
     assert (await local.get("/v1/account"))["display_name"] == "Contoso"
-
-
-async def test_another_organization_is_not_found(local: Local) -> None:
-    tenant = await other_tenant(local)
-    bearer, _ = await local.add_key(tenant)
-    for unreachable in (tenant, "ten_unknown"):
-        check(await local.http.patch(f"/v1/tenants/{unreachable}", json={"display_name": "mine"}), "not_found")
-    account = await local.http.get("/v1/account", headers=bearing(bearer))
-    assert account.json()["display_name"] == "Others"
 
 
 async def test_the_limit_of_requests_holds_for_those_without_a_key_too(serving: Serving) -> None:

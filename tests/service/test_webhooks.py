@@ -100,7 +100,6 @@ async def test_a_repeated_request_adds_one_webhook_and_the_secret_is_only_in_the
 @pytest.mark.parametrize(
     ("body", "named"),
     [
-        ({}, ["url", "event_types"]),
         ({**BODY, "event_types": []}, ["event_types"]),
         ({**BODY, "event_types": ["execution.started"]}, ["event_types[0]"]),
         ({**BODY, "event_types": [EVERY[0], EVERY[0]]}, ["event_types"]),
@@ -395,13 +394,6 @@ async def test_webhooks_are_one_organizations_own(near: Local, data_dir: Path) -
         await done(near)
         (row,) = await settled(near, hook["webhook_id"])
         near.http.headers.update(bearing(bearer))
-        assert (await near.get("/v1/webhooks"))["webhooks"] == []
-        for webhook_id in (hook["webhook_id"], "wh_unknown"):
-            check(await near.http.delete(f"/v1/webhooks/{webhook_id}"), "not_found")
-            check(await near.http.get(f"/v1/webhooks/{webhook_id}/deliveries"), "not_found")
-            check(await near.http.post(f"/v1/webhooks/{webhook_id}/rotate-secret"), "not_found")
-        for delivery_id in (row["delivery_id"], "whd_unknown"):
-            check(await near.http.post(f"/v1/webhooks/deliveries/{delivery_id}/replay"), "not_found")
         # Another organization reaches public addresses only; that nobody is there makes no difference here.
         own = await add(near, "https://receiver.invalid/runs")
         assert await deliveries(near, own["webhook_id"]) == []

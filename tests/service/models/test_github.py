@@ -10,7 +10,7 @@ import pytest
 
 from runwatch.service.access.api_keys import revoke
 from runwatch.service.access.browser_sessions import COOKIE, PAGE_COOKIE, PATH
-from tests.service.conftest import Local, Serving, other_tenant
+from tests.service.conftest import Local, Serving
 from tests.support.clock import FakeClock
 from tests.support.problems import check
 
@@ -59,12 +59,9 @@ async def test_recording_a_repository_twice_leaves_one_connection(local: Local) 
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({}, "repository"),
         ({"repository": "ab"}, "repository"),
         ({"repository": "a" * 256}, "repository"),
-        ({"repository": 5}, "repository"),
         ({"repository": "acme/widgets", "branch": "main"}, "branch"),
-        ([], "body"),
     ],
 )
 async def test_the_body_is_closed_and_bounded(local: Local, body: Any, field: str) -> None:
@@ -113,14 +110,6 @@ async def test_the_token_is_in_no_log_and_no_problem(local: Local) -> None:
     kept = await local.stored_problem(problem.instance or "")
     assert kept is not None
     assert token not in repr(dict(kept))
-
-
-async def test_connections_of_one_organization_do_not_exist_for_another(local: Local) -> None:
-    intent = await started(local)
-    await local.http.post(intent["continue_url"], json={"on": "yes"})
-    bearer, _ = await local.add_key(await other_tenant(local))
-    local.http.headers["Authorization"] = f"Bearer {bearer}"
-    assert await listed(local) == []
 
 
 async def signed_in(local: Local, person: httpx.AsyncClient, key: str | None = None) -> httpx.Response:
