@@ -72,7 +72,9 @@ RESTING: Final = f"""ScriptedService(runs=[])
                                                      "next_cursor": None}}))"""
 BUSY: Final = "GeneratedService(RunGenerator(runs=50, rate=1000.0, seconds=120.0))"
 
-CURSOR_ON: Final = re.compile("▸.{0,400}?(ex_[0-9a-z_…]+)".encode(), re.DOTALL)
+CURSOR_ON: Final = re.compile(rb"\xe2\x96\xb8(?:\x1b\[[\d;]*m|[^\x1b]){0,80}?(ex_\w+)")
+"""The run in whose line the cursor is: only changes of style are between them."""
+
 BARE_CURSOR_ON: Final = re.compile(rb"\x1b\[1;[0-9;]*m *row (\d{4})")
 """The row that the bare list draws bold: the one under its cursor. It redraws all the others too."""
 

@@ -45,8 +45,9 @@ TARGET_KEY: Final = 1.5
 TARGET_KEY_BUSY: Final = 4.0
 
 _NOTE: Final = (
-    "A key over the link with 1,000 events a second: what was sent before the key must come through first; the"
-    " console draws only when the terminal has taken what was drawn before, so that the wait is one picture's."
+    "A key over the link with 1,000 events a second: what was sent before the key must come through first, and a"
+    " picture of changing events is 8 to 20 kB, a quarter to two thirds of a second. The console draws only when the"
+    " terminal has taken what was drawn before, and lets a slow link rest three times as long as a picture took."
 )
 
 

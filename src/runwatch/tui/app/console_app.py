@@ -463,6 +463,13 @@ class ConsoleApp(NavigatingApp):
         shorten_switch_interval()
         start_worker(self, self._open(), "opening")
 
+    @property
+    def terminal_is_behind(self) -> bool:
+        driver = self._driver
+        if getattr(driver, "is_behind", False):
+            return True
+        return getattr(driver, "is_resting", False) and not self.key_queue.is_answering
+
     async def on_event(self, event: events.Event) -> None:
         """Queue user input, and pass a key to the notices before it is handled."""
         is_done = isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded

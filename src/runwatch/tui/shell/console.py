@@ -179,8 +179,8 @@ class Console(WidgetApp):
 
     @property
     def terminal_is_behind(self) -> bool:
-        """Whether the terminal has not yet received the last drawing."""
-        return bool(getattr(self._driver, "is_behind", False))
+        """Whether the terminal has not yet received the last drawing, or is kept free for the next key's answer."""
+        raise NotImplementedError
 
     # Drawing and settings.
 

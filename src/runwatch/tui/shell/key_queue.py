@@ -7,6 +7,7 @@ burst of keys would go to the list below, where letters are commands.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ MAX_ROUNDS: Final = 4
 """How many times the message queues are passed after a key: a widget messages its pane, the pane its screen, and that
 moves the focus.
 """
+
+ANSWER_S: Final = 0.15
+"""How long after a key was handled everything that is drawn counts as its answer."""
 
 _INTERRUPT: Final = "ctrl+c"
 
@@ -60,7 +64,13 @@ class KeyQueue:
         self._awaited: MessagePump | None = None
         self._turn = 0
         self._is_out = False
+        self._handled_at = 0.0
         self._deadline: asyncio.TimerHandle | None = None
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether what is drawn now is the answer to what the user did."""
+        return self._is_out or time.monotonic() - self._handled_at < ANSWER_S
 
     async def begin(self) -> None:
         """Start passing on events; until the first screen exists, all input waits."""
@@ -73,6 +83,7 @@ class KeyQueue:
         if has_begun and (not waits or (isinstance(event, events.Key) and event.key == _INTERRUPT)):
             clicked = self._widget_at(event) if has_begun and isinstance(event, events.MouseUp) else None
             await self._hand_on(event)
+            self._handled_at = time.monotonic()
             # A key that is still at work ends its own turn.
             if clicked is not None and not self._is_out:
                 self._begin_turn()
@@ -109,6 +120,7 @@ class KeyQueue:
     async def _go_on(self, turn: int) -> None:
         if turn == self._turn:
             self._is_out = False
+            self._handled_at = time.monotonic()
             await self._next()
 
     async def _next(self) -> None:

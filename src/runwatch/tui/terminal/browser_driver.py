@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -80,6 +81,11 @@ class BrowserDriver(Driver):
     def is_behind(self) -> bool:
         """Whether output is waiting because the browser is slow."""
         return self._given > self._output.taken
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether a slow connection is kept free for the answer to the next key."""
+        return not self._output.load.has_rested(time.monotonic())
 
     def write(self, data: str) -> None:
         """Queue terminal output."""

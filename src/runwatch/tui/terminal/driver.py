@@ -14,6 +14,7 @@ import select
 import signal
 import sys
 import termios
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -23,6 +24,7 @@ from textual.events import MouseEvent, Resize
 from textual.geometry import Size
 
 from runwatch.tui.terminal.input_parser import InputParser
+from runwatch.tui.terminal.link_load import LinkLoad
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -32,6 +34,12 @@ HUNG_UP: Final = 129
 """Exit code when the terminal is gone: that of a process ended by SIGHUP."""
 
 READ_BYTES: Final = 4096
+PIECE_BYTES: Final = 1024
+"""How much is written at once: little enough to notice when the terminal takes no more."""
+
+PIECE_WAIT_S: Final = 0.005
+"""How long a terminal needs at most to take a piece that it has room for."""
+
 LOOK_UP_S: Final = 0.1
 """How often the reading thread checks whether a lone escape is complete, while one is pending."""
 
@@ -59,10 +67,12 @@ class TerminalWriter:
 
     Attributes:
         taken: How many texts were written or will never be written.
+        load: What a slow link still has to carry of them.
     """
 
     def __init__(self, stream: TextIO, on_loss: Callable[[], None]) -> None:
         self.taken = 0
+        self.load: Final = LinkLoad()
         self._descriptor: Final = stream.fileno()
         self._encoding: Final = stream.encoding or "utf-8"
         self._on_loss: Final = on_loss
@@ -78,14 +88,20 @@ class TerminalWriter:
     def write(self, text: str) -> int:
         """Write the text, waiting for a slow terminal; do nothing once the terminal is gone."""
         data = memoryview(self._encode(text))
+        size, waiting, waits_since = len(data), 0, 0.0
         while data and not self._is_lost:
+            left, since = len(data), time.monotonic()
             try:
-                data = data[os.write(self._descriptor, data) :]
+                data = data[os.write(self._descriptor, data[:PIECE_BYTES]) :]
             except BlockingIOError:
                 select.select([], [self._descriptor], [])
             except OSError:
                 self._is_lost = True
                 self._on_loss()
+            if not waiting and time.monotonic() - since > PIECE_WAIT_S:
+                waiting, waits_since = left, since
+        now = time.monotonic()
+        self.load.note_write(size, now, waiting=waiting, waited_s=now - waits_since)
         self.taken += 1
         return len(text)
 
@@ -128,6 +144,11 @@ class ConsoleDriver(LinuxDriver):
     def is_behind(self) -> bool:
         """Whether output is waiting because the terminal is slow or paused with ctrl+s."""
         return self._given > self._output.taken
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether a slow link is kept free for the answer to the next key."""
+        return not self._output.load.has_rested(time.monotonic())
 
     def write(self, data: str) -> None:
         """Queue output unless another program has the terminal; after that, everything is redrawn."""
