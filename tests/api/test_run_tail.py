@@ -274,36 +274,32 @@ def test_events_without_an_id_are_distinguished_by_their_text_and_are_no_cursor(
     assert tail.cursor == event(7).id
 
 
-def behind_a_store(after: str | None = None) -> tuple[RunTail, set[str]]:
-    """A tail whose caller says what is new, and the set that says it."""
-    new: set[str] = set()
-    return RunTail(after, is_new=lambda event: event.id in new), new
-
-
 def test_a_store_may_say_what_is_new_and_the_tail_remembers_nothing() -> None:
-    tail, new = behind_a_store()
-    new.update(ids(some(2)))
-    assert ids(tail.note_page(some(1, 2))) == ids(some(2))
+    tail = RunTail()
+    assert tail.note_page(some(1, 2), new=some(2)) == some(2)
     assert tail.next_read() == ReadStep(event(2).id)
-    new.clear()
-    assert tail.note_page(some(2)) == []
+    assert tail.note_page(some(2), new=[]) == []
     assert tail.next_read() == PauseStep(1.0)
-    new.update(ids(some(1, 2)))
-    assert ids(tail.note_page(some(2, 1))) == ids(some(2, 1))
+    assert tail.note_page(some(2, 1), new=some(2, 1)) == some(2, 1)
+
+
+def test_what_another_process_stored_moves_the_cursor_beyond_the_page() -> None:
+    tail = RunTail()
+    tail.note_page(some(1), new=some(1, 2))
+    assert tail.next_read() == ReadStep(event(2).id)
 
 
 def test_a_store_that_knows_the_final_event_already_ends_the_tail() -> None:
-    tail, _ = behind_a_store()
-    assert tail.note_page(echo_events()) == []
+    tail = RunTail()
+    assert tail.note_page(echo_events(), new=[]) == []
     assert tail.next_read() == EndStep()
 
 
 def test_behind_a_store_too_the_whole_list_in_parts_is_walked_through() -> None:
-    tail, new = behind_a_store(event(5).id)
-    tail.note_page(some(1, 2))
+    tail = RunTail(event(5).id)
+    tail.note_page(some(1, 2), new=[])
     assert tail.next_read() == ReadStep(event(2).id)
-    new.update(ids(some(6)))
-    assert ids(tail.note_page(some(3, 4, 5, 6))) == ids(some(6))
+    tail.note_page(some(3, 4, 5, 6), new=some(6))
     assert tail.cursor == event(6).id
 
 
@@ -416,7 +412,7 @@ class Restarting:
 
     def live(self) -> bool:
         """One life; True when the tail has ended."""
-        tail, new = behind_a_store(self.kept[-1].id if self.kept else None)
+        tail = RunTail(self.kept[-1].id if self.kept else None)
         for _ in range(400):
             match tail.next_read():
                 case EndStep():
@@ -427,9 +423,7 @@ class Restarting:
                     page: list[Any] = self.service.read(after)
                     if self.chance.random() < 0.1:
                         return False
-                    new.clear()
-                    new.update(ids(self.append(page)))
-                    tail.note_page(page)
+                    tail.note_page(page, new=self.append(page))
                     if self.chance.random() < 0.1:
                         return False
         return False

@@ -31,7 +31,6 @@ class EventMachine(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.log: list[RunEvent] = []
         self.past: list[tuple[list[RunEvent], str | None]] = []
-        self.fresh: set[int] = set()
 
     @initialize()
     def start(self) -> None:
@@ -41,7 +40,7 @@ class EventMachine(RuleBasedStateMachine):
         self.database = Database.open(self.directory / "console.db")
         self.store = EventStore(self.database)
         cursor = self.runner.run(self.store.cursor(SCOPE, RUN_ID))
-        self.tail = RunTail(cursor, is_new=lambda event: id(event) in self.fresh)
+        self.tail = RunTail(cursor)
 
     @rule()
     def crash(self) -> None:
@@ -73,11 +72,11 @@ class EventMachine(RuleBasedStateMachine):
         if fate == "dies":
             self.crash()
             return
-        self.fresh = {id(item) for item in self.runner.run(self.store.append(SCOPE, RUN_ID, page, after=step.after))}
+        new = self.runner.run(self.store.append(SCOPE, RUN_ID, page, after=step.after))
         if fate == "forgets":
             self.crash()
             return
-        self.tail.note_page(page)
+        self.tail.note_page(page, new=new)
 
     def _page(self, step: ReadStep, back: int, size: int) -> list[RunEvent]:
         """What the service answers: it may begin up to ``back`` ids too early, and stops at some later place."""
@@ -111,8 +110,7 @@ class EventMachine(RuleBasedStateMachine):
             if isinstance(step, ReadStep):
                 page = self._page(step, 0, len(self.log)) if step.kind == "events" else []
                 new = self.runner.run(self.store.append(SCOPE, RUN_ID, page, after=step.after))
-                self.fresh = {id(item) for item in new}
-                self.tail.note_page(page, None)
+                self.tail.note_page(page, new=new)
         assert self.runner.run(self.store.count(SCOPE, RUN_ID)) == len(self.log)
 
     @invariant()

@@ -64,8 +64,8 @@ class RunFollower:
     """Follows one run, one read at a time.
 
     Args:
-        keep: Stores a page before it reaches the tail, and decides which events are new; the tail's ``is_new`` then
-            repeats that decision. ``None`` where the tail itself remembers which events are new.
+        keep: Stores a page before it reaches the tail, and decides which events are new; ``None`` where the tail
+            itself remembers that.
     """
 
     def __init__(self, client: RunReads, run_id: str, tail: RunTail, keep: Keep | None = None) -> None:
@@ -100,14 +100,12 @@ class RunFollower:
 
     async def _read_events(self, step: ReadStep) -> FollowedEvents:
         page = await self._client.list_events(self._run_id, after=step.after)
-        # A store decides first which events are new, and the tail's ``is_new`` repeats its decision.
         kept = None if self._keep is None else await self._keep(page, step.after)
-        new, has_ended = await run_beside_loop(page, lambda: self._note_page(page.records))
-        # The store may know more new events than the page holds.
-        return FollowedEvents(new if kept is None else kept, page, has_ended=has_ended)
+        new, has_ended = await run_beside_loop(page, lambda: self._note_page(page.records, kept))
+        return FollowedEvents(new, page, has_ended=has_ended)
 
-    def _note_page(self, events: Sequence[RunEvent]) -> tuple[list[RunEvent], bool]:
-        return self._tail.note_page(events), any(event.ends_run for event in events)
+    def _note_page(self, events: Sequence[RunEvent], new: list[RunEvent] | None) -> tuple[list[RunEvent], bool]:
+        return self._tail.note_page(events, new=new), any(event.ends_run for event in events)
 
 
 async def run_beside_loop(page: Page[RunEvent], work: Callable[[], T]) -> T:

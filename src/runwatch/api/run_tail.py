@@ -5,14 +5,13 @@
 
 No event is lost or doubled when pages overlap, repeat, or return the whole list or parts of it again. There are two
 ways to know which events are new. For a library user without a store the tail keeps the ids of its run (about 100 bytes
-an event). A caller with a store inserts each page there first, and ``is_new`` says which events were new to the store;
-the tail then keeps nothing. In both cases the tail gets whole pages, because repeated events also show the service's
-position.
+an event). A caller with a store inserts each page there first and passes on what was new; the tail then keeps nothing.
+In both cases the tail gets whole pages, because repeated events also show the service's position.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -69,15 +68,10 @@ class RunTail:
 
     Args:
         after: The id of the last event that the caller has; ``None`` to begin at the first.
-        is_new: Returns whether an event has not been applied yet. Called once for each event of a page, in order. With
-            ``None`` the tail remembers by itself.
     """
 
-    def __init__(self, after: str | None = None, *, is_new: Callable[[RunEvent], bool] | None = None) -> None:
-        self._cursor = after
-        self._position = after
-        self._start = after if is_new is None else None
-        self._is_new = is_new if is_new is not None else self._remember
+    def __init__(self, after: str | None = None) -> None:
+        self._cursor = self._position = self._start = after
         self._seen = set() if after is None else {after}
         self._walked: set[str] = set()
         self._asked: Literal["events", "status"] = "events"
@@ -103,19 +97,28 @@ class RunTail:
         if self._status_is_due:
             self._asked = "status"
             return ReadStep(kind="status")
-        if self._pause:
-            pause, self._pause = PauseStep(self._pause), 0.0
-            return pause
+        if pause_s := self.take_pause():
+            return PauseStep(pause_s)
         self._asked = "events"
         return ReadStep(self._position)
 
-    def note_page(self, events: Sequence[RunEvent], run_status: str | None = None) -> list[RunEvent]:
+    def take_pause(self) -> float:
+        """Return the seconds to wait before the next read; 0 for none, and when called again."""
+        if self._is_done or self._status_is_due:
+            return 0.0
+        pause_s, self._pause = self._pause, 0.0
+        return pause_s
+
+    def note_page(
+        self, events: Sequence[RunEvent], run_status: str | None = None, *, new: list[RunEvent] | None = None
+    ) -> list[RunEvent]:
         """Process the result of the last read.
 
         Args:
             events: The page in the service's order; empty for a status read.
             run_status: The run's status after a status read, or whenever the caller knows it, for example from a list;
                 ``None`` when it is unknown.
+            new: The events that are new to the caller's store; ``None`` if the tail has to remember.
 
         Returns:
             The new events, in the service's order.
@@ -124,7 +127,9 @@ class RunTail:
             self._status_is_due = False
             self._note(run_status)
             return []
-        new = self._new_among(events)
+        new = self._new_among(events) if new is None else new
+        if last := _last_id(new):
+            self._cursor = self._position = last
         # A final event that is already known also ends the tail: nothing follows it.
         self._is_done = any(event.ends_run for event in events)
         if new:
@@ -154,11 +159,7 @@ class RunTail:
     def _new_among(self, events: Sequence[RunEvent]) -> list[RunEvent]:
         if self._start is not None:
             events = self._from_start(events)
-        new = [event for event in events if self._is_new(event)]
-        last = _last_id(new)
-        if last is not None:
-            self._cursor = self._position = last
-        return new
+        return [event for event in events if self._remember(event)]
 
     def _from_start(self, events: Sequence[RunEvent]) -> Sequence[RunEvent]:
         """Leave out the events up to the caller's start, which the caller has but this tail does not."""

@@ -180,13 +180,10 @@ class RunTails:
         size = 0 if step.page is None else len(step.page.records)
         has_more = self.news(run_id).has_more if step.page is None else size >= HISTORY_PAGE_EVENTS
         await self._take(run_id, step, tail.position)
-        # This takes the tail's pause, which the scheduler waits out; a read is returned again by the next step.
-        following = tail.tail.next_read()
-        if isinstance(following, PauseStep):
-            pause = max(following.seconds, self._least_s)
-        else:
-            # Busy runs take turns; only history is read without a pause.
-            pause = 0.0 if run_id in self._focused or size >= HISTORY_PAGE_EVENTS else self._least_s
+        pause = tail.tail.take_pause()
+        # Busy runs take turns; only history is read without a pause.
+        if pause or not (run_id in self._focused or size >= HISTORY_PAGE_EVENTS):
+            pause = max(pause, self._least_s)
         self._tell(run_id, pause_s=pause, has_more=has_more, failure=None, failed_at=None, answered_at=tail.answered_at)
         return pause
 

@@ -11,13 +11,13 @@ from datetime import timedelta
 from typing import Final
 
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError, UnusableResponseError
-from runwatch.api.run_follower import FollowedEvents, RunFollower, RunReads, run_beside_loop
+from runwatch.api.run_follower import FollowedEvents, RunFollower, RunReads
 from runwatch.api.run_tail import EndStep, PauseStep, RunTail
 from runwatch.base.clock import Clock
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page
 from runwatch.store.live.backoff import Backoff
-from runwatch.store.repositories.event_store import EventStore, find_event_key
+from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure, read_failure_from_error
 from runwatch.store.state.failure_kind import ReadInterruption
@@ -117,15 +117,13 @@ class StoredRunTail:
     ) -> None:
         self.position = 0
         self.answered_at: float | None = None
-        self.tail: Final = RunTail(cursor, is_new=lambda event: _page_key(event) in self._new_keys)
+        self.tail: Final = RunTail(cursor)
         self._follower = RunFollower(client, run_id, self.tail, self._keep)
         self._scope = scope
         self._events = events
         self._run_id = run_id
         self._clock = clock
         self._has_failed = False
-        # The keys of the new events of the last page: ``_keep`` decides, and the tail reads them for the same page.
-        self._new_keys: set[str | int] = set()
 
     @classmethod
     async def open(
@@ -185,18 +183,11 @@ class StoredRunTail:
         """Store a page, and return the events that were not returned to the caller yet."""
         await self._answered()
         new = await self._events.append(self._scope, self._run_id, page.records, after=after)
-        self._new_keys = await run_beside_loop(page, lambda: set(map(_page_key, new)))
         count = await self._events.count(self._scope, self._run_id)
         if count > self.position + len(new):
             # Another process on this data directory stored some of them first; they are still new to this tail.
             new = []
             for start in range(self.position, count, WINDOW):
                 new += await self._events.window(self._scope, self._run_id, start, min(WINDOW, count - start))
-            self._new_keys.update(key for event in new if (key := find_event_key(event)) is not None)
         self.position = count
         return new
-
-
-def _page_key(event: RunEvent) -> str | int:
-    """Return what identifies an event within one page: its id, or the object's identity."""
-    return find_event_key(event) or id(event)
