@@ -144,7 +144,7 @@ async def watching(
     async with service, real_work() as work:
         target = Target(profile="work", origin=service.base_url, key=Secret("rk_test"), key_source="test")
         session = await ServiceSession.open(
-            target, home / "console.db", Store(), clock=clock, read_only=False, retries=2, refresh=PollIntervals(),
+            target, home / "console.db", Store(), clock=clock, read_only=False, retries=2, intervals=PollIntervals(),
             keeping=RetentionPolicy(timedelta(days=30)), listeners=SessionListeners(news.append, exchanges.append),
         )  # fmt: skip
         try:

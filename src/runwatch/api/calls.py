@@ -166,7 +166,7 @@ class CallExecutor:
         """Send once, notify the observer, and return the response or raise its error."""
         attempt = _Attempt(self._clock.now(), self._clock.monotonic())
         try:
-            value, attempt.reply = await self._converse(call, read, history, attempt)
+            value, attempt.reply = await self._send(call, read, history, attempt)
         except (ApiError, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError):
                 attempt.error = "cancelled"
@@ -175,7 +175,7 @@ class CallExecutor:
         self._tell(call, history, attempt)
         return value, attempt.reply
 
-    async def _converse(
+    async def _send(
         self,
         call: OperationCall,
         read: Callable[[HttpResponse], Awaitable[T]],
@@ -189,12 +189,12 @@ class CallExecutor:
         else:
             attempt.reply = reply
             attempt.ended = self._clock.monotonic()
-            return await self._read(reply, call, read, history, attempt), reply
+            return await self._read_reply(reply, call, read, history, attempt), reply
         attempt.error = lost.kind
         attempt.received_bytes = lost.received_bytes
         raise error_builder.build_no_response(lost, call, history, self._target)
 
-    async def _read(
+    async def _read_reply(
         self,
         reply: HttpResponse,
         call: OperationCall,

@@ -51,11 +51,12 @@ class SessionListeners:
     """Callbacks of a service session.
 
     Attributes:
-        tail: As ``on_news`` of :class:`~runwatch.store.live.run_tails.RunTails`.
+        tail_moved: See :class:`~runwatch.store.live.run_tails.RunTails`.
+        request_attempted: Called after each request attempt, with what the journal keeps of it.
     """
 
-    tail: Callable[[TailUpdate], None]
-    attempt: Callable[[RequestAttempt], None]
+    tail_moved: Callable[[TailUpdate], None]
+    request_attempted: Callable[[RequestAttempt], None]
 
 
 class ServiceSession:
@@ -70,7 +71,7 @@ class ServiceSession:
         *,
         clock: Clock,
         retries: int,
-        refresh: PollIntervals,
+        intervals: PollIntervals,
         keeping: RetentionPolicy,
         listeners: SessionListeners,
     ) -> None:
@@ -94,8 +95,8 @@ class ServiceSession:
             self.events,
             self.watch_list,
             clock=clock,
-            on_tail=listeners.tail,
-            refresh=refresh,
+            tail_moved=listeners.tail_moved,
+            intervals=intervals,
             others=lambda: self._others,
             retries=retries,
         )
@@ -121,7 +122,7 @@ class ServiceSession:
         clock: Clock,
         read_only: bool,
         retries: int,
-        refresh: PollIntervals,
+        intervals: PollIntervals,
         keeping: RetentionPolicy,
         listeners: SessionListeners,
     ) -> Self:
@@ -157,7 +158,7 @@ class ServiceSession:
             store,
             clock=clock,
             retries=retries,
-            refresh=refresh,
+            intervals=intervals,
             keeping=keeping,
             listeners=listeners,
         )
@@ -255,7 +256,7 @@ class ServiceSession:
     def _note_attempt(self, attempt: RequestAttempt, *, is_opening: bool = False) -> None:
         self.live.note(attempt, is_opening=is_opening)
         self.journal.note(attempt)
-        self._listeners.attempt(attempt)
+        self._listeners.request_attempted(attempt)
 
     def _note_delta(self, delta: CollectionDelta) -> None:
         if delta.added or delta.changed or delta.removed:

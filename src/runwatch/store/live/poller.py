@@ -73,7 +73,7 @@ class Poller:
         client: Its observer has to call :meth:`note`.
         events: Stores the events of followed runs.
         watch: Runs submitted or added here, for a service without a list of runs.
-        on_tail: As ``on_news`` of :class:`~runwatch.store.live.run_tails.RunTails`.
+        tail_moved: See :class:`~runwatch.store.live.run_tails.RunTails`.
         others: Returns the requests of other consoles to the same service in the last minute.
         retries: How many more times the client sends a request.
     """
@@ -87,12 +87,12 @@ class Poller:
         watch: WatchList,
         *,
         clock: Clock,
-        on_tail: Callable[[TailUpdate], None],
-        refresh: PollIntervals = _USUAL,
+        tail_moved: Callable[[TailUpdate], None],
+        intervals: PollIntervals = _USUAL,
         others: Callable[[], int] = lambda: 0,
         retries: int = RETRIES,
     ) -> None:
-        self.intervals: Final = refresh
+        self.intervals: Final = intervals
         self._client = client
         self._scope = scope
         self._store = store
@@ -117,8 +117,8 @@ class Poller:
             events,
             self.scheduler,
             clock=clock,
-            least_s=refresh.tail_s,
-            on_news=on_tail,
+            least_s=intervals.tail_s,
+            tail_moved=tail_moved,
             # Read the list, which would show the run as live until its next poll.
             on_end=lambda: self.scheduler.run_soon(RunList.JOB),
         )

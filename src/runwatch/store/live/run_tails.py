@@ -61,7 +61,7 @@ class RunTails:
 
     Args:
         least_s: Minimum seconds between two reads of one tail, while its run is busy.
-        on_news: Called with the new state of a run's tail, at least once for each step, also if no event came.
+        tail_moved: Called with the new state of a run's tail, at least once for each step, also if no event came.
         on_end: Called when the last event of a run has come.
     """
 
@@ -75,7 +75,7 @@ class RunTails:
         *,
         clock: Clock,
         least_s: float,
-        on_news: Callable[[TailUpdate], None],
+        tail_moved: Callable[[TailUpdate], None],
         on_end: Callable[[], None],
     ) -> None:
         self._client = client
@@ -85,7 +85,7 @@ class RunTails:
         self._scheduler = scheduler
         self._clock = clock
         self._least_s = least_s
-        self._on_news = on_news
+        self._tail_moved = tail_moved
         self._on_end = on_end
         self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
         self._follows: set[str] = set()
@@ -233,4 +233,4 @@ class RunTails:
 
     def _tell(self, run_id: str, **changes: object) -> None:
         self._news[run_id] = replace(self.news(run_id), **changes)  # type: ignore[arg-type]
-        self._on_news(self._news[run_id])
+        self._tail_moved(self._news[run_id])

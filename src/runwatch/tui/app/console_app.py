@@ -61,9 +61,7 @@ from runwatch.view.text.glyphs import GLYPHS, Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
 
 if TYPE_CHECKING:
-    from runwatch.api.calls import RequestAttempt
     from runwatch.base.network.service_target import Target
-    from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
     from runwatch.tui.app.last_session import CachedList, CachedLists, LastSession
     from runwatch.tui.app.pins.board import PinBoard
@@ -667,21 +665,6 @@ class ConsoleApp(NavigatingApp):
         if isinstance(screen, ConsoleScreen):
             screen.update_header(recount=changed != {Run.KIND})
             screen.data_changed(changed)
-
-    def tail_moved(self, news: TailUpdate) -> None:
-        """Pass on the new state of a followed run's tail."""
-        screen = self.mounted_screen
-        if isinstance(screen, ConsoleScreen):
-            screen.tail_moved(news)
-
-    def request_attempted(self, attempt: RequestAttempt) -> None:
-        """Update local lists after a request attempt."""
-        screen = self.mounted_screen
-        if isinstance(screen, ResourceScreen) and screen.spec.is_local:
-            if attempt.method == "GET" and attempt.problem is None and attempt.error is None:
-                screen.read_soon()
-            else:
-                screen.read_source()
 
     def _second(self) -> None:
         # A header and a list border that change together make Textual redraw everything between them.

@@ -54,11 +54,22 @@ class NavigatingApp(Console):
         """Switch to another service; screens opened from now on show its data."""
         raise NotImplementedError
 
+    # Called by the session.
+
     def tail_moved(self, news: TailUpdate) -> None:
-        """Called with the new state of a followed run's tail, also if no event came."""
+        """Pass on the new state of a followed run's tail."""
+        screen = self.mounted_screen
+        if isinstance(screen, ConsoleScreen):
+            screen.tail_moved(news)
 
     def request_attempted(self, attempt: RequestAttempt) -> None:
-        """Called after a request attempt."""
+        """Update local lists after a request attempt."""
+        screen = self.mounted_screen
+        if isinstance(screen, ResourceScreen) and screen.spec.is_local:
+            if attempt.method == "GET" and attempt.problem is None and attempt.error is None:
+                screen.read_soon()
+            else:
+                screen.read_source()
 
     # Called by screens. Navigation runs in the app's message loop; workers use ``call_later``: if two screens change at
     # once, Textual cancels one, and the app's message loop with it.

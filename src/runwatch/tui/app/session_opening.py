@@ -82,7 +82,7 @@ async def open_service_session(
         clock=console.clock,
         read_only=settings.read_only,
         retries=settings.retries,
-        refresh=PollIntervals(settings.refresh_runs_s, settings.refresh_lists_s, settings.refresh_tail_s),
+        intervals=PollIntervals(settings.refresh_runs_s, settings.refresh_lists_s, settings.refresh_tail_s),
         keeping=RetentionPolicy.by(settings),
         listeners=SessionListeners(console.tail_moved, console.request_attempted),
     )
