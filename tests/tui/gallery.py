@@ -41,6 +41,7 @@ from runwatch.view.text.glyphs import ASCII, UNICODE, Role
 from runwatch.view.text.safe_text import json_block, line
 from tests.support.clock import FakeClock
 from tests.tui import samples
+from tests.tui.look import Sent
 
 HINTS: Final = (
     "list.open", "screen.filter", "screen.copy", "tail.follow", "screen.pause", "screen.new", "screen.destroy",
@@ -183,7 +184,8 @@ def _fill_problem(app: WidgetApp) -> None:
 
 
 def _dialog(app: WidgetApp, state: str) -> None:
-    dialog = ConfirmDialog(samples.cancel_six() if state == "cancel" else samples.start_one(), app, samples.place())
+    text = samples.cancel_six() if state == "cancel" else samples.start_one()
+    dialog = ConfirmDialog(text, app, samples.place(), Sent())
 
     def then() -> None:
         if state == "refused":

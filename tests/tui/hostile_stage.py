@@ -39,6 +39,7 @@ from tests.support.clock import FakeClock
 from tests.support.hostile import CORPUS
 from tests.support.problems import entry_from_problem
 from tests.tui import samples
+from tests.tui.look import Sent
 
 LAST: Final = "all texts were shown"
 
@@ -133,7 +134,7 @@ class HostileStage(WidgetApp):
         )  # fmt: skip
 
     def dialog(self, text: str) -> ConfirmDialog:
-        return ConfirmDialog(self.order(text), self, HeaderInfo(line(text)))
+        return ConfirmDialog(self.order(text), self, HeaderInfo(line(text)), Sent())
 
     def action_back_or_quit(self) -> None:
         self.exit()

@@ -25,12 +25,26 @@ from tests.support.clock import FakeClock
 from tests.tui import samples
 
 OBSERVED = (
-    CopyRequested, HintClicked, PanelClosed, WorkerFailed, ConfirmDialog.Confirmed, ConfirmDialog.Closed,
+    CopyRequested, HintClicked, PanelClosed, WorkerFailed, ConfirmDialog.Closed,
     Breadcrumbs.LevelClicked, DetailView.LinkOpened, LinkLines.LinkOpened, ProblemPanel.NextStepRequested,
     FilterBar.Changed, FilterBar.Submitted, FilterBar.Cancelled, EventLog.ContextToggled, EventLog.FollowChanged,
     EventLog.LineOpened, EventLog.MatchRequested, RecordTable.RowHighlighted, RecordTable.RowOpened,
     RecordTable.SortRequested, StatusBar.RestRequested,
 )  # fmt: skip
+
+
+class Sent:
+    """What a dialog has sent: only its number."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def send(self) -> None:
+        self.times += 1
+
+    def send_now(self) -> None: ...
+
+    def leave(self) -> None: ...
 
 
 class Stage(WidgetApp):
@@ -42,6 +56,7 @@ class Stage(WidgetApp):
 
     Attributes:
         told: Every message of our own that reached the app, in order.
+        sent: What its dialog has sent.
     """
 
     def __init__(self, *widgets: Widget, ascii: bool = False, **more: Any) -> None:
@@ -49,6 +64,7 @@ class Stage(WidgetApp):
         super().__init__(glyphs=ASCII if ascii else UNICODE, clock=self.time, **more)
         self._given = widgets
         self.told: list[Message] = []
+        self.sent = Sent()
 
     def compose(self) -> list[Widget]:
         return list(self._given)

@@ -21,9 +21,9 @@ from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.store.state.changes import ListRead
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
-from runwatch.tui.flows.write_dialog import (
-    DialogWrite,
-    WriteDialog,
+from runwatch.tui.flows.write_sender import (
+    PendingWrite,
+    WriteSender,
     describe_created_record,
     find_id_member,
     list_age,
@@ -59,7 +59,7 @@ def build_action_dialog(
     *,
     key: str,
     refused: Callable[[RunwatchError], SafeText | None] | None = None,
-) -> WriteDialog:
+) -> WriteSender:
     """Build the dialog of an action and the write it sends.
 
     Args:
@@ -93,11 +93,11 @@ def build_action_dialog(
         shown_order = order
         order = replace(order, now=lambda: replace(shown_order, age=list_age(session, facts.record)))
 
-    return WriteDialog(
+    return WriteSender(
         owner,
         session,
         order,
-        [DialogWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
+        [PendingWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
         lambda _, answer: apply_response(behind, session, mutation, answer, about=record_id),
         told=partial(describe_success, session, mutation, subject),
         refused=refused,

@@ -12,7 +12,7 @@ from runwatch.base.network.service_target import Target
 from runwatch.settings import key_sources
 from runwatch.settings.declarations import Profile
 from runwatch.settings.resolver import SettingOptions, SettingsResolver
-from runwatch.tui.flows.write_dialog import problem_entry_from_error
+from runwatch.tui.flows.write_sender import problem_entry_from_error
 from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.text.format import duration
 from runwatch.view.text.glyphs import Role

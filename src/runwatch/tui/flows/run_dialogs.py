@@ -13,9 +13,9 @@ from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import CANCEL, SUBMIT, WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans, label_span
-from runwatch.tui.flows.write_dialog import (
-    DialogWrite,
-    WriteDialog,
+from runwatch.tui.flows.write_sender import (
+    PendingWrite,
+    WriteSender,
     list_age,
     make_typed_confirmation,
     profile_label,
@@ -48,12 +48,12 @@ def open_cancel(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> None:
         )
         screen.notify_user(f"{ended} and cannot be cancelled.", Role.WARN)
     else:
-        screen.open_dialog(_build_cancel_dialog(screen, session, unfinished, len(runs) - len(unfinished)))
+        screen.app.push_screen(_build_cancel_dialog(screen, session, unfinished, len(runs) - len(unfinished)).dialog)
 
 
 def _build_cancel_dialog(
     screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts], ended: int
-) -> WriteDialog:
+) -> WriteSender:
     """Build the dialog that cancels runs, of which there is at least one.
 
     Args:
@@ -69,7 +69,7 @@ def _build_cancel_dialog(
     else:
         typed = make_typed_confirmation(session, runs[0].id)
     writes = [
-        DialogWrite(
+        PendingWrite(
             run.id,
             WriteRequest(CANCEL, {"execution_id": run.id}, None, str(uuid.uuid4()), "cancel"),
         )
@@ -113,7 +113,7 @@ def _build_cancel_dialog(
         # A replayed response may be old, so read the run again.
         session.live.refresh(Run)
 
-    return WriteDialog(screen, session, now(), writes, done)
+    return WriteSender(screen, session, now(), writes, done)
 
 
 def build_submit_dialog(
@@ -125,7 +125,7 @@ def build_submit_dialog(
     key: str,
     done: Callable[[str], None],
     refused: Callable[[RunwatchError], SafeText | None] | None = None,
-) -> WriteDialog:
+) -> WriteSender:
     """Build the dialog that submits a run.
 
     Args:
@@ -156,8 +156,8 @@ def build_submit_dialog(
         done(run.id)
         session.live.refresh(Run)
 
-    writes = [DialogWrite("run", WriteRequest(SUBMIT, {}, body, key))]
-    return WriteDialog(screen, session, order, writes, accepted, refused=refused, after=make_run_opener(screen))
+    writes = [PendingWrite("run", WriteRequest(SUBMIT, {}, body, key))]
+    return WriteSender(screen, session, order, writes, accepted, refused=refused, after=make_run_opener(screen))
 
 
 def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:

@@ -19,9 +19,9 @@ from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.run_dialogs import make_run_opener
-from runwatch.tui.flows.write_dialog import (
-    DialogWrite,
-    WriteDialog,
+from runwatch.tui.flows.write_sender import (
+    PendingWrite,
+    WriteSender,
     make_problem_entry,
     make_typed_confirmation,
     profile_label,
@@ -78,7 +78,7 @@ class UnconfirmedWrites:
         session = self._console.session
         if session is not None:
             make = _ask_again if asks_again else _Dismissal
-            screen.open_dialog(make(screen, session, kept))
+            screen.app.push_screen(make(screen, session, kept).dialog)
 
     async def _open(self, screen: ConsoleScreen) -> None:
         session = screen.connected_session()
@@ -121,7 +121,7 @@ class UnconfirmedWrites:
         return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox retries or discards it"
 
 
-def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> WriteDialog:
+def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> WriteSender:
     """Build the dialog that retries a write."""
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
     from runwatch.view.resources.registry import mutation_for_operation
@@ -148,8 +148,8 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
     declared = make_retry_callbacks(screen, session, written)
     if declared is not None:
         told, take, after = declared
-        items = [DialogWrite("kept", written, kept)]
-        return WriteDialog(screen, session, order, items, lambda _, answer: take(answer), told=told, after=after)
+        items = [PendingWrite("kept", written, kept)]
+        return WriteSender(screen, session, order, items, lambda _, answer: take(answer), told=told, after=after)
 
     def done(_: str, answer: Any) -> None:
         run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
@@ -161,10 +161,10 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
         session.live.refresh(Run)
 
     opens = make_run_opener(screen) if written.operation == SUBMIT else None
-    return WriteDialog(screen, session, order, [DialogWrite("kept", written, kept)], done, after=opens)
+    return WriteSender(screen, session, order, [PendingWrite("kept", written, kept)], done, after=opens)
 
 
-class _Dismissal(WriteDialog):
+class _Dismissal(WriteSender):
     """The dialog that discards a write."""
 
     def __init__(self, screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> None:

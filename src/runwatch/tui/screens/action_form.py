@@ -17,7 +17,7 @@ from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.action_dialog import build_action_dialog
-from runwatch.tui.flows.write_dialog import WriteDialog, request_text
+from runwatch.tui.flows.write_sender import WriteSender, request_text
 from runwatch.tui.screens.base.form_screen import FormScreen
 from runwatch.tui.sources.record_loader import read_object
 from runwatch.view.actions.form import build_form, has_body
@@ -93,7 +93,7 @@ class ActionForm(FormScreen):
     def breadcrumbs(self) -> Sequence[str]:
         return (*self._behind.breadcrumbs(), self._action.label)
 
-    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
+    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
         return build_action_dialog(
             self, self._behind, session, self._subject, self._action, body, shown, key=key, refused=self.refused
         )
@@ -110,7 +110,7 @@ def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: 
     body = build_form(action.mutation, subject).body({}) if has_body(action.mutation) else None
     content = None if body is None else encode_body(body)
     opened = build_action_dialog(screen, screen, session, subject, action, content, body, key=str(uuid.uuid4()))
-    screen.open_dialog(opened)
+    screen.app.push_screen(opened.dialog)
     if action.is_destructive and subject is not None:
         from runwatch.tui.flows.action_dialog import show_dependents
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.view_history import ViewHistory
     from runwatch.tui.widgets.bars.header_bar import HeaderInfo
     from runwatch.tui.widgets.bars.pin_bar import PinBar
-    from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
     from runwatch.view.runs.run_facts import RunFacts
     from runwatch.view.spec.action import ResourceAction
     from runwatch.view.spec.resource import ResourceSpec
@@ -43,25 +42,6 @@ if TYPE_CHECKING:
     from runwatch.view.text.copied_text import CopiedText
     from runwatch.view.text.format import TimeMode
     from runwatch.view.text.safe_text import SafeText
-
-
-class DialogWriter(Protocol):
-    """A dialog and the writes it sends."""
-
-    @property
-    def dialog(self) -> ConfirmDialog: ...
-
-    def send(self) -> None:
-        """Send the writes, or retry those with unknown outcome."""
-        ...
-
-    def send_now(self) -> None:
-        """Send without waiting for the end of a rate-limit hold."""
-        ...
-
-    def leave(self) -> None:
-        """Called when the dialog has closed; requests under way continue."""
-        ...
 
 
 class ProfileSessions(Protocol):

@@ -18,7 +18,7 @@ from runwatch.tui.core.messages import CopyRequested, WorkerFailed
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.widget_app import ASCII_CLASS
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console import Console, DialogWriter
+from runwatch.tui.shell.console import Console
 from runwatch.tui.shell.refusals import is_read_only, key_refusal
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
@@ -99,10 +99,6 @@ class ConsoleScreen(Screen[None]):
         }
     }
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._sending: DialogWriter | None = None
 
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="context")
@@ -364,29 +360,12 @@ class ConsoleScreen(Screen[None]):
         message.stop()
         self.console.key_queue.resume_for(message.overlay)
 
-    def open_dialog(self, sending: DialogWriter) -> None:
-        """Open a dialog; its writes are sent on confirmation."""
-        self._sending = sending
-        self.app.push_screen(sending.dialog)
-
     # Messages and key actions.
-
-    def on_confirm_dialog_confirmed(self, message: ConfirmDialog.Confirmed) -> None:
-        """Send the dialog's writes, or once more those with unknown outcome."""
-        message.stop()
-        if self._sending is not None and self._sending.dialog is message.dialog:
-            self._sending.send()
-
-    def on_confirm_dialog_hold_skipped(self, message: ConfirmDialog.HoldSkipped) -> None:
-        message.stop()
-        if self._sending is not None and self._sending.dialog is message.dialog:
-            self._sending.send_now()
 
     def on_confirm_dialog_closed(self, message: ConfirmDialog.Closed) -> None:
         """Update the screen; requests under way continue."""
         message.stop()
-        if self._sending is not None and self._sending.dialog is message.dialog:
-            self._sending.leave()
+        message.dialog.sender.leave()
         self.data_changed(frozenset())
         self.dialog_closed(message.dialog)
 

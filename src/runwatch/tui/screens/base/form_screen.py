@@ -39,7 +39,7 @@ from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
-    from runwatch.tui.flows.write_dialog import WriteDialog
+    from runwatch.tui.flows.write_sender import WriteSender
 
 LONG_TEXT_CHARS: Final = 10_000
 """Texts of this many characters or more are not validated at every key."""
@@ -135,7 +135,7 @@ class FormScreen(CoveringScreen):
     def typed(self, values: Mapping[str, str]) -> None:
         """Called when the user has changed a value."""
 
-    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
+    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
         """Return the dialog that sends the request.
 
         Args:
@@ -371,7 +371,7 @@ class FormScreen(CoveringScreen):
             # The last input may have made the form invalid.
             return
         body = self.form.body(self._values)
-        self.open_dialog(self.build_dialog(session, encode_body(body), body, self._key))
+        self.app.push_screen(self.build_dialog(session, encode_body(body), body, self._key).dialog)
 
     async def _get_checker(self) -> None:
         # Importing the validation library takes longer than a frame.

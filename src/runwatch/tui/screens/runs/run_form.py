@@ -19,7 +19,7 @@ from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
-    from runwatch.tui.flows.write_dialog import WriteDialog
+    from runwatch.tui.flows.write_sender import WriteSender
 
 _KEPT: Final = "Kept from before: typing replaces the selected text, ctrl+u empties a field."
 
@@ -86,7 +86,7 @@ class RunFormScreen(FormScreen):
         """Keep the draft at every change, because the form can be left in other ways than by its own key."""
         self.console.run_draft = dict(values)
 
-    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteDialog:
+    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
         return build_submit_dialog(self, session, body, shown, key=key, done=self._accepted, refused=self.refused)
 
     def _accepted(self, run_id: str) -> None:

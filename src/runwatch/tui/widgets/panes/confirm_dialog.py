@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
@@ -117,6 +117,22 @@ class DialogText:
     now: Callable[[], DialogText] | None = None
 
 
+class Sender(Protocol):
+    """Sends what a dialog confirms."""
+
+    def send(self) -> None:
+        """Send the writes, or retry those with unknown outcome."""
+        ...
+
+    def send_now(self) -> None:
+        """Send without waiting for the end of a rate-limit hold."""
+        ...
+
+    def leave(self) -> None:
+        """Called when the dialog has closed; requests under way continue."""
+        ...
+
+
 class ConfirmDialog(Dialog[None]):
     """The confirmation dialog. The harmless button has the focus first. After sending, the dialog stays open until the
     outcome is known or the user leaves; it closes by itself if nothing on it has to be read.
@@ -166,18 +182,6 @@ class ConfirmDialog(Dialog[None]):
     """
 
     @dataclass(eq=False, repr=False)
-    class Confirmed(Message):
-        """The user confirmed the request, or a retry with the same key and body; the dialog shows that it is sent."""
-
-        dialog: ConfirmDialog
-
-    @dataclass(eq=False, repr=False)
-    class HoldSkipped(Message):
-        """The user sends a request now that waits for the end of a rate-limit hold."""
-
-        dialog: ConfirmDialog
-
-    @dataclass(eq=False, repr=False)
     class Closed(Message):
         """The user left the dialog, which is closed.
 
@@ -188,10 +192,11 @@ class ConfirmDialog(Dialog[None]):
         dialog: ConfirmDialog
         was_sent: bool
 
-    def __init__(self, order: DialogText, owner: DOMNode, place: HeaderInfo) -> None:
+    def __init__(self, order: DialogText, owner: DOMNode, place: HeaderInfo, sender: Sender) -> None:
         super().__init__(place)
         self._order: Final = order
         self._owner: Final = owner
+        self.sender: Final = sender
         self.state: DialogState = "asking"
         self.is_open = True
         self._was_sent = False
@@ -400,7 +405,7 @@ class ConfirmDialog(Dialog[None]):
     def action_ask_again(self) -> None:
         """Request a retry if the outcome is unknown; during a rate-limit hold, send without waiting for its end."""
         if self._is_held:
-            self._owner.post_message(self.HoldSkipped(self))
+            self.sender.send_now()
         elif self.state == "unknown" or self._can_retry:
             self._send()
 
@@ -468,7 +473,7 @@ class ConfirmDialog(Dialog[None]):
         self._can_retry, self._problem = False, None
         self.query_one("#sheet-problem").add_class("-hidden")
         self.go()
-        self._owner.post_message(self.Confirmed(self))
+        self.sender.send()
 
     def _end(self, state: DialogState, *outcome: StyledSpan) -> None:
         self._must_stay = False

@@ -1,4 +1,4 @@
-"""A dialog and the writes it sends, with the outcome of each.
+"""Sending the writes that a dialog confirms, with the outcome of each.
 
 All writes go through the session's outbox, so that one with unknown outcome can be retried with the same key and bytes.
 """
@@ -41,7 +41,7 @@ NOTICE_LINES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class DialogWrite:
+class PendingWrite:
     """One write of a dialog.
 
     Attributes:
@@ -79,8 +79,8 @@ def find_record_id(answer: Any, id_name: str) -> str:
     return next((answer[name] for name in names if isinstance(answer.get(name), str) and answer[name]), "")
 
 
-class WriteDialog:
-    """A dialog and the writes it sends.
+class WriteSender:
+    """Opens with a dialog, and sends its writes once it is confirmed.
 
     Args:
         done: Called with the id of each changed record and the response's JSON.
@@ -95,7 +95,7 @@ class WriteDialog:
         screen: ConsoleScreen,
         session: ServiceSession,
         order: DialogText,
-        items: Sequence[DialogWrite],
+        items: Sequence[PendingWrite],
         done: Callable[[str, Any], None],
         *,
         told: Callable[[Any], Awaitable[StyledSpans]] | None = None,
@@ -113,10 +113,10 @@ class WriteDialog:
         self._done = done
         self._work: Worker[None] | None = None
         self._is_held = False
-        self.dialog: Final = ConfirmDialog(order, screen, screen.console.header_info())
+        self.dialog: Final = ConfirmDialog(order, screen, screen.console.header_info(), self)
 
     def send(self) -> None:
-        """Send the writes, or retry those with unknown outcome; called on the dialog's messages."""
+        """Send the writes, or retry those with unknown outcome."""
         self._work = start_worker(self._screen, self._send(), "sending", group="mutation")
 
     def send_now(self) -> None:
@@ -224,7 +224,7 @@ class WriteDialog:
         self.dialog.offer_secret(line(name), Secret(secret))
         return True
 
-    async def _deliver(self, item: DialogWrite) -> RunwatchError | None:
+    async def _deliver(self, item: PendingWrite) -> RunwatchError | None:
         def told(seconds: float) -> None:
             self._is_held = True
             self._tell(item, label_span(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN))
@@ -255,7 +255,7 @@ class WriteDialog:
         self._done(item.id, answer.value)
         return None
 
-    def _tell(self, item: DialogWrite, outcome: StyledSpan) -> None:
+    def _tell(self, item: PendingWrite, outcome: StyledSpan) -> None:
         if len(self._items) > 1 and self.dialog.is_open:
             self.dialog.show_outcome(item.id, (outcome,))
 
