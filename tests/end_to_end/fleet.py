@@ -125,11 +125,11 @@ class Fleet:
 
     async def _submit(self, run: Followed) -> Run:
         """Submit until the outcome is known, with the same key and bytes."""
-        order = WriteRequest("postExecutions", {}, encode_body(run.body), run.key)
+        request = WriteRequest("postExecutions", {}, encode_body(run.body), run.key)
         while True:
             await self.clock.up.wait()
             try:
-                answer = await self._outbox.deliver(self._client, self._scope, order)
+                answer = await self._outbox.deliver(self._client, self._scope, request)
             except ApiError as error:
                 if error.outcome_known and not error.retryable:
                     raise

@@ -118,16 +118,16 @@ async def _write(
     made: Effects,
 ) -> None:
     for number in numbers:
-        order = _order(number)
-        assert order.body is not None
-        assert len(order.body) > SHORTEST
+        request = _order(number)
+        assert request.body is not None
+        assert len(request.body) > SHORTEST
         steps = [cut(chance) for _ in range(chance.choice((1, 1, 2, 3, 4)))]
         made.faults.update(type(step).__name__ for step in steps)
         # Writes of other crews may meet them too: each only has to be met once.
         peer.plan(WRITE, *steps)
-        value = await _until_known(outbox, client, scope, order, made)
-        told = made.runs if order.operation == SUBMIT else made.credentials
-        told[order.key] = value["execution_id" if order.operation == SUBMIT else "credential_ref"]
+        value = await _until_known(outbox, client, scope, request, made)
+        told = made.runs if request.operation == SUBMIT else made.credentials
+        told[request.key] = value["execution_id" if request.operation == SUBMIT else "credential_ref"]
 
 
 def _order(number: int) -> WriteRequest:
@@ -138,11 +138,11 @@ def _order(number: int) -> WriteRequest:
 
 
 async def _until_known(
-    outbox: Outbox, client: Client, scope: Scope, order: WriteRequest, made: Effects
+    outbox: Outbox, client: Client, scope: Scope, request: WriteRequest, made: Effects
 ) -> dict[str, Any]:
     while True:
         try:
-            answer = await outbox.deliver(client, scope, order)
+            answer = await outbox.deliver(client, scope, request)
         except ApiError as error:
             if error.outcome_known:
                 raise

@@ -121,8 +121,8 @@ class OutboxMachine(RuleBasedStateMachine):
 
     async def _die(self, key: str, step: Step) -> None:
         self.peer.plan(WRITE, step)
-        order = WriteRequest(SUBMIT, {}, BODY, key)
-        sending = asyncio.create_task(self.outbox.deliver(self.client, self.scope, order))
+        request = WriteRequest(SUBMIT, {}, BODY, key)
+        sending = asyncio.create_task(self.outbox.deliver(self.client, self.scope, request))
         await self.peer.until_stalled()
         sending.cancel()
         await asyncio.wait([sending])
@@ -154,8 +154,8 @@ class OutboxMachine(RuleBasedStateMachine):
     @rule()
     def exactly_the_unknown_is_kept(self) -> None:
         kept = self.runner.run(self.outbox.unconfirmed(self.scope))
-        assert {item.order.key for item in kept} == self.unknown
-        assert {item.order.body for item in kept} <= {BODY}
+        assert {item.request.key for item in kept} == self.unknown
+        assert {item.request.body for item in kept} <= {BODY}
 
     def teardown(self) -> None:
         try:
@@ -170,7 +170,7 @@ class OutboxMachine(RuleBasedStateMachine):
         for kept in await self.outbox.unconfirmed(self.scope):
             answer = await self.outbox.retry(self.client, self.scope, kept)
             assert isinstance(answer.value, dict)
-            self.told[kept.order.key] = answer.value["execution_id"]
+            self.told[kept.request.key] = answer.value["execution_id"]
         made = await self._runs() - self.before
         await self.client.close()
         await self.direct.close()

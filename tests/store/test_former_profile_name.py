@@ -70,7 +70,7 @@ async def test_notes_watch_list_writes_and_journal_of_the_environment_are_kept(
         assert await _labels(database, "work") == ["of work"]
         assert [entry.run_id for entry in await WatchList(database).list(scope)] == ["ex_1"]
         writes = {
-            write.order.key: write.scope.profile for write in await Outbox(database, clock=clock).unconfirmed(scope)
+            write.request.key: write.scope.profile for write in await Outbox(database, clock=clock).unconfirmed(scope)
         }
         assert writes == {"key of unnamed": ENVIRONMENT, "key of work": "work"}
         assert await _journal_profiles(database) == [ENVIRONMENT, "work"] * 2
@@ -89,7 +89,7 @@ async def test_a_profile_of_the_user_with_todays_name_keeps_its_data_apart(
         assert await _labels(database, RENAMED_PROFILE) == ["of environment"]
         assert await _journal_profiles(database) == [RENAMED_PROFILE, ENVIRONMENT] * 2
         scope = Scope(RENAMED_PROFILE, "ten_01", KEY_ID)
-        writes = {write.order.key: write.scope for write in await Outbox(database, clock=clock).unconfirmed(scope)}
+        writes = {write.request.key: write.scope for write in await Outbox(database, clock=clock).unconfirmed(scope)}
         assert writes["key of environment"] == scope
     finally:
         database.close()

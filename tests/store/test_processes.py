@@ -120,7 +120,7 @@ async def test_a_write_of_a_dead_process_is_offered_and_of_a_living_one_is_not(d
         worker.kill()
     [kept] = await outbox.unconfirmed(SCOPE)
     assert (kept.is_offered, kept.reason) == (True, None)
-    assert kept.order == WriteRequest("postExecutions", {}, b'{"mode":"echo"}', "key-1", "nightly")
+    assert kept.request == WriteRequest("postExecutions", {}, b'{"mode":"echo"}', "key-1", "nightly")
     await outbox.retry(client, SCOPE, kept)
     assert [(sent.body, sent.key) for sent in client.sent] == [(b'{"mode":"echo"}', "key-1")]
     assert await outbox.unconfirmed(SCOPE) == []

@@ -53,7 +53,7 @@ async def test_a_write_stays_unsettled_until_it_is_answered_under_its_own_key(tm
     async with watching(told, clock, tmp_path) as watch:
         await lose(watch, SUBMIT_ONE)
         (kept,) = await watch.session.unconfirmed_writes()
-        assert kept.order == SUBMIT_ONE
+        assert kept.request == SUBMIT_ONE
         with pytest.raises(ApiError):
             await done(watch, watch.session.retry_write(kept))
         assert await watch.session.unconfirmed_writes() == [kept]
@@ -71,11 +71,11 @@ async def test_the_cancel_of_a_run_that_is_read_as_ended_settles_itself(tmp_path
     async with watching(told, clock, tmp_path) as watch:
         await lose(watch, CANCEL_ONE)
         await lose(watch, SUBMIT_ONE)
-        assert [kept.order for kept in await watch.session.unconfirmed_writes()] == [CANCEL_ONE, SUBMIT_ONE]
+        assert [kept.request for kept in await watch.session.unconfirmed_writes()] == [CANCEL_ONE, SUBMIT_ONE]
         told.runs[0]["status"] = "completed"
         await watch.let_pass(16)
-        assert [kept.order for kept in await watch.session.unconfirmed_writes()] == [SUBMIT_ONE]
-        assert [kept.order for kept in await watch.session.outbox.unconfirmed(watch.session.scope)] == [SUBMIT_ONE]
+        assert [kept.request for kept in await watch.session.unconfirmed_writes()] == [SUBMIT_ONE]
+        assert [kept.request for kept in await watch.session.outbox.unconfirmed(watch.session.scope)] == [SUBMIT_ONE]
 
 
 async def test_the_cancel_of_an_unknown_run_stays(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ async def test_the_cancel_of_an_unknown_run_stays(tmp_path: Path) -> None:
     async with watching(service(clock), clock, tmp_path) as watch:
         order = WriteRequest(CANCEL, {"execution_id": "ex_elsewhere"}, None, "key-3", "cancel")
         await lose(watch, order)
-        assert [kept.order for kept in await watch.session.unconfirmed_writes()] == [order]
+        assert [kept.request for kept in await watch.session.unconfirmed_writes()] == [order]
 
 
 async def test_a_run_is_followed_until_nobody_follows_it(tmp_path: Path) -> None:

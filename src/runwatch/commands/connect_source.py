@@ -97,14 +97,14 @@ class SourceRequest:
 
 def connect(call: Invocation) -> int:
     """``sources connect``: connect a source, test it, read its models, and save the intended one."""
-    order = parse_source_options(call)
+    request = parse_source_options(call)
     choice = require_write_access(call, HANDOFF)
-    key = None if order.auth_scheme == KEYLESS else read_secret(call, order.name)
+    key = None if request.auth_scheme == KEYLESS else read_secret(call, request.name)
     data_classes = ask_data_classes(call)
-    check_data_classes(order, data_classes)
+    check_data_classes(request, data_classes)
 
     async def work(session: CommandSession) -> int:
-        return await _Connecting(session, await _with_scheme(session, order), key, data_classes).go()
+        return await _Connecting(session, await _with_scheme(session, request), key, data_classes).go()
 
     return run_in_session(call, work, choice)
 
@@ -145,17 +145,17 @@ def parse_source_options(call: Invocation) -> SourceRequest:
     return SourceRequest(source_id, scheme or "api_key", endpoint, options.name or parts.netloc.rpartition("@")[2])
 
 
-def check_data_classes(order: SourceRequest, data_classes: Sequence[str] | None) -> None:
+def check_data_classes(request: SourceRequest, data_classes: Sequence[str] | None) -> None:
     """Refuse data classes that the local service does not grant at the address, before anything is sent.
 
     Raises:
         UsageError: One is not allowed.
     """
-    if order.base_url is None:
+    if request.base_url is None:
         return
     from runwatch.records.requests.source import is_private_host
 
-    allowed = KNOWN if is_private_host(urlsplit(order.base_url).hostname or "") else (DEFAULT_CLASS,)
+    allowed = KNOWN if is_private_host(urlsplit(request.base_url).hostname or "") else (DEFAULT_CLASS,)
     for name in data_classes or ():
         if name not in allowed:
             raise UsageError(
@@ -181,19 +181,19 @@ def _prices(call: Invocation) -> dict[str, Any] | None:
     return {ANY_MODEL: {"input_usd_per_million": given, "output_usd_per_million": taken}}
 
 
-async def _with_scheme(session: CommandSession, order: SourceRequest) -> SourceRequest:
+async def _with_scheme(session: CommandSession, request: SourceRequest) -> SourceRequest:
     """Return the request with the source's auth scheme: a key if the source accepts one."""
-    if order.auth_scheme is not None:
-        return order
+    if request.auth_scheme is not None:
+        return request
     profiles = await read_all(session, SourceProfile)
-    profile = next((one for one in profiles if one.id == order.source_id), None)
+    profile = next((one for one in profiles if one.id == request.source_id), None)
     if profile is None:
         raise RunwatchError(
-            f"The service knows no source '{order.source_id}'",
-            detail=did_you_mean(order.source_id, [one.id for one in profiles]),
+            f"The service knows no source '{request.source_id}'",
+            detail=did_you_mean(request.source_id, [one.id for one in profiles]),
             hint="'runwatch sources list --available' shows the sources.",
         )
-    return replace(order, auth_scheme=first_scheme(profile))
+    return replace(request, auth_scheme=first_scheme(profile))
 
 
 async def complete_handoff(
@@ -318,10 +318,10 @@ class _Connecting:
     """The steps after the key, each reported when done."""
 
     def __init__(
-        self, session: CommandSession, order: SourceRequest, key: Secret | None, data_classes: list[str] | None
+        self, session: CommandSession, request: SourceRequest, key: Secret | None, data_classes: list[str] | None
     ) -> None:
         self._session = session
-        self._order = order
+        self._request = request
         self._key = key
         self._data_classes = data_classes
         self._connection: SourceConnection | None = None
@@ -424,9 +424,9 @@ class _Connecting:
 
         Only another explicit name makes it a different one. Of several, the newest usable one is chosen.
         """
-        order, options = self._order, self._session.call.options
+        request, options = self._request, self._session.call.options
         known = await _listed(self._session, SourceConnection)
-        found = find_connected(known, order.source_id, order.base_url, options.protocol)
+        found = find_connected(known, request.source_id, request.base_url, options.protocol)
         named = [one for one in found if options.name in {None, one.display_name}]
         if found and not named:
             other = f"{found[0].id}, '{line(found[0].display_name)}'"
@@ -436,21 +436,21 @@ class _Connecting:
         return named[0] if named else None
 
     async def _connect(self) -> int:
-        session, order = self._session, self._order
-        assert order.auth_scheme is not None
-        if order.auth_scheme == KEYLESS and session.call.options.auth_scheme is None:
+        session, request = self._session, self._request
+        assert request.auth_scheme is not None
+        if request.auth_scheme == KEYLESS and session.call.options.auth_scheme is None:
             self._note("no key is sent to a server on this machine; --key-stdin gives one")
-        handoff = await complete_handoff(session, order.source_id, order.auth_scheme, order.endpoint, self._key)
+        handoff = await complete_handoff(session, request.source_id, request.auth_scheme, request.endpoint, self._key)
         self._note("1 of 5  authorised")
         body = {
-            "display_name": order.name,
-            "source_id": order.source_id,
-            "auth_scheme": order.auth_scheme,
+            "display_name": request.name,
+            "source_id": request.source_id,
+            "auth_scheme": request.auth_scheme,
             "handoff_intent_id": handoff.id,
             "source_scope": handoff.raw.get("source_scope"),
         }
         made = parse_record_of_kind(
-            SourceConnection, await send_write(session, CONNECT, f"connect {order.name}", body=body)
+            SourceConnection, await send_write(session, CONNECT, f"connect {request.name}", body=body)
         )
         self._connection, self._is_new = made, True
         self._note(f"2 of 5  connected as {made.id}")
@@ -481,11 +481,11 @@ class _Connecting:
         A connection that was never tested was left by an interrupted command. It is treated as new, so a failed test
         removes it.
         """
-        session, order = self._session, self._order
+        session, request = self._session, self._request
         self._connection = known
         self._note(f"2 of 5  already connected as {known.id}")
         is_unfinished = known.raw.get("test_state") == "untested" and known.raw.get("last_tested_at") is None
-        scheme = order.auth_scheme if self._key is not None else session.call.options.auth_scheme
+        scheme = request.auth_scheme if self._key is not None else session.call.options.auth_scheme
         is_other = self._key is not None or scheme not in {None, known.auth_scheme}
         # A service of another kind makes a second connection of a second request; its own way to change a key is to
         # rotate it, which leaves the connection untested until the test below.
@@ -493,7 +493,7 @@ class _Connecting:
             return await self._give_tested_key(known, scheme or KEYLESS)
         if is_other:
             assert scheme is not None
-            await replace_key(session, known.id, order.source_id, scheme, known.handoff_endpoint, self._key)
+            await replace_key(session, known.id, request.source_id, scheme, known.handoff_endpoint, self._key)
             self._note(
                 "        it has the key of this call" if scheme != KEYLESS else "        it is called without a key"
             )
@@ -557,7 +557,7 @@ class _Connecting:
 
     def _new_prices(self, known: SourceConnection) -> dict[str, Any] | None:
         """Return the requested prices if they differ from those of the connection."""
-        prices: dict[str, Any] | None = (self._order.endpoint or {}).get("prices")
+        prices: dict[str, Any] | None = (self._request.endpoint or {}).get("prices")
         had = (known.endpoint or {}).get("prices")
         had = had if isinstance(had, Mapping) else {}
         is_same = prices is not None and all(_amounts(had.get(name)) == _amounts(one) for name, one in prices.items())
@@ -565,7 +565,7 @@ class _Connecting:
 
     def _untested(self, connection: SourceConnection) -> list[str]:
         """Return the models of this call that still have to be called: new ones, and ones that failed an older test."""
-        if self._order.base_url is None:
+        if self._request.base_url is None:
             return []
         failed = [one.model for one in connection.failed_models or ()]
         named = (connection.endpoint or {}).get("models") or ()

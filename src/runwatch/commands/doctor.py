@@ -266,7 +266,7 @@ async def _answers(session: CommandSession, target: Target) -> AsyncIterator[Doc
         yield finding
     waiting = await session.outbox.unconfirmed(await session.scope())
     if waiting:
-        found = f"{len(waiting)} of unknown outcome: {', '.join(item.order.key for item in waiting)}"
+        found = f"{len(waiting)} of unknown outcome: {', '.join(item.request.key for item in waiting)}"
         yield DoctorResult("writes", found, "warn", "'runwatch runs submit --resend KEY' retries a submit.")
 
 

@@ -138,8 +138,8 @@ async def _cancel(session: CommandSession, run_id: str) -> tuple[Outcome, int]:
     key = str(uuid.uuid4())
     row: dict[str, Any] = {"execution_id": run_id}
     try:
-        order = WriteRequest(CANCEL, {"execution_id": run_id}, None, key, f"cancel {run_id}")
-        answer = await session.outbox.deliver(session.client, await session.scope(), order)
+        request = WriteRequest(CANCEL, {"execution_id": run_id}, None, key, f"cancel {run_id}")
+        answer = await session.outbox.deliver(session.client, await session.scope(), request)
     except ApiError as error:
         code = report_error(error, session.call.output)
         state = await _state_after_refusal(session, run_id, error)

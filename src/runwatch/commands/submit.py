@@ -74,8 +74,8 @@ async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: 
         DataError: It cannot be stored; nothing was sent.
     """
     session.call.pending_key = key
-    order = WriteRequest(SUBMIT, {}, body, key, _label(body))
-    answer = await session.outbox.deliver(session.client, await session.scope(), order)
+    request = WriteRequest(SUBMIT, {}, body, key, _label(body))
+    answer = await session.outbox.deliver(session.client, await session.scope(), request)
     session.call.pending_key = None
     return await _accepted(session, answer.value, may_be_old=not is_new or answer.attempts > 1)
 
@@ -83,18 +83,18 @@ async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: 
 async def _resend(session: CommandSession, key: str) -> int:
     scope = await session.scope()
     kept = await session.outbox.unconfirmed(scope)
-    wanted = next((item for item in kept if item.order.key == key and item.order.operation == SUBMIT), None)
+    wanted = next((item for item in kept if item.request.key == key and item.request.operation == SUBMIT), None)
     if wanted is None:
         raise UsageError(f"No unconfirmed submit has the key {key}", detail=_kept(kept))
     session.call.pending_key = key
     answer = await session.outbox.retry(session.client, scope, wanted)
     session.call.pending_key = None
     run = await _accepted(session, answer.value, may_be_old=True)
-    return await _go_on(session, run, wanted.order.body or b"")
+    return await _go_on(session, run, wanted.request.body or b"")
 
 
 def _kept(kept: list[UnconfirmedWrite]) -> str:
-    submits = [f"{item.order.key} ({item.order.label})" for item in kept if item.order.operation == SUBMIT]
+    submits = [f"{item.request.key} ({item.request.label})" for item in kept if item.request.operation == SUBMIT]
     return f"the unconfirmed ones are {', '.join(submits)}" if submits else "there is no unconfirmed submit"
 
 

@@ -206,7 +206,7 @@ class ServiceSession:
         await self.journal.close()
         await asyncio.to_thread(self._database.close)
 
-    async def send_write(self, order: WriteRequest) -> CallResult:
+    async def send_write(self, request: WriteRequest) -> CallResult:
         """Send a write for the user at once, and keep it until its outcome is known.
 
         The caller waits for the user's turn first (:meth:`runwatch.store.live.scheduler.Scheduler.wait_for_user_turn`).
@@ -215,7 +215,7 @@ class ServiceSession:
             ApiError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
         """
         async with self._problems_written():
-            return await self.outbox.deliver(self.client, self.scope, order)
+            return await self.outbox.deliver(self.client, self.scope, request)
 
     async def retry_write(self, kept: UnconfirmedWrite) -> CallResult:
         """Retry an unconfirmed write at once, as :meth:`send_write` sends one.
@@ -233,7 +233,7 @@ class ServiceSession:
             DataError: The database is not usable.
         """
         waiting = await self.outbox.unconfirmed(self.scope)
-        over = [kept for kept in waiting if kept.order.operation == CANCEL and self._has_ended(kept)]
+        over = [kept for kept in waiting if kept.request.operation == CANCEL and self._has_ended(kept)]
         for kept in over:
             # Another process may already be retrying it, and will settle it.
             with contextlib.suppress(UsageError):
@@ -241,7 +241,7 @@ class ServiceSession:
         return [kept for kept in waiting if kept not in over]
 
     def _has_ended(self, cancel: UnconfirmedWrite) -> bool:
-        run = self.store.find(self.scope.profile, Run, cancel.order.path.get("execution_id", ""))
+        run = self.store.find(self.scope.profile, Run, cancel.request.path.get("execution_id", ""))
         return run is not None and run.is_final
 
     @contextlib.asynccontextmanager

@@ -52,7 +52,7 @@ def client() -> StubClient:
 
 
 def orders(kept: list[UnconfirmedWrite]) -> list[WriteRequest]:
-    return [item.order for item in kept]
+    return [item.request for item in kept]
 
 
 async def keep(outbox: Outbox, client: StubClient, scope: Scope, order: WriteRequest = SUBMIT) -> UnconfirmedWrite:
@@ -269,7 +269,7 @@ async def test_a_sending_that_is_cancelled_keeps_the_write(outbox: Outbox, clien
     with pytest.raises(asyncio.CancelledError):
         await task
     [kept] = await outbox.unconfirmed(scope)
-    assert (kept.order, kept.reason) == (SUBMIT, None)
+    assert (kept.request, kept.reason) == (SUBMIT, None)
 
 
 async def test_an_outcome_is_noted_though_the_task_is_cancelled_meanwhile(
@@ -448,7 +448,7 @@ async def test_any_text_and_any_bytes_are_kept_exactly(outbox: Outbox, client: S
             continue
         order = WriteRequest(CANCEL.operation, {"execution_id": text}, body, f"key {text}", text)
         kept = await keep(outbox, client, scope, order)
-        assert (kept.order, kept.scope) == (order, scope), hostile.name
+        assert (kept.request, kept.scope) == (order, scope), hostile.name
 
 
 async def test_a_real_client_and_a_service_that_loses_an_answer(
@@ -501,4 +501,4 @@ async def test_the_same_secret_in_the_text_of_a_task_is_kept_and_sent(
 ) -> None:
     body = encode_body(request_body(task={"objective": SECRET}))
     kept = await keep(outbox, client, scope, WriteRequest("postExecutions", {}, body, "key-1"))
-    assert kept.order.body == body
+    assert kept.request.body == body

@@ -124,7 +124,7 @@ async def test_what_was_kept_under_a_stand_in_moves_to_the_identity(database: Da
 
     scope = await read_scope(client, database)
     assert scope.service == "ten_01"
-    assert [kept.order for kept in await outbox.unconfirmed(scope)] == [order]
+    assert [kept.request for kept in await outbox.unconfirmed(scope)] == [order]
     assert [watched.run_id for watched in await watchlist.list(scope)] == [RUN_ID]
     assert await store.count(scope, RUN_ID) == 2
     assert await store.cursor(scope, RUN_ID) == event(2).id

@@ -343,10 +343,10 @@ async def test_a_submit_that_no_connection_carried_is_not_kept_and_can_be_tried_
     async with console(service(), tmp_path, size=SIZE) as driven:
         session, real = driven.session, driven.session.send_write
 
-        async def refuse(order: WriteRequest) -> CallResult:
+        async def refuse(request: WriteRequest) -> CallResult:
             raise NoResponseError(
                 "Nothing responds at this address", kind="refused", was_sent=False, operation=SUBMIT, attempts=3,
-                outcome_known=True, key=order.key, hint="Check the port.", detail=None,
+                outcome_known=True, key=request.key, hint="Check the port.", detail=None,
             )  # fmt: skip
 
         session.send_write = refuse  # type: ignore[method-assign]

@@ -89,8 +89,8 @@ async def send_write(
     path, key = fill_path(OPERATIONS[operation], record_id), key or str(uuid.uuid4())
     if not is_kept:
         return (await session.client.request(operation, path=path, body=content, key=key)).value
-    order = WriteRequest(operation, path, content, key, label)
-    answer = await session.outbox.deliver(session.client, await session.scope(), order)
+    request = WriteRequest(operation, path, content, key, label)
+    answer = await session.outbox.deliver(session.client, await session.scope(), request)
     return answer.value
 
 

@@ -58,8 +58,8 @@ class LiveRuns:
         return taken
 
     async def _dispatch(self, taken: live_steps.PendingCall) -> RunState:
-        order, run_id = taken.order, taken.run.execution_id
-        handle = order.connection["secret_handle"]
+        call, run_id = taken.call, taken.run.execution_id
+        handle = call.connection["secret_handle"]
         secret = None if handle is None else await self.vault.get(handle)
         if handle is not None and secret is None:
             # No master key at hand opens it; or the connection was removed a moment ago.
@@ -69,10 +69,10 @@ class LiveRuns:
         else:
             left = taken.run.time_left(self.clock.now())
             outcome = await provider_call.call_provider(
-                self.providers, build_address(order.connection, secret), order, left
+                self.providers, build_address(call.connection, secret), call, left
             )
         return await self._keep(
-            partial(live_steps.record_response, execution_id=run_id, number=order.number, outcome=outcome)
+            partial(live_steps.record_response, execution_id=run_id, number=call.number, outcome=outcome)
         )
 
     async def _evaluate(self, taken: live_steps.PendingCheck) -> RunState:

@@ -56,7 +56,7 @@ class PendingCall:
     """A provider call to make; its attempt is already recorded as started."""
 
     run: RunState
-    order: PreparedCall
+    call: PreparedCall
 
 
 @dataclass(frozen=True, slots=True)

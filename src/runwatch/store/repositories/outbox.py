@@ -78,7 +78,7 @@ class UnconfirmedWrite:
 
     Attributes:
         id: Its number on this machine.
-        order: The request, byte for byte.
+        request: What was sent, byte for byte.
         origin: Where it was sent.
         created_at: When it was stored, just before it was first sent.
         reason: The title of the last error, or ``None`` when the process ended before one came.
@@ -86,7 +86,7 @@ class UnconfirmedWrite:
     """
 
     id: int
-    order: WriteRequest
+    request: WriteRequest
     scope: Scope
     origin: str
     created_at: datetime
@@ -101,7 +101,7 @@ class Outbox:
         self._database = database
         self._clock = clock or SystemClock()
 
-    async def deliver(self, client: Client, scope: Scope, order: WriteRequest) -> CallResult:
+    async def deliver(self, client: Client, scope: Scope, request: WriteRequest) -> CallResult:
         """Store a write, send it, and delete it once its outcome is known.
 
         An accepted submit names its run, which is added to the watch list with its request. A write already stored,
@@ -114,11 +114,11 @@ class Outbox:
             InvalidRequestError: It holds a misplaced secret; nothing was stored or sent.
             DataError: It cannot be stored; nothing was sent.
         """
-        refuse_secrets(order.operation, order.path, order.body, order.key)
+        refuse_secrets(request.operation, request.path, request.body, request.key)
         with ExitStack() as claim:
             origin, now = client.target.origin, self._clock.now()
             kept, is_new = await self._database.write(
-                lambda connection: self._keep(connection, scope, order, origin, now, claim)
+                lambda connection: self._keep(connection, scope, request, origin, now, claim)
             )
             return await self._send(client, kept, is_new=is_new)
 
@@ -155,19 +155,19 @@ class Outbox:
 
         def work(connection: sqlite3.Connection) -> None:
             if self._is_claimed(kept.id):
-                raise _being_sent(kept.order.key)
+                raise _being_sent(kept.request.key)
             self._delete(connection, kept.id)
 
         await self._database.write(work)
 
     async def _send(self, client: Client, kept: UnconfirmedWrite, *, is_new: bool) -> CallResult:
-        order = kept.order
+        request = kept.request
         try:
-            answer = await client.request(order.operation, path=order.path, body=order.body, key=order.key)
-            if order.operation == SUBMIT and _run_id(answer.value) is None:
-                raise _without_run(answer, order)
+            answer = await client.request(request.operation, path=request.path, body=request.body, key=request.key)
+            if request.operation == SUBMIT and _run_id(answer.value) is None:
+                raise _without_run(answer, request)
         except ApiError as error:
-            error.key = order.key
+            error.key = request.key
             # An error of this attempt does not undo the effect of an earlier one.
             error.outcome_known = error.outcome_known and (is_new or _settles(error))
             if error.outcome_known:
@@ -194,21 +194,21 @@ class Outbox:
         self,
         connection: sqlite3.Connection,
         scope: Scope,
-        order: WriteRequest,
+        request: WriteRequest,
         origin: str,
         now: datetime,
         claim: ExitStack,
     ) -> tuple[UnconfirmedWrite, bool]:
-        if not order.key.strip():
+        if not request.key.strip():
             raise UsageError(
                 "The idempotency key is blank", hint="Without a key a write cannot be asked again. Give one."
             )
-        key, path = ensure_scope_row(connection, scope), _written(order.path)
-        found = self._select(connection, _OF_KEY, key, order.operation, path, encode_text(order.key))
-        if found and found[0].order.body != order.body:
+        key, path = ensure_scope_row(connection, scope), _written(request.path)
+        found = self._select(connection, _OF_KEY, key, request.operation, path, encode_text(request.key))
+        if found and found[0].request.body != request.body:
             raise UsageError(
                 "The idempotency key is taken",
-                detail=f"{order.key} was sent with another body, and the outcome of that is not known",
+                detail=f"{request.key} was sent with another body, and the outcome of that is not known",
                 hint="Ask again with the first body to learn its outcome, or use a new key for the new body.",
             )
         if found:
@@ -219,16 +219,16 @@ class Outbox:
             (
                 key,
                 origin,
-                order.operation,
+                request.operation,
                 path,
-                order.body,
-                encode_text(order.key),
-                encode_text(order.label),
+                request.body,
+                encode_text(request.key),
+                encode_text(request.label),
                 format_iso(now),
             ),
         )
         assert cursor.lastrowid is not None
-        self._claim(cursor.lastrowid, order.key, claim)
+        self._claim(cursor.lastrowid, request.key, claim)
         return self._select(connection, _OF_NUMBER, cursor.lastrowid)[0], True
 
     def _claim_again(
@@ -249,10 +249,10 @@ class Outbox:
         if not kept.is_offered:
             raise UsageError(
                 "This write is too old to be sent again",
-                detail=f"the service may have forgotten the key {kept.order.key}, and would do it a second time",
+                detail=f"the service may have forgotten the key {kept.request.key}, and would do it a second time",
                 hint="Look in the list whether it took effect, and send a new one if it did not.",
             )
-        self._claim(number, kept.order.key, claim)
+        self._claim(number, kept.request.key, claim)
         return kept
 
     def _select(self, connection: sqlite3.Connection, query: str, *values: object) -> list[UnconfirmedWrite]:
@@ -276,7 +276,7 @@ class Outbox:
         created = datetime.fromisoformat(created_at)
         return UnconfirmedWrite(
             id=number,
-            order=WriteRequest(operation, json.loads(path), body, decode_text(key), decode_text(label)),
+            request=WriteRequest(operation, json.loads(path), body, decode_text(key), decode_text(label)),
             scope=Scope(decode_text(profile), decode_text(service), decode_text(principal)),
             origin=origin,
             created_at=created,
@@ -288,9 +288,9 @@ class Outbox:
     def _accept(self, connection: sqlite3.Connection, kept: UnconfirmedWrite, value: object) -> None:
         self._delete(connection, kept.id)
         run_id = _run_id(value)
-        if kept.order.operation == SUBMIT and run_id is not None:
+        if kept.request.operation == SUBMIT and run_id is not None:
             scope, now = ensure_scope_row(connection, kept.scope), self._clock.now()
-            add_watched_run(connection, scope, run_id, source="submitted", request=kept.order.body, at=now)
+            add_watched_run(connection, scope, run_id, source="submitted", request=kept.request.body, at=now)
 
     def _delete(self, connection: sqlite3.Connection, number: int) -> None:
         connection.execute("DELETE FROM outbox WHERE id = ?", (number,))
@@ -318,14 +318,14 @@ def _run_id(value: object) -> str | None:
     return run_id if isinstance(run_id, str) and run_id else None
 
 
-def _without_run(answer: CallResult, order: WriteRequest) -> UnusableResponseError:
+def _without_run(answer: CallResult, request: WriteRequest) -> UnusableResponseError:
     return UnusableResponseError(
         "The answer names no run",
         status=answer.reply.status,
-        operation=order.operation,
+        operation=request.operation,
         attempts=answer.attempts,
         outcome_known=False,
-        key=order.key,
+        key=request.key,
         detail="the submit was accepted, and the answer has no execution_id",
         hint="Ask again with the same key and bytes, or look for the run in the list.",
     )

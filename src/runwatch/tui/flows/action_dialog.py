@@ -75,7 +75,7 @@ def build_action_dialog(
     name = f" {short_id(record_id, owner.console.glyphs)}" if record_id else ""
     usual = DialogWords(f"{facts.title}{name}", mutation.sentence(subject), action.confirm_label)
     words = mutation.words_for(shown) or usual
-    order = DialogText(
+    text = DialogText(
         title=line(f"{words.title} on {line(session.target.profile)}"),
         sentence=line(words.sentence, None),
         request=request_text(mutation.operation, path),
@@ -90,13 +90,13 @@ def build_action_dialog(
         shows_secret=bool(mutation.one_time_member),
     )
     if record_id:
-        shown_order = order
-        order = replace(order, now=lambda: replace(shown_order, age=list_age(session, facts.record)))
+        shown_text = text
+        text = replace(text, now=lambda: replace(shown_text, age=list_age(session, facts.record)))
 
     return WriteSender(
         owner,
         session,
-        order,
+        text,
         [PendingWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
         lambda _, answer: apply_response(behind, session, mutation, answer, about=record_id),
         told=partial(describe_success, session, mutation, subject),

@@ -81,7 +81,7 @@ def _build_cancel_dialog(
     def now() -> DialogText:
         known = [as_known_now(session, run) for run in runs]
         return replace(
-            order,
+            text,
             sentence=line(
                 f"Cancels {noun}{'' if many else f' ({_run_words(screen, known[0])})'}. A provider call already under"
                 f" way is not reversed; a run that has ended in the meantime stays as it is.{_left_out(ended)}"
@@ -90,7 +90,7 @@ def _build_cancel_dialog(
             age=list_age(session, Run),
         )
 
-    order = DialogText(
+    text = DialogText(
         title=line(f"Cancel {noun} on {line(session.target.profile)}"),
         sentence=line(""),
         request=line(
@@ -135,7 +135,7 @@ def build_submit_dialog(
         refused: Called with the error of a rejected request; returns the next step for the problem, if any.
     """
     is_test = isinstance(shown, dict) and shown.get("mode") == "echo"
-    order = DialogText(
+    text = DialogText(
         title=line(f"Start a {'test' if is_test else 'live'} run on {line(session.target.profile)}"),
         sentence=line(
             "Starts a test run. It calls no model, costs nothing and leaves a receipt."
@@ -157,7 +157,7 @@ def build_submit_dialog(
         session.live.refresh(Run)
 
     writes = [PendingWrite("run", WriteRequest(SUBMIT, {}, body, key))]
-    return WriteSender(screen, session, order, writes, accepted, refused=refused, after=make_run_opener(screen))
+    return WriteSender(screen, session, text, writes, accepted, refused=refused, after=make_run_opener(screen))
 
 
 def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:

@@ -96,7 +96,7 @@ class UnconfirmedWrites:
         self, screen: ConsoleScreen, session: ServiceSession, kept: list[UnconfirmedWrite]
     ) -> Iterator[MenuItem]:
         for write in kept:
-            what = OPERATIONS[write.order.operation].title
+            what = OPERATIONS[write.request.operation].title
             off = (line(READ_ONLY) if session.client.read_only else None) if write.is_offered else _TOO_OLD
             again = partial(self.settle, screen, write, asks_again=True)
             dismiss = partial(self.settle, screen, write, asks_again=False)
@@ -106,8 +106,8 @@ class UnconfirmedWrites:
     def _about(self, kept: UnconfirmedWrite) -> SafeText:
         """Describe when it was sent, its subject, and why its outcome is unknown."""
         console = self._console
-        run_id = kept.order.path.get("execution_id")
-        about = short_id(run_id, console.glyphs) if run_id else kept.order.label or _objective(kept)
+        run_id = kept.request.path.get("execution_id")
+        about = short_id(run_id, console.glyphs) if run_id else kept.request.label or _objective(kept)
         parts = (ago(kept.created_at, console.clock.now()), about, kept.reason)
         return line(f" {console.glyphs.dot} ".join(line(part) for part in parts if part))
 
@@ -116,7 +116,10 @@ class UnconfirmedWrites:
             return ""
         console, oldest = self._console, kept[0]
         # A time and not an age, because the notice stays until the write is retried or discarded.
-        title, sent = OPERATIONS[oldest.order.operation].title, time_of_day(oldest.created_at, console.render_context())
+        title, sent = (
+            OPERATIONS[oldest.request.operation].title,
+            time_of_day(oldest.created_at, console.render_context()),
+        )
         what = f"{title}: sent at {sent}" if len(kept) == 1 else f"{len(kept)} writes, the oldest sent at {sent}"
         return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox retries or discards it"
 
@@ -126,15 +129,15 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
     from runwatch.view.resources.registry import mutation_for_operation
 
-    mutation = mutation_for_operation(kept.order.operation)
-    facts, written = OPERATIONS[kept.order.operation], kept.order
-    order = DialogText(
+    mutation = mutation_for_operation(kept.request.operation)
+    facts, written = OPERATIONS[kept.request.operation], kept.request
+    text = DialogText(
         title=line(f"Retry on {line(session.target.profile)}: {facts.title}"),
         sentence=line(
             "Sends the same bytes with the same key once more. If the first sending took effect, the service repeats"
             " its answer; nothing is done twice."
         ),
-        request=request_text(kept.order.operation, kept.order.path),
+        request=request_text(kept.request.operation, kept.request.path),
         keep=_KEEP,
         confirm=line("Ask again"),
         profile=profile_label(session),
@@ -149,7 +152,7 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
     if declared is not None:
         told, take, after = declared
         items = [PendingWrite("kept", written, kept)]
-        return WriteSender(screen, session, order, items, lambda _, answer: take(answer), told=told, after=after)
+        return WriteSender(screen, session, text, items, lambda _, answer: take(answer), told=told, after=after)
 
     def done(_: str, answer: Any) -> None:
         run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
@@ -161,7 +164,7 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
         session.live.refresh(Run)
 
     opens = make_run_opener(screen) if written.operation == SUBMIT else None
-    return WriteSender(screen, session, order, [PendingWrite("kept", written, kept)], done, after=opens)
+    return WriteSender(screen, session, text, [PendingWrite("kept", written, kept)], done, after=opens)
 
 
 class _Dismissal(WriteSender):
@@ -169,8 +172,8 @@ class _Dismissal(WriteSender):
 
     def __init__(self, screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> None:
         self._kept = kept
-        order = DialogText(
-            title=line(f"Discard on {line(session.target.profile)}: {OPERATIONS[kept.order.operation].title}"),
+        text = DialogText(
+            title=line(f"Discard on {line(session.target.profile)}: {OPERATIONS[kept.request.operation].title}"),
             sentence=line(
                 "Forgets the request on this machine; whether it took effect stays unknown. Look in the list of runs"
                 " first: a new request has a new key, and does the same a second time."
@@ -179,19 +182,19 @@ class _Dismissal(WriteSender):
             keep=_KEEP,
             confirm=line("Dismiss it"),
             profile=profile_label(session),
-            key=line(kept.order.key),
+            key=line(kept.request.key),
             age=_sent(screen, kept),
         )
-        super().__init__(screen, session, order, (), lambda _, __: None)
+        super().__init__(screen, session, text, (), lambda _, __: None)
 
     def _title(self) -> str:
-        return OPERATIONS[self._kept.order.operation].title
+        return OPERATIONS[self._kept.request.operation].title
 
     async def _send(self) -> None:
         try:
             await self._session.outbox.discard(self._kept)
         except RunwatchError as error:
-            self.dialog.show_refusal(make_problem_entry(self._session, self._kept.order.operation, error))
+            self.dialog.show_refusal(make_problem_entry(self._session, self._kept.request.operation, error))
         else:
             self.finish((label_span("forgotten here", Role.GOOD),))
         await self._screen.console.report_unconfirmed_writes()
@@ -208,7 +211,7 @@ def _body(body: bytes) -> SafeText:
 def _objective(kept: UnconfirmedWrite) -> str:
     """Return the objective of a submitted run."""
     try:
-        task = loads(kept.order.body or b"").get("task")
+        task = loads(kept.request.body or b"").get("task")
     except (ValueError, AttributeError):
         return ""
     objective = task.get("objective") if isinstance(task, dict) else None

@@ -94,7 +94,7 @@ class WriteSender:
         self,
         screen: ConsoleScreen,
         session: ServiceSession,
-        order: DialogText,
+        text: DialogText,
         items: Sequence[PendingWrite],
         done: Callable[[str, Any], None],
         *,
@@ -113,7 +113,7 @@ class WriteSender:
         self._done = done
         self._work: Worker[None] | None = None
         self._is_held = False
-        self.dialog: Final = ConfirmDialog(order, screen, screen.console.header_info(), self)
+        self.dialog: Final = ConfirmDialog(text, screen, screen.console.header_info(), self)
 
     def send(self) -> None:
         """Send the writes, or retry those with unknown outcome."""

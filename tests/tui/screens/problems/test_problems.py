@@ -207,9 +207,9 @@ async def test_a_refused_action_is_in_the_journal_as_soon_as_the_sheet_says_so(
 ) -> None:
     service.say("POST", "/v1/executions", Said(402, problem("insufficient_credit", instance=INSTANCE)))
     async with console(service, tmp_path) as driven:
-        order = WriteRequest("postExecutions", {}, b"{}", "k-1")
+        request = WriteRequest("postExecutions", {}, b"{}", "k-1")
         with pytest.raises(ApiProblem):
-            await driven.session.send_write(order)
+            await driven.session.send_write(request)
         with sqlite3.connect(tmp_path / "runwatch-data" / "console.db") as other:
             kept = other.execute("SELECT count(*) FROM problem WHERE instance = ?", (INSTANCE,)).fetchone()
         other.close()

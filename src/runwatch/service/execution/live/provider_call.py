@@ -107,7 +107,7 @@ class CallOutcome:
 
 
 async def call_provider(
-    providers: ModelCaller, address: ProviderAddress, order: PreparedCall, left_s: float
+    providers: ModelCaller, address: ProviderAddress, call: PreparedCall, left_s: float
 ) -> CallOutcome:
     """Make a call; every failure becomes an outcome.
 
@@ -119,18 +119,18 @@ async def call_provider(
     try:
         # The adapter has its own limit; this one guards against an adapter that does not keep it.
         async with asyncio.timeout(limit) as scope:
-            prompt = Prompt(order.upstream_ref, order.objective, limit, order.inputs)
+            prompt = Prompt(call.upstream_ref, call.objective, limit, call.inputs)
             generation = await providers.generate(address, prompt)
     except TimeoutError:
         return _failed("timeout", was_sent=True, ran_out=scope.expired() and limit >= left_s)
     except ProviderError as error:
-        return _refused(error, order, is_keyless=is_keyless, ran_out=error.is_deadline and limit >= left_s)
+        return _refused(error, call, is_keyless=is_keyless, ran_out=error.is_deadline and limit >= left_s)
     except Exception as error:
         # Log neither message nor traceback: both may contain the prompt or the output.
         _log.error("a provider call failed unexpectedly: %s", type(error).__name__)
         return _failed("internal", was_sent=True)
     cost = compute_cost(
-        generation, order.prices, order.upstream_ref, is_keyless=is_keyless, is_listed=order.is_price_listed
+        generation, call.prices, call.upstream_ref, is_keyless=is_keyless, is_listed=call.is_price_listed
     )
     usd, basis = cost or _UNKNOWN
     if len(generation.text.encode("utf-8", "surrogatepass")) > CANDIDATE_BYTES:
@@ -144,7 +144,7 @@ async def call_provider(
     return CallOutcome(candidate=generation.text, generation=generation, usd=usd, pricing_basis=basis)
 
 
-def _refused(error: ProviderError, order: PreparedCall, *, is_keyless: bool, ran_out: bool) -> CallOutcome:
+def _refused(error: ProviderError, call: PreparedCall, *, is_keyless: bool, ran_out: bool) -> CallOutcome:
     """Build the outcome of a call without a usable response, with the usage that the provider reports."""
     failed = replace(
         _failed(error.kind, was_sent=error.was_sent, ran_out=ran_out),
@@ -160,10 +160,10 @@ def _refused(error: ProviderError, order: PreparedCall, *, is_keyless: bool, ran
     if spent is not None and not spent.is_without_usage:
         cost = compute_cost(
             spent,
-            order.prices,
-            order.upstream_ref,
+            call.prices,
+            call.upstream_ref,
             is_keyless=is_keyless,
-            is_listed=order.is_price_listed,
+            is_listed=call.is_price_listed,
             may_estimate=False,
         )
         usd, basis = cost or _UNKNOWN

@@ -192,9 +192,9 @@ class ConfirmDialog(Dialog[None]):
         dialog: ConfirmDialog
         was_sent: bool
 
-    def __init__(self, order: DialogText, owner: DOMNode, place: HeaderInfo, sender: Sender) -> None:
+    def __init__(self, text: DialogText, owner: DOMNode, place: HeaderInfo, sender: Sender) -> None:
         super().__init__(place)
-        self._order: Final = order
+        self._text: Final = text
         self._owner: Final = owner
         self.sender: Final = sender
         self.state: DialogState = "asking"
@@ -206,34 +206,34 @@ class ConfirmDialog(Dialog[None]):
         self._has_notice = False
         self._secret: Secret | None = None
         self._secret_name = line("")
-        self._record_id = order.record_id
+        self._record_id = text.record_id
         self._problem: ProblemEntry | None = None
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
-        order = self._order
-        age = (order.age,) if order.age is not None else ()
-        with Pane(edge=BorderText(title=order.title, state=order.profile, age=age, counters=self._keys())):
-            yield Static(to_content(order.sentence), id="sheet-sentence")
+        text = self._text
+        age = (text.age,) if text.age is not None else ()
+        with Pane(edge=BorderText(title=text.title, state=text.profile, age=age, counters=self._keys())):
+            yield Static(to_content(text.sentence), id="sheet-sentence")
             yield Static(id="sheet-note", classes="-hidden")
             yield Static(to_content(self._request()))
-            if order.body is not None:
+            if text.body is not None:
                 body = DetailView(id="sheet-body")
                 # Fill the body before the first frame, so that no button moves away from the mouse.
-                body.show([text_section(block(order.body))])
+                body.show([text_section(block(text.body))])
                 yield body
-            if order.rows:
-                yield _Outcomes(order.rows)
-            if order.typed is not None:
+            if text.rows:
+                yield _Outcomes(text.rows)
+            if text.typed is not None:
                 with Horizontal(id="sheet-typed"):
-                    yield Static(to_content(order.typed.prompt, Role.WARN))
+                    yield Static(to_content(text.typed.prompt, Role.WARN))
                     yield LineInput()
             yield Static(id="sheet-state", classes="-hidden")
             yield Vertical(id="sheet-problem", classes="-hidden")
             with Horizontal(classes=BUTTONS):
-                yield TextButton(order.keep, id="sheet-keep")
+                yield TextButton(text.keep, id="sheet-keep")
                 yield TextButton(line("Copy"), id="sheet-copy")
-                yield TextButton(order.confirm, role=Role.BAD, id="sheet-confirm")
+                yield TextButton(text.confirm, role=Role.BAD, id="sheet-confirm")
                 yield TextButton(line("Retry with the same key"), id="sheet-again")
 
     def on_resize(self) -> None:
@@ -244,21 +244,21 @@ class ConfirmDialog(Dialog[None]):
     def on_mount(self) -> None:
         """Allow confirming only after the expected text is typed, if any."""
         self._again.display = self._copy.display = False
-        self._confirm.disabled = self._order.typed is not None
+        self._confirm.disabled = self._text.typed is not None
 
     # Called by the screen.
 
     def show_place(self, place: HeaderInfo) -> None:
         """Update the header bar, and what the text says of the records; a notice in the frame stays."""
         super().show_place(place)
-        if self._order.now is None:
+        if self._text.now is None:
             return
-        order = self._order.now()
-        self.query_one("#sheet-sentence", Static).update(to_content(order.sentence))
+        text = self._text.now()
+        self.query_one("#sheet-sentence", Static).update(to_content(text.sentence))
         for rows in self.query(_Outcomes):
-            rows.follow(order.rows)
-        if order.age is not None and not self._has_notice:
-            self.query_one(Pane).set_border_text(age=order.age)
+            rows.follow(text.rows)
+        if text.age is not None and not self._has_notice:
+            self.query_one(Pane).set_border_text(age=text.age)
 
     def note(self, said: StyledSpans) -> None:
         """Show facts below the sentence, such as the record's dependents; may be called after the dialog opened."""
@@ -272,13 +272,13 @@ class ConfirmDialog(Dialog[None]):
         self._must_stay = False
         key = get_app(self._confirm).keys.shown("sheet.ask_again")
         self._say((notice, Role.WARN), label_span(f"   {key} sends it now"))
-        self._keep.label = self._order.keep
+        self._keep.label = self._text.keep
 
     def go(self) -> None:
         """Show that the request is being sent and that leaving no longer stops it."""
         self._is_held = False
         if self.is_open:
-            self._must_stay = self._order.shows_secret
+            self._must_stay = self._text.shows_secret
             leave, why = (
                 ("Wait", "; it is shown only here and once") if self._must_stay else ("Close, it continues", "")
             )
@@ -425,8 +425,8 @@ class ConfirmDialog(Dialog[None]):
             self._owner.post_message(
                 CopyRequested(line("support block"), support_block(self._problem), several_lines=True)
             )
-        elif self._order.key is not None:
-            self._owner.post_message(CopyRequested(line("idempotency key"), copied_word(self._order.key)))
+        elif self._text.key is not None:
+            self._owner.post_message(CopyRequested(line("idempotency key"), copied_word(self._text.key)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Enable retry only if the outcome is unknown, nothing was sent, or a hold delays it."""
@@ -439,9 +439,9 @@ class ConfirmDialog(Dialog[None]):
         if self._problem is not None:
             yield "instance", self._problem.problem.instance or ""
         for rows in self.query(_Outcomes):
-            yield "id", self._order.rows[rows.cursor].key
+            yield "id", self._text.rows[rows.cursor].key
         yield "id", self._record_id
-        yield "idempotency key", "" if self._order.key is None else self._order.key
+        yield "idempotency key", "" if self._text.key is None else self._text.key
 
     @property
     def _keep(self) -> TextButton:
@@ -460,13 +460,13 @@ class ConfirmDialog(Dialog[None]):
         return self.query_one("#sheet-again", TextButton)
 
     def _is_typed(self, text: str) -> bool:
-        typed = self._order.typed
+        typed = self._text.typed
         return typed is None or text.strip() == typed.expected
 
     def _request(self) -> tuple[StyledSpan, ...]:
-        key = self._order.key
+        key = self._text.key
         more = () if key is None else (label_span(f"   idempotency key {key}"),)
-        return (*to_spans(self._order.request), *more)
+        return (*to_spans(self._text.request), *more)
 
     def _send(self) -> None:
         self._was_sent = True
