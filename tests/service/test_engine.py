@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runwatch.service.execution import runs
-from runwatch.service.execution.live_runs import RETRY_S
+from runwatch.service.execution.retries import RETRY_S
 from tests.service.conftest import Json, Local, Serving, capped, event_bodies, step
 from tests.service.execution.test_state_machine import check_echo_receipt
 from tests.support.clock import FakeClock

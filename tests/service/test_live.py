@@ -18,7 +18,7 @@ from runwatch.records.run import Run, RunResult
 from runwatch.service.execution import live_steps
 from runwatch.service.execution.live import provider_call
 from runwatch.service.execution.live.live_rows import RETENTION
-from runwatch.service.execution.live_runs import RETRY_S
+from runwatch.service.execution.retries import RETRY_S
 from runwatch.service.tables import models
 from runwatch.service.tables.live import attempts, results, tasks
 from tests.service.conftest import Json, Serving, echo_body

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import defaultdict
 from datetime import datetime
+from functools import partial
 
 from runwatch.base.clock import Clock, wait_first
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution import runs
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live import live_rows
-from runwatch.service.execution.live_runs import RETRY_S, LiveRuns
+from runwatch.service.execution.live_runs import LiveRuns
+from runwatch.service.execution.retries import retry_forever
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.execution.steps import Steps
 from runwatch.service.tables import runs as runs_table
 from runwatch.service.transaction import Transaction
-
-_log = logging.getLogger(__name__)
 
 
 class EmbeddedEngine(Engine):
@@ -78,15 +77,9 @@ class EmbeddedEngine(Engine):
             waiting.pop(min(waiting)).set()
 
     async def _drive(self, run: RunState) -> None:
-        failures = 0
+        failure = f"run {run.execution_id} cannot take its next step"
         while not run.is_final:
-            try:
-                run = await self._move(run)
-                failures = 0
-            except Exception:
-                _log.exception("run %s cannot take its next step", run.execution_id)
-                await self._clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
-                failures += 1
+            run = await retry_forever(partial(self._move, run), self._clock, failure)
 
     async def _move(self, run: RunState) -> RunState:
         if run.status != "queued":

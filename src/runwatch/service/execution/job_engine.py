@@ -37,7 +37,8 @@ from runwatch.service.execution import runs
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.fencing import FencedOutError, claim
 from runwatch.service.execution.live import live_rows
-from runwatch.service.execution.live_runs import RETRY_S, LiveRuns
+from runwatch.service.execution.live_runs import LiveRuns
+from runwatch.service.execution.retries import retry_forever
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.execution.steps import Steps
 from runwatch.service.transaction import Transaction
@@ -91,10 +92,6 @@ _LIMITED: Final = (
 T = TypeVar("T")
 
 _log: Final = logging.getLogger(__name__)
-
-
-class _HandedBackError(Exception):
-    """The engine stops; another worker goes on with the run."""
 
 
 class JobEngine(Engine):
@@ -238,19 +235,11 @@ class JobEngine(Engine):
 
         Raises:
             FencedOutError: another driver has claimed the run.
-            _HandedBackError: the engine stops.
+            HandedBackError: the engine stops.
         """
-        failures = 0
-        while not self._is_stopping:
-            try:
-                return await attempt()
-            except FencedOutError:
-                raise
-            except Exception:
-                _log.exception("a run cannot take its next step")
-                await self._clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
-                failures += 1
-        raise _HandedBackError
+        return await retry_forever(
+            attempt, self._clock, "a run cannot take its next step", is_over=lambda: self._is_stopping
+        )
 
     def _is_kept(self, error: BaseException) -> bool:
         """Whether a job that ended with an error is to be done again."""

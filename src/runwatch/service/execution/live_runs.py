@@ -11,24 +11,19 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from runwatch.base.clock import Clock
 from runwatch.service.access.vault import Vault
 from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.database import TransactionRunner
 from runwatch.service.execution import live_steps, review_composer, runs
-from runwatch.service.execution.fencing import FencedOutError
 from runwatch.service.execution.live import live_rows, provider_call
 from runwatch.service.execution.live.provider_call import CallOutcome, ModelCaller
+from runwatch.service.execution.retries import retry_forever
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.models.connections import build_address
 from runwatch.service.transaction import Row, Transaction
-
-RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
-"""Seconds between attempts to write what the database refuses, for example on a full disk; the last one repeats."""
-
-T = TypeVar("T")
 
 Judge = Callable[[Row, str], Awaitable[Evaluation]]
 """Runs a customer's check on an output."""
@@ -48,9 +43,7 @@ class LiveRuns:
 
     async def move(self, run: RunState) -> RunState:
         """Take a live run's next step and return the updated run, or the unchanged run when it has to wait."""
-        if await self.database.read(partial(_is_composed, run.execution_id)):
-            return await self.database.write(partial(review_composer.take_step, execution_id=run.execution_id))
-        taken = await self.database.write(partial(live_steps.take_step, execution_id=run.execution_id))
+        taken = await self.database.write(partial(_take_step, run.execution_id))
         if isinstance(taken, live_steps.PendingCall):
             return await self._dispatch(taken)
         if isinstance(taken, live_steps.PendingCheck):
@@ -100,23 +93,20 @@ class LiveRuns:
             )
         )
 
-    async def _keep(self, write: Callable[[Transaction], T]) -> T:
+    async def _keep(self, write: Callable[[Transaction], RunState]) -> RunState:
         """Write something that has already happened, retrying for as long as it takes.
 
         Raises:
             FencedOutError: another driver has claimed the run, and counts the call as lost.
         """
-        failures = 0
-        while True:
-            try:
-                return await self.database.write(write)
-            except FencedOutError:
-                raise
-            except Exception:
-                _log.exception("what came of a call cannot be written yet")
-                await self.clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
-                failures += 1
+        return await retry_forever(
+            partial(self.database.write, write), self.clock, "what came of a call cannot be written yet"
+        )
 
 
-def _is_composed(execution_id: str, transaction: Transaction) -> bool:
-    return live_rows.find_review_composer(transaction, execution_id) is not None
+def _take_step(
+    execution_id: str, transaction: Transaction
+) -> RunState | live_steps.PendingCall | live_steps.PendingCheck:
+    if live_rows.find_review_composer(transaction, execution_id) is not None:
+        return review_composer.take_step(transaction, execution_id)
+    return live_steps.take_step(transaction, execution_id)

@@ -1,0 +1,48 @@
+"""Doing again what a run needs, for as long as it fails, as on a full disk or without the database."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from itertools import count
+from typing import Final, TypeVar
+
+from runwatch.base.clock import Clock
+from runwatch.service.execution.fencing import FencedOutError
+
+RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""Seconds between attempts; the last one repeats."""
+
+T = TypeVar("T")
+
+_log: Final = logging.getLogger(__name__)
+
+
+class HandedBackError(Exception):
+    """The engine stops; another worker goes on with the run."""
+
+
+async def retry_forever(
+    attempt: Callable[[], Awaitable[T]], clock: Clock, failure: str, *, is_over: Callable[[], bool] = lambda: False
+) -> T:
+    """Return the result of the first attempt that succeeds.
+
+    Args:
+        failure: What cannot be done, for the log.
+        is_over: Returns whether to make no other attempt.
+
+    Raises:
+        FencedOutError: another driver has claimed the run.
+        HandedBackError: ``is_over`` holds.
+    """
+    for failures in count():
+        if is_over():
+            break
+        try:
+            return await attempt()
+        except FencedOutError:
+            raise
+        except Exception:
+            _log.exception(failure)
+            await clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
+    raise HandedBackError
