@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from runwatch.base.errors import DataError
-from runwatch.service.database import ServiceDatabase, SingleWriterDatabase
+from runwatch.service.database import ServiceDatabase, SingleWriterDatabase, TransactionRunner
 from runwatch.service.tables import SCHEMA_VERSION, api_keys, tenants
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Either
@@ -42,7 +42,7 @@ def add(name: str, transaction: Transaction) -> str:
     return name
 
 
-async def names(database: ServiceDatabase) -> set[str]:
+async def names(database: TransactionRunner) -> set[str]:
     return await database.read(lambda transaction: {row["tenant_id"] for row in transaction.list_all(tenants, {})})
 
 

@@ -238,7 +238,7 @@ class ServiceDatabase:
                 tell()
 
 
-class SingleWriterDatabase(ServiceDatabase):
+class SingleWriterDatabase(TransactionRunner):
     """A database used by a single task, in one transaction that ends when it is closed.
 
     Nothing is on disk until then. Use it for all-or-nothing creation, such as the past of the sample organization.

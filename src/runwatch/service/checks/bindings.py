@@ -21,7 +21,7 @@ from runwatch.service.checks import binding_json as forms
 from runwatch.service.checks import binding_state as states
 from runwatch.service.checks.binding_state import Binding, StagedKey
 from runwatch.service.checks.stop_date import StopDate
-from runwatch.service.database import ServiceDatabase
+from runwatch.service.database import TransactionRunner
 from runwatch.service.errors import make_validation_error
 from runwatch.service.tables.checks import bindings, entry_intents
 from runwatch.service.transaction import Row, Transaction
@@ -169,7 +169,7 @@ def named_handles(transaction: Transaction) -> set[str]:
     return {handle for row in rows for handle in _as_of(transaction, row).handles}
 
 
-async def destroy_retired(database: ServiceDatabase, vault: Vault, subject_id: str) -> None:
+async def destroy_retired(database: TransactionRunner, vault: Vault, subject_id: str) -> None:
     """Remove the secrets of discarded keys and mark them destroyed.
 
     After a crash in between, they stay scheduled and the next call repeats it.
@@ -186,7 +186,7 @@ async def destroy_retired(database: ServiceDatabase, vault: Vault, subject_id: s
     await database.write(note)
 
 
-async def destroy_all_retired(database: ServiceDatabase, vault: Vault, tenant_id: str | None = None) -> None:
+async def destroy_all_retired(database: TransactionRunner, vault: Vault, tenant_id: str | None = None) -> None:
     """Run :func:`destroy_retired` for every subject, or for those of one organization."""
     where = {} if tenant_id is None else {"tenant_id": tenant_id}
     subjects = await database.read(

@@ -16,7 +16,7 @@ from runwatch.service.checks import bindings
 from runwatch.service.checks.check_call import EVALUATION_S, call_check
 from runwatch.service.checks.probe import HTTP_OK, REFUSED_STATUSES
 from runwatch.service.checks.verdict import InvalidVerdictError, parse_verdict
-from runwatch.service.database import ServiceDatabase
+from runwatch.service.database import TransactionRunner
 from runwatch.service.outbound import OutboundClient, OutboundError
 from runwatch.service.transaction import Row
 
@@ -52,7 +52,7 @@ class _NoKey(Exception):
 async def evaluate(
     outbound: OutboundClient,
     vault: Vault,
-    database: ServiceDatabase,
+    database: TransactionRunner,
     policy: OrganizationPolicies,
     verifier: Row,
     candidate: Any,
@@ -91,7 +91,7 @@ async def evaluate(
     )
 
 
-async def _key_of(database: ServiceDatabase, vault: Vault, verifier_id: str) -> Secret | None:
+async def _key_of(database: TransactionRunner, vault: Vault, verifier_id: str) -> Secret | None:
     """Return the key in use, or ``None`` for a check that never had one.
 
     Raises:

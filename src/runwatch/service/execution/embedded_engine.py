@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 
 from runwatch.base.clock import Clock, wait_first
-from runwatch.service.database import ServiceDatabase
+from runwatch.service.database import TransactionRunner
 from runwatch.service.execution import runs
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live import live_rows
@@ -27,7 +27,7 @@ class EmbeddedEngine(Engine):
         pace: Factor on the wait before every step of a test run.
     """
 
-    def __init__(self, database: ServiceDatabase, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
+    def __init__(self, database: TransactionRunner, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
         self._database = database
         self._clock = clock
         self._steps = Steps(database, clock, live, pace)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from runwatch.service.access.authentication import Principal
 from runwatch.service.access.vault import Vault
-from runwatch.service.database import ServiceDatabase
+from runwatch.service.database import TransactionRunner
 from runwatch.service.models.providers import Providers
 from runwatch.service.options import ServeOptions
 from runwatch.service.sample.check_calls import SampleCheckClient
@@ -21,7 +21,7 @@ class Tools:
         origin: Future public origin of the service and its sample checks.
     """
 
-    database: ServiceDatabase
+    database: TransactionRunner
     clock: SimulatedClock
     vault: Vault
     providers: Providers
