@@ -21,12 +21,13 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
+from runwatch.api.operations import SUBMIT
 from runwatch.base.errors import UsageError
 from runwatch.base.json import encode_body
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
 from runwatch.store.db.database import Database
-from runwatch.store.repositories.outbox import RETRY_WINDOW, SUBMIT, Outbox, WriteRequest
+from runwatch.store.repositories.outbox import RETRY_WINDOW, Outbox, WriteRequest
 from runwatch.store.repositories.scope import read_scope
 from tests.support.builders import request_body
 from tests.support.clock import FakeClock

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from runwatch.api.errors import ApiError
+from runwatch.api.operations import CANCEL, SUBMIT
 from runwatch.base.json import encode_body
 from runwatch.records.run import Run
-from runwatch.store.repositories.outbox import CANCEL, SUBMIT, WriteRequest
+from runwatch.store.repositories.outbox import WriteRequest
 from tests.store.live_service import LimitedService, Watching, watching
 from tests.support.builders import account, problem, request_body, run
 from tests.support.clock import FakeClock

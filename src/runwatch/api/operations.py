@@ -69,6 +69,9 @@ class Operation:
 RUN_REFUSALS: Final = frozenset(code for code, facts in CODES.items() if facts.refuses_run)
 """The eight codes that prove that a submit accepted no run (manual: interface, "Problems and error codes")."""
 
+SUBMIT: Final = "postExecutions"
+CANCEL: Final = "postExecutionsByExecutionIdCancel"
+
 PRIVATE_ENTRY: Final = Operation(
     "postPrivateEntry", "POST", "/", "Enter a secret on its private page", mutates=True, secret_address=True
 )

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from runwatch.api.errors import ApiError, ApiProblem
+from runwatch.api.operations import CANCEL
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.error_report import report_error
@@ -28,8 +29,6 @@ from runwatch.store.repositories.notes import NotePurpose
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
-
-CANCEL = "postExecutionsByExecutionIdCancel"
 
 
 @in_session

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.api.errors import ApiError
+from runwatch.api.operations import SUBMIT
 from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.commands.cli.invocation import Invocation
@@ -25,7 +26,6 @@ from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
 from runwatch.view.text.format import duration, estimated, over_limit, spent_amount
 from runwatch.view.text.safe_text import line
 
-SUBMIT: Final = "postExecutions"
 LABEL_CELLS: Final = 60
 
 

@@ -17,6 +17,7 @@ from typing import Final, Self
 
 from runwatch.api.calls import CallResult, RequestAttempt
 from runwatch.api.client import Client
+from runwatch.api.operations import CANCEL
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, RunwatchError, UsageError
 from runwatch.base.network.service_target import Target
@@ -30,7 +31,7 @@ from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S, Retent
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal
 from runwatch.store.repositories.notes import LocalNotes
-from runwatch.store.repositories.outbox import CANCEL, Outbox, UnconfirmedWrite, WriteRequest
+from runwatch.store.repositories.outbox import Outbox, UnconfirmedWrite, WriteRequest
 from runwatch.store.repositories.pins import Pins
 from runwatch.store.repositories.record_cache import RecordCache
 from runwatch.store.repositories.record_versions import VERSIONED_KINDS, RecordVersions

@@ -14,8 +14,9 @@ from textual import events
 
 from runwatch.api.calls import CallResult
 from runwatch.api.errors import NoResponseError
+from runwatch.api.operations import SUBMIT
 from runwatch.base.json import loads
-from runwatch.store.repositories.outbox import SUBMIT, WriteRequest
+from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.screens.action_form import ActionForm
 from runwatch.tui.screens.base.resource_screen import ResourceScreen

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.api.errors import ApiError, ApiProblem, RateLimitedError
-from runwatch.api.operations import OPERATIONS
+from runwatch.api.operations import OPERATIONS, SUBMIT
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps
 from runwatch.base.secrets.secret_patterns import remove_known_keys
@@ -20,7 +20,6 @@ from runwatch.records.error_codes import CODES
 if TYPE_CHECKING:
     from runwatch.commands.cli.invocation import Invocation
 
-SUBMIT: Final = "postExecutions"
 UNCHANGED: Final = "Nothing was changed."
 MAY_HAVE_CHANGED: Final = "Unknown: it may have taken effect; a retry is safe."
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from runwatch.api.errors import ApiError, ApiProblem, UnusableResponseError
-from runwatch.api.operations import OPERATIONS
+from runwatch.api.operations import CANCEL, OPERATIONS, SUBMIT
 from runwatch.api.request_builder import refuse_secrets
 from runwatch.api.write_outcome import proves_no_effect
 from runwatch.base.clock import Clock, SystemClock, format_iso
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 
 RETRY_WINDOW: Final = timedelta(hours=12)
 """How long an unconfirmed write may be retried: half of the time that a service is known to remember a key."""
-
-SUBMIT: Final = "postExecutions"
-CANCEL: Final = "postExecutionsByExecutionIdCancel"
 
 _KEPT: Final = (
     "SELECT outbox.id, profile, service, principal, origin, operation, path, body, key, label, created_at, reason"

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from runwatch.api.operations import CANCEL, SUBMIT
 from runwatch.base.errors import RunwatchError
 from runwatch.base.text import cell_width
 from runwatch.records.run import Run
-from runwatch.store.repositories.outbox import CANCEL, SUBMIT, WriteRequest
+from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.flows.write_sender import (

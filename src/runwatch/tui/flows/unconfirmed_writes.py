@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.api.operations import OPERATIONS
+from runwatch.api.operations import OPERATIONS, SUBMIT
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import loads
 from runwatch.records.run import Run
-from runwatch.store.repositories.outbox import SUBMIT, UnconfirmedWrite
+from runwatch.store.repositories.outbox import UnconfirmedWrite
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker

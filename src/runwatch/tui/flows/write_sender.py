@@ -14,12 +14,12 @@ from urllib.parse import quote
 from textual.worker import Worker
 
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
-from runwatch.api.operations import OPERATIONS, Operation
+from runwatch.api.operations import CANCEL, OPERATIONS, Operation
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import RunwatchError
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
-from runwatch.store.repositories.outbox import CANCEL, UnconfirmedWrite, WriteRequest
+from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.workers import start_worker

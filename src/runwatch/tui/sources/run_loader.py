@@ -1,4 +1,4 @@
-"""Receipt and result of a run, read once when the user opens their tab."""
+"""What the tabs of a run need beside the list: receipt, result, first events, errors of calls; each is read once."""
 
 from __future__ import annotations
 
