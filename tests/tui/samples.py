@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from runwatch.records.problem import Problem
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo
-from runwatch.tui.widgets.lists.column_layout import TableColumn
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.runs.event_lines import EventLine
+from runwatch.view.spec.resource import Column
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, line
@@ -24,20 +24,9 @@ from tests.support.problems import entry_from_problem
 NOON: Final = datetime(2026, 11, 21, 12, 4, 31, tzinfo=UTC)
 
 
-@dataclass(frozen=True)
-class Column:
-    id: str
-    title: str
-    align: Literal["left", "right"] = "left"
-    hide_order: int = 0
-    min_cells: int = 4
-    max_cells: int = 40
-    elides_middle: bool = False
-    keeps_last_words: bool = False
-    never_cut: bool = False
-    hide_if_empty: bool = False
-    whole_first: bool = False
-    is_extra: bool = False
+def column(id: str, title: str, align: Literal["left", "right"] = "left", **more: Any) -> Column[Any]:
+    """A column whose cells come from :class:`Row`."""
+    return Column(id=id, title=title, value=lambda _: None, align=align, **more)
 
 
 @dataclass(frozen=True)
@@ -45,7 +34,7 @@ class Row:
     key: str
     cells: dict[str, StyledText] = field(default_factory=dict)
 
-    def cell(self, column: TableColumn) -> StyledText:
+    def cell(self, column: Column[Any]) -> StyledText:
         return self.cells.get(column.id, StyledText(line("–")))
 
     def draw_with(self, context: RenderContext) -> None:
@@ -53,12 +42,12 @@ class Row:
 
 
 COLUMNS: Final = (
-    Column("status", "status", min_cells=11, max_cells=16),
-    Column("run", "run", min_cells=9, max_cells=12, elides_middle=True),
-    Column("age", "age", "right", hide_order=4),
-    Column("cost", "cost / cap", hide_order=2, min_cells=10, max_cells=16),
-    Column("last", "last", hide_order=5, min_cells=8, max_cells=20),
-    Column("model", "model", hide_order=1, min_cells=8, max_cells=24),
+    column("status", "status", min_cells=11, max_cells=16),
+    column("run", "run", min_cells=9, max_cells=12, elides_middle=True),
+    column("age", "age", "right", hide_order=4),
+    column("cost", "cost / cap", hide_order=2, min_cells=10, max_cells=16),
+    column("last", "last", hide_order=5, min_cells=8, max_cells=20),
+    column("model", "model", hide_order=1, min_cells=8, max_cells=24),
 )
 
 

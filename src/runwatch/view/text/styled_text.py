@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText
-
-if TYPE_CHECKING:
-    pass
 
 
 class StyledText(NamedTuple):

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.tui.widgets.lists.column_layout import ColumnNeed, lay_out_columns
-from tests.tui.samples import Column
+from tests.tui.samples import column
 
 COLUMNS = (
-    Column("status", "status", min_cells=8),
-    Column("run", "run", min_cells=6),
-    Column("age", "age", hide_order=3, min_cells=4),
-    Column("cost", "cost", hide_order=1, min_cells=6),
-    Column("last", "last", hide_order=2, min_cells=5),
+    column("status", "status", min_cells=8),
+    column("run", "run", min_cells=6),
+    column("age", "age", hide_order=3, min_cells=4),
+    column("cost", "cost", hide_order=1, min_cells=6),
+    column("last", "last", hide_order=2, min_cells=5),
 )
 NATURAL = [11, 9, 5, 14, 10]
 NEEDS = [
@@ -68,7 +68,7 @@ def test_columns_that_never_leave_stay_in_a_window_that_is_too_narrow() -> None:
 
 
 def test_an_extra_column_waits_until_the_others_are_whole() -> None:
-    columns = (*COLUMNS[:2], Column("model", "model", is_extra=True, hide_order=1, min_cells=5))
+    columns = (*COLUMNS[:2], column("model", "model", is_extra=True, hide_order=1, min_cells=5))
     needs = [*NEEDS[:2], ColumnNeed(5, 5, 9)]
 
     def ids(room: int) -> list[str]:
@@ -81,9 +81,9 @@ def test_an_extra_column_waits_until_the_others_are_whole() -> None:
 
 def test_a_state_and_a_reason_are_whole_before_others_and_an_id_only_if_it_fits() -> None:
     columns = (
-        Column("run", "run", elides_middle=True, whole_first=True),
-        Column("why", "why", whole_first=True),
-        Column("model", "model"),
+        column("run", "run", elides_middle=True, whole_first=True),
+        column("why", "why", whole_first=True),
+        column("model", "model"),
     )
     needs = [ColumnNeed(9, 9, 29), ColumnNeed(5, 5, 20), ColumnNeed(5, 5, 8)]
 
@@ -110,7 +110,7 @@ def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() 
 
 
 def test_a_column_is_wider_than_its_cells_only_where_the_others_are_whole() -> None:
-    columns = (Column("name", "name"), Column("why", "why"))
+    columns = (column("name", "name"), column("why", "why"))
     needs = [ColumnNeed(8, 8, 8, 20), ColumnNeed(4, 4, 15, 10)]
 
     def widths(room: int) -> list[int]:
@@ -122,7 +122,7 @@ def test_a_column_is_wider_than_its_cells_only_where_the_others_are_whole() -> N
 
 
 def test_a_narrow_pane_shows_few_columns_rather_than_ellipses() -> None:
-    columns = tuple(Column(name, name) for name in ("status", "run", "why", "model"))
+    columns = tuple(column(name, name) for name in ("status", "run", "why", "model"))
     needs = [ColumnNeed(10, 10, 10)] * 4
 
     def widths(room: int) -> list[int]:
@@ -154,7 +154,7 @@ def test_columns_never_overlap_nor_leave_the_window(
     facts: list[tuple[int, int, int, int]], room: int, wide: bool
 ) -> None:
     columns = [
-        Column(str(n), str(n), hide_order=leaves, min_cells=least) for n, (leaves, least, _, _) in enumerate(facts)
+        column(str(n), str(n), hide_order=leaves, min_cells=least) for n, (leaves, least, _, _) in enumerate(facts)
     ]
     needs = [ColumnNeed(least, least + head, least + head + rest) for _, least, head, rest in facts]
     placed = lay_out_columns(columns, needs, room, wide=wide)

@@ -10,9 +10,9 @@ from rich.style import Style
 from textual.geometry import Region
 from textual.pilot import Pilot
 
-from runwatch.tui.widgets.lists.column_layout import TableColumn
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.spec.resource import Column
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 from tests.tui import samples
@@ -74,7 +74,7 @@ async def test_an_id_in_a_narrow_column_loses_its_middle(width: int, shown: str)
 @pytest.mark.parametrize("kind", [{"align": "right"}, {"never_cut": True}])
 async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, Any]) -> None:
     table = RecordTable(
-        (samples.Column("status", "path", min_cells=8), samples.Column("run", "count", hide_order=1, **kind))
+        (samples.column("status", "path", min_cells=8), samples.column("run", "count", hide_order=1, **kind))
     )
     app = Stage(Pane(table))
     async with app.run_test(size=(80, 20)) as pilot:
@@ -86,7 +86,7 @@ async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, A
 
 
 async def test_the_mark_of_the_order_leaves_before_the_word_of_the_head_is_cut() -> None:
-    table = RecordTable((samples.Column("status", "created", min_cells=4), samples.Column("run", "run", min_cells=12)))
+    table = RecordTable((samples.column("status", "created", min_cells=4), samples.column("run", "run", min_cells=12)))
     app = Stage(Pane(table))
     async with app.run_test(size=(80, 20)) as pilot:
         table.show([samples.row("r1", ("4s", "plain"), ("ex_01M8…TKS0", "plain"))])
@@ -98,7 +98,7 @@ async def test_the_mark_of_the_order_leaves_before_the_word_of_the_head_is_cut()
 
 
 async def test_widths_that_were_forgotten_may_be_smaller() -> None:
-    table = RecordTable((samples.Column("status", "age", never_cut=True), samples.Column("run", "run")))
+    table = RecordTable((samples.column("status", "age", never_cut=True), samples.column("run", "run")))
     app = Stage(Pane(table))
     async with app.run_test(size=(80, 20)) as pilot:
 
@@ -339,7 +339,7 @@ async def test_a_hundred_thousand_rows_are_asked_only_for_what_is_in_sight() -> 
     class Counted(samples.Row):
         asked = 0
 
-        def cell(self, column: TableColumn) -> StyledText:
+        def cell(self, column: Column[Any]) -> StyledText:
             Counted.asked += 1
             return super().cell(column)
 
@@ -435,7 +435,7 @@ async def test_one_changed_row_has_one_row_drawn_anew(monkeypatch: pytest.Monkey
 
 
 async def test_a_value_after_a_word_stays_whole_in_a_narrow_column() -> None:
-    columns = (samples.Column("status", "status"), samples.Column("run", "last", max_cells=8, keeps_last_words=True))
+    columns = (samples.column("status", "status"), samples.column("run", "last", max_cells=8, keeps_last_words=True))
     table = RecordTable(columns)
     app = Stage(Pane(table))
     async with app.run_test(size=(80, 20)) as pilot:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
+
+from runwatch.view.spec.resource import Column
 
 COLUMN_GAP: Final = 2
 """Cells between two columns."""
@@ -18,35 +20,6 @@ _ENDS_CELLS: Final = 9
 
 _ENOUGH_CELLS: Final = 24
 """A text that is to be whole first gets this much before others are whole; a few rows may have a longer one."""
-
-
-class TableColumn(Protocol):
-    """A table column, such as :class:`runwatch.view.spec.resource.Column`."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def align(self) -> Literal["left", "right"]: ...
-    @property
-    def hide_order(self) -> int: ...
-    @property
-    def min_cells(self) -> int: ...
-    @property
-    def max_cells(self) -> int: ...
-    @property
-    def elides_middle(self) -> bool: ...
-    @property
-    def keeps_last_words(self) -> bool: ...
-    @property
-    def never_cut(self) -> bool: ...
-    @property
-    def hide_if_empty(self) -> bool: ...
-    @property
-    def whole_first(self) -> bool: ...
-    @property
-    def is_extra(self) -> bool: ...
 
 
 class ColumnNeed(NamedTuple):
@@ -76,14 +49,14 @@ class PlacedColumn(NamedTuple):
         gap: Cells between it and the next.
     """
 
-    column: TableColumn
+    column: Column[Any]
     start: int
     width: int
     gap: int = COLUMN_GAP
 
 
 def lay_out_columns(
-    columns: Sequence[TableColumn],
+    columns: Sequence[Column[Any]],
     needs: Sequence[ColumnNeed],
     room: int,
     *,
@@ -134,12 +107,12 @@ def lay_out_columns(
     return tuple(placed)
 
 
-def skippable_columns(columns: Sequence[TableColumn]) -> list[int]:
+def skippable_columns(columns: Sequence[Column[Any]]) -> list[int]:
     """Return the positions of the columns that may be left out to show others."""
     return [index for index, column in enumerate(columns) if index >= _FIXED_COLUMNS or column.hide_order > 0]
 
 
-def is_whole(column: TableColumn) -> bool:
+def is_whole(column: Column[Any]) -> bool:
     """Return whether a cut cell would be misread, as a time or a number would."""
     return column.never_cut or column.align == "right"
 
@@ -149,7 +122,7 @@ def _total(widths: Collection[int]) -> int:
 
 
 def _hide_columns(
-    columns: Sequence[TableColumn], needs: Sequence[ColumnNeed], room: int, kept: Sequence[int]
+    columns: Sequence[Column[Any]], needs: Sequence[ColumnNeed], room: int, kept: Sequence[int]
 ) -> list[int]:
     """Return the columns that fit."""
     left = list(kept)
@@ -182,12 +155,12 @@ def _hide_columns(
     return left
 
 
-def _enough(column: TableColumn, need: ColumnNeed) -> int:
+def _enough(column: Column[Any], need: ColumnNeed) -> int:
     """Return the width in which a column counts as whole; a few rows may have a longer text."""
     return max(need.head, min(need.whole, _ENOUGH_CELLS)) if _is_long_text(column) else need.whole
 
 
-def _asks_for_room(column: TableColumn, need: ColumnNeed, width: int, more: int) -> bool:
+def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, more: int) -> bool:
     """Return whether a column is cut that more cells would help: long ends of an id say no more if they grow."""
     missing = min(need.whole, _ENOUGH_CELLS) - width
     if column.is_extra or (column.elides_middle and width >= _ENDS_CELLS and need.whole - width > more):
@@ -195,7 +168,7 @@ def _asks_for_room(column: TableColumn, need: ColumnNeed, width: int, more: int)
     return missing > 0
 
 
-def _is_long_text(column: TableColumn) -> bool:
+def _is_long_text(column: Column[Any]) -> bool:
     return column.whole_first and not column.elides_middle
 
 
@@ -210,7 +183,7 @@ def _squeeze(least: Mapping[int, int], texts: Sequence[int], room: int) -> dict[
     return widths
 
 
-def _share(columns: Sequence[TableColumn], needs: Mapping[int, ColumnNeed], room: int) -> dict[int, int]:
+def _share(columns: Sequence[Column[Any]], needs: Mapping[int, ColumnNeed], room: int) -> dict[int, int]:
     """Return the widths that use the room."""
     widths = {index: need.least for index, need in needs.items()}
     left = room - _total(widths.values())

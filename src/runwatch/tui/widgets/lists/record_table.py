@@ -31,12 +31,12 @@ from runwatch.tui.widgets.lists.column_layout import (
     COLUMN_GAP,
     ColumnNeed,
     PlacedColumn,
-    TableColumn,
     is_whole,
     lay_out_columns,
     skippable_columns,
 )
 from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.view.spec.resource import Column
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, elide_middle, fit, last_words, line
 from runwatch.view.text.styled_text import StyledText
@@ -141,7 +141,7 @@ class RecordTable(LineList, inherit_bindings=False):
         column_id: str
         reverse: bool
 
-    def __init__(self, columns: Sequence[TableColumn], *, id: str | None = None) -> None:
+    def __init__(self, columns: Sequence[Column[Any]], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._columns: Final = tuple(columns)
         self.rows: Sequence[TableRow] = ()
@@ -439,10 +439,10 @@ class RecordTable(LineList, inherit_bindings=False):
         is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
         self.post_message(self.SortRequested(column_id, is_present))
 
-    def _is_sorted_by(self, column: TableColumn) -> bool:
+    def _is_sorted_by(self, column: Column[Any]) -> bool:
         return self._sorted_by is not None and self._sorted_by[0] == column.id
 
-    def _title(self, column: TableColumn) -> SafeText:
+    def _title(self, column: Column[Any]) -> SafeText:
         if self._sorted_by is None or self._sorted_by[0] != column.id:
             return line(column.title)
         marks = get_app(self).chrome_glyphs
@@ -542,15 +542,15 @@ class RecordTable(LineList, inherit_bindings=False):
         if self.rows:
             self._kept = reasons, frozenset(self.shown_columns)
 
-    def _used_needs(self) -> dict[TableColumn, ColumnNeed]:
+    def _used_needs(self) -> dict[Column[Any], ColumnNeed]:
         known = zip(self._columns, self._natural, strict=True)
         return {column: self._need(column, natural) for column, natural in known if self._is_used(column)}
 
-    def _is_used(self, column: TableColumn) -> bool:
+    def _is_used(self, column: Column[Any]) -> bool:
         """Whether a column has anything to show, or may have once there are rows."""
         return column.id in self._used if self._used else not column.hide_if_empty
 
-    def _need(self, column: TableColumn, natural: int) -> ColumnNeed:
+    def _need(self, column: Column[Any], natural: int) -> ColumnNeed:
         title = min(cell_width(column.title), column.max_cells)
         # What is not known yet may need as much as the column has room for; what is known needs no more than it has.
         usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
