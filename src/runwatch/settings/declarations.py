@@ -198,10 +198,20 @@ class Settings(SettingsGroup):
         self.commands: Mapping[str, OwnCommand] = dict(commands or {})
 
 
-class Profile(SettingsGroup):
-    """Settings of one service."""
+class NamedGroup(SettingsGroup):
+    """A group of which the file may hold several."""
 
     __slots__ = ("name",)
+
+    def __init__(self, name: str, chosen: Mapping[str, Any] | None = None) -> None:
+        super().__init__(chosen)
+        self.name: Final = name
+
+
+class Profile(NamedGroup):
+    """Settings of one service."""
+
+    __slots__ = ()
 
     base_url = text_setting(
         "base_url",
@@ -232,15 +242,11 @@ class Profile(SettingsGroup):
         "The colour of the profile's name; auto is red for a production profile.",
     )
 
-    def __init__(self, name: str, chosen: Mapping[str, Any] | None = None) -> None:
-        super().__init__(chosen)
-        self.name: Final = name
 
-
-class OwnCommand(SettingsGroup):
+class OwnCommand(NamedGroup):
     """A program of the user that runs with a record."""
 
-    __slots__ = ("name",)
+    __slots__ = ()
 
     run = command_words_setting(
         "run",
@@ -261,10 +267,6 @@ class OwnCommand(SettingsGroup):
         "Where its output goes: a pane, the status bar (its last line), the program that PAGER names, or nowhere.",
     )
     timeout_s = int_setting("timeout_s", 30, "Seconds after which it is stopped.", least=1, most=3600)
-
-    def __init__(self, name: str, chosen: Mapping[str, Any] | None = None) -> None:
-        super().__init__(chosen)
-        self.name: Final = name
 
     def is_for(self, list_name: str) -> bool:
         """Return whether it is for the rows of a list."""

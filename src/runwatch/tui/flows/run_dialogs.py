@@ -179,7 +179,7 @@ def _run_line(screen: ConsoleScreen, run: RunFacts, ids: int) -> StyledSpans:
     glyphs = screen.console.glyphs
     return (
         label_span(f"{fit(short_id(run.id, glyphs), ids)}  ", Role.PLAIN),
-        (fit(state_label(run.status, glyphs), 11), str(state_glyph(run.status, glyphs)[1])),
+        (fit(state_label(run.status, glyphs), 11), state_glyph(run.status, glyphs)[1]),
         label_span(f"  {_elapsed(screen, run):>5}  {line(run.model.value or glyphs.nothing)}"),
     )
 

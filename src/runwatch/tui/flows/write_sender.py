@@ -248,9 +248,7 @@ class WriteSender:
             self._tell(item, _outcome(error))
             return error
         status = answer.value.get("status") if isinstance(answer.value, dict) else None
-        self._tell(
-            item, (state_label(status), str(state_glyph(status)[1])) if status else label_span("done", Role.GOOD)
-        )
+        self._tell(item, (state_label(status), state_glyph(status)[1]) if status else label_span("done", Role.GOOD))
         self._answer = answer.value
         self._done(item.id, answer.value)
         return None

@@ -295,8 +295,7 @@ class ConsoleScreen(Screen[None]):
         """Return the age of data for the frame of its pane."""
         if self.console.failure is not None and state.age_s is None:
             return label_span("not connected", Role.BAD)
-        age = pane_status(state, self.console.render_context())
-        return age.text, str(age.role)
+        return pane_status(state, self.console.render_context())
 
     def failure_lines(self) -> tuple[SafeText, ...]:
         """Return why the session could not be opened and what to do; empty if it could, or may still be."""

@@ -29,7 +29,7 @@ MAX_LINES: Final = 40
 """Maximum number of days or models with a line of their own; the others share one line."""
 
 MANY_DAYS: Final = 8
-"""From this number of days on, they are also drawn as columns."""
+"""From this number of days on, they are also drawn as columns, because their lines do not fit a window."""
 
 MAX_COLUMNS: Final = 400
 """Maximum number of columns in a chart; no terminal is wider."""

@@ -22,6 +22,7 @@ from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, 
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, quote_value
+from runwatch.view.receipts.charts import MANY_DAYS
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import (
     RenderContext,
@@ -34,9 +35,6 @@ from runwatch.view.text.format import (
 )
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
-
-MANY_DAYS: Final = 8
-"""From this number of days on, they are also drawn as columns, because their lines do not fit a window."""
 
 MAX_DAYS: Final = 400
 """A longer period is drawn without gaps between its days."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from runwatch.records.record import Record
-from runwatch.store.live.report_poller import ReportQuery
+from runwatch.store.live.report_poller import REPORT_S, ReportQuery
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.rendering import StyledSpans
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.report_reader import ReportReader
 from runwatch.tui.sources.row_sources import RowSource
@@ -28,9 +28,6 @@ from runwatch.view.text.safe_text import SafeText, line
 
 RECORD: Final = "record"
 """The tab of the record's own fields."""
-
-REFRESH_S: Final = 60.0
-"""Poll interval of another tab while it is shown."""
 
 
 class TabbedScreen(ResourceScreen):
@@ -89,8 +86,7 @@ class TabbedScreen(ResourceScreen):
         super().show_detail()
         age: StyledSpans = line("")
         if report is not None and not self._is_raw:
-            told = pane_status(self.reports.state(report.kind, REFRESH_S), self.console.render_context())
-            age = (label_span(told.text, str(told.role)),)
+            age = (pane_status(self.reports.state(report.kind, REPORT_S), self.console.render_context()),)
         self.query_one("#detail", Pane).set_border_text(age=age)
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
@@ -101,7 +97,7 @@ class TabbedScreen(ResourceScreen):
         report = self.report_for(tab, row)
         if report is None:
             return self.side_sections(tab, row, None, context)
-        found, state = self.reports.record(report.kind), self.reports.state(report.kind, REFRESH_S)
+        found, state = self.reports.record(report.kind), self.reports.state(report.kind, REPORT_S)
         if found is None:
             return [text_section(*self._why_not(report, state), role=Role.QUIET)]
         trouble = [text_section(*self._why_not(report, state), role=Role.BAD)] if state.load in FAILED_STATES else []

@@ -175,8 +175,7 @@ class ReceiptsScreen(ResourceScreen):
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
         glyphs, receipt = self.console.glyphs, row.subject
-        shown = run_outcome_title(receipt.status, parse_packet(receipt.decision_packet), glyphs)
-        status = (shown.text, str(shown.role))
+        status = run_outcome_title(receipt.status, parse_packet(receipt.decision_packet), glyphs)
         return ((short_id(row.id, glyphs), Role.PLAIN), label_span("  "), status)
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:

@@ -64,7 +64,7 @@ class AddedRun:
         if not self.is_found:
             return ((line(self.words), self.role),)
         return (
-            (state_label(self.status, glyphs), str(state_glyph(self.status, glyphs)[1])),
+            (state_label(self.status, glyphs), state_glyph(self.status, glyphs)[1]),
             label_span(f"   {self.words}"),
         )
 

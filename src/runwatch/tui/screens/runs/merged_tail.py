@@ -309,8 +309,7 @@ class MergedTailScreen(EventScreen):
         """Return the state of the list of runs as text, shown as the screen's state before there are events."""
         if self.console.session is None:
             return line("")
-        words = pane_status(self._list_state(), self.console.render_context())
-        return (label_span(words.text, str(words.role)),)
+        return (pane_status(self._list_state(), self.console.render_context()),)
 
     def _trouble_words(self) -> SafeText:
         """Return why the list of runs cannot be read; the followed runs may not have failed yet."""

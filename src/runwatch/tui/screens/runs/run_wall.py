@@ -426,14 +426,14 @@ class RunWallScreen(ConsoleScreen):
         for column in RUNS.columns:
             if column.id in {"took", "cost"} and (drawn := column.draw(facts, context)) is not None:
                 text, role = with_role(drawn)
-                cells[column.id] = (text, str(role))
+                cells[column.id] = (text, role)
         dot = label_span(f" {glyphs.dot} ")
         known: list[Any] = [cells[name] for name in ("took", "cost") if name in cells]
         age: StyledSpans = tuple(known[:1] + [part for one in known[1:] for part in (dot, one)])
-        counters: StyledSpans = line("") if trouble is None else ((trouble.words, str(trouble.role)),)
+        counters: StyledSpans = line("") if trouble is None else ((trouble.words, trouble.role),)
         return BorderText(
             title=(label_span(f"{label}{short_id(facts.id, glyphs)}", Role.PLAIN),),
-            state=((state.text, str(state.role)),), age=age, counters=counters,
+            state=(state,), age=age, counters=counters,
         )  # fmt: skip
 
     def _lines(self, run_id: str, tile: RunTile) -> list[StyledSpans]:
@@ -459,7 +459,7 @@ class RunWallScreen(ConsoleScreen):
         for event in found[-tile.rows :]:
             drawn = render_event(event, context)
             kind = f"  {drawn.kind:<9}" if has_kind else ""
-            made.append((label_span(f"{drawn.time}{kind}  "), (drawn.summary, str(drawn.role))))
+            made.append((label_span(f"{drawn.time}{kind}  "), (drawn.summary, drawn.role)))
         self._drawn[run_id] = key, made
         return made
 

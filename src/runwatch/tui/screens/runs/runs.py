@@ -246,7 +246,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         shown = run_outcome_title(facts.status, facts.packet.value, glyphs)
         return (
             label_span(f"{short_id(row.id, glyphs)}  ", Role.PLAIN),
-            (shown.text, str(shown.role)),
+            shown,
         )
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
