@@ -115,7 +115,7 @@ class Fleet:
             run.run_id,
             clock=self.clock,
             patience_s=float("inf"),
-            on_trouble=lambda *_: None,
+            on_failure=lambda *_: None,
         ):
             run.events.append(event)
             self._seen += 1

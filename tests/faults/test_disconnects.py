@@ -124,7 +124,7 @@ class Followers:
     async def _follow(self, client: Client, store: EventStore, run_id: str) -> None:
         given = self.given[run_id] = []
         async for event in follow_run(
-            client, SCOPE, store, run_id, clock=self.clock, patience_s=float("inf"), on_trouble=lambda *_: None
+            client, SCOPE, store, run_id, clock=self.clock, patience_s=float("inf"), on_failure=lambda *_: None
         ):
             given.append(event.id)
             if len(given) > self._reached[run_id]:

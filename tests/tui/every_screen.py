@@ -24,7 +24,7 @@ from runwatch.records.run import Run
 from runwatch.records.usage import Usage
 from runwatch.store.live.poller import Poller
 from runwatch.store.state.changes import ListRead, ReadFailed, ReadFailure, ReadStarted, StoreChange
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import LoadState
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.screens.base.report_screen import ReportScreen
@@ -63,16 +63,16 @@ REPORTED: Final[dict[type[Record], Callable[[], Record]]] = {
 
 FAILURES: Final = {
     LoadState.OFFLINE: ReadFailure(
-        ReadInterruption.OFFLINE, "Nothing responds at this address", "Check that the service runs there.",
+        FailureKind.OFFLINE, "Nothing responds at this address", "Check that the service runs there.",
         detail="http://127.0.0.1:40213, connection refused, 3 attempts",
     ),
     LoadState.NOT_AUTHORISED: ReadFailure(
-        ReadInterruption.NOT_AUTHORISED, "The request has no usable key", "Check the key of this profile.",
+        FailureKind.NOT_AUTHORISED, "The request has no usable key", "Check the key of this profile.",
         problem("unauthenticated", instance=INSTANCE),
     ),
-    LoadState.NOT_OFFERED: ReadFailure(ReadInterruption.NOT_OFFERED, "Nothing is there", None, problem("not_found")),
+    LoadState.NOT_OFFERED: ReadFailure(FailureKind.NOT_OFFERED, "Nothing is there", None, problem("not_found")),
     LoadState.ERROR: ReadFailure(
-        ReadInterruption.ERROR, "The response cannot be used", "Check the base URL.",
+        FailureKind.ERROR, "The response cannot be used", "Check the base URL.",
         detail="it is no JSON (text/html, 1,204 bytes)",
     ),
 }  # fmt: skip

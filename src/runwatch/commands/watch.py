@@ -21,7 +21,7 @@ from runwatch.records.run import Run
 from runwatch.records.states import is_final
 from runwatch.store.live.stored_run_tail import follow_run
 from runwatch.store.state.changes import ReadFailure
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.view.export.text_output import csv_lines
 from runwatch.view.runs.event_lines import render_event
 from runwatch.view.text.format import duration, short_id
@@ -130,7 +130,7 @@ class Watcher:
             run_id,
             clock=self._call.clock,
             patience_s=GIVE_UP_S,
-            on_trouble=self._tell_trouble,
+            on_failure=self._tell_failure,
         )
         async for event in events:
             self._print(run_id, event)
@@ -153,9 +153,9 @@ class Watcher:
             run = short_id(run_id, context.glyphs) if len(self._ids) > 1 else None
             self._output.line(context.glyphs.plain(render_event(event, context).plain(run)))
 
-    def _tell_trouble(self, failure: ReadFailure, seconds: float) -> None:
+    def _tell_failure(self, failure: ReadFailure, seconds: float) -> None:
         """Print once for all runs why events are delayed, and again if it continues."""
-        is_held = failure.trouble is ReadInterruption.RATE_LIMITED
+        is_held = failure.kind is FailureKind.RATE_LIMITED
         if is_held:
             self._session.client.note_limited()
         now = self._call.clock.monotonic()

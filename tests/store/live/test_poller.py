@@ -23,7 +23,7 @@ from runwatch.store.live.backoff import MAX_WAIT_S, Backoff
 from runwatch.store.live.connection_state import PROBE_S
 from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S
 from runwatch.store.repositories.event_store import EventStore
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from tests.store.live_service import LimitedService, Ticking, watching
 from tests.support.builders import account, echo_events, echo_receipt, event, problem, run
 from tests.support.clock import FakeClock
@@ -154,11 +154,11 @@ async def test_the_user_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("status", "code", "trouble"), [
-    (401, "unauthenticated", ReadInterruption.NOT_AUTHORISED),
-    (403, "permission_denied", ReadInterruption.NOT_AUTHORISED),
+    (401, "unauthenticated", FailureKind.NOT_AUTHORISED),
+    (403, "permission_denied", FailureKind.NOT_AUTHORISED),
 ])  # fmt: skip
 async def test_a_key_that_may_not_read_runs_is_not_tried_again_until_the_user_asks(
-    tmp_path: Path, status: int, code: str, trouble: ReadInterruption
+    tmp_path: Path, status: int, code: str, trouble: FailureKind
 ) -> None:
     clock = FakeClock(manual=True)
     service = limited(clock)
@@ -168,7 +168,7 @@ async def test_a_key_that_may_not_read_runs_is_not_tried_again_until_the_user_as
         assert len(service.requests("GET", "/v1/executions")) == 1
         failure = watch.session.store.collection("work", "run").failure
         assert failure is not None
-        assert failure.trouble is trouble
+        assert failure.kind is trouble
         service._said.clear()
         watch.session.live.refresh(Run)
         await watch.let_pass(5)
@@ -224,7 +224,7 @@ async def test_without_a_list_of_runs_those_of_the_watch_list_are_read_one_by_on
         collection = session.store.collection("work", "run")
         assert {record.id for record in collection.records} == {FORTY[1], FORTY[2]}
         assert collection.failure is not None
-        assert collection.failure.trouble is ReadInterruption.NOT_OFFERED
+        assert collection.failure.kind is FailureKind.NOT_OFFERED
 
 
 async def test_a_list_is_read_while_it_is_shown(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ async def test_a_list_that_is_too_large_is_read_again_only_for_the_user(
         await watch.let_pass(300)
         failure = watch.session.store.collection("work", "receipt").failure
         assert failure is not None
-        assert (failure.trouble, failure.is_final) == (ReadInterruption.ERROR, True)
+        assert (failure.kind, failure.is_final) == (FailureKind.ERROR, True)
         assert len(service.requests("GET", "/v1/receipts")) == 1
         assert (live.connection.lost_since, live.connection.failing_since) == (None, None)
         live.ask(Receipt)
@@ -330,7 +330,7 @@ async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
         await watch.let_pass(30)
         failure = session.live.tails.news(FORTY[0]).failure
         assert failure is not None
-        assert failure.trouble is ReadInterruption.OFFLINE
+        assert failure.kind is FailureKind.OFFLINE
         service._said.clear()
         await watch.let_pass(35)
         assert session.live.tails.news(FORTY[0]).failure is None

@@ -10,7 +10,7 @@ from runwatch.records.usage import Usage
 from runwatch.store.live.report_poller import REPORT_S, ReportPoller, ReportQuery, name_response_collection
 from runwatch.store.session import ServiceSession
 from runwatch.store.state.collection import Collection
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from tests.store.live_service import LimitedService, watching
 from tests.support import resources
 from tests.support.builders import account, problem
@@ -75,13 +75,13 @@ async def test_what_is_shown_no_longer_is_read_no_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "trouble"),
     [
-        (Said(404, problem("not_found")), ReadInterruption.NOT_OFFERED),
-        (Said(403, problem("permission_denied")), ReadInterruption.NOT_AUTHORISED),
-        (Said(200, [1]), ReadInterruption.ERROR),
+        (Said(404, problem("not_found")), FailureKind.NOT_OFFERED),
+        (Said(403, problem("permission_denied")), FailureKind.NOT_AUTHORISED),
+        (Said(200, [1]), FailureKind.ERROR),
     ],
 )
 async def test_what_asking_again_does_not_mend_waits_for_the_user(
-    tmp_path: Path, said: Said, trouble: ReadInterruption
+    tmp_path: Path, said: Said, trouble: FailureKind
 ) -> None:
     clock = FakeClock(manual=True)
     told = service(clock, said, Said(200, resources.usage()))
@@ -91,7 +91,7 @@ async def test_what_asking_again_does_not_mend_waits_for_the_user(
         await watch.let_pass(3 * REPORT_S)
         failure = of(watch.session, WEEK).failure
         assert failure is not None
-        assert failure.trouble is trouble
+        assert failure.kind is trouble
         assert len(told.requests("GET", "/v1/usage")) == 1
         reader.refresh()
         await watch.let_pass(2)

@@ -20,7 +20,7 @@ from runwatch.store.live.stored_run_tail import follow_run
 from runwatch.store.repositories.event_store import EventGap, EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from tests.store.stub import StubClient, held, lost, refused, unusable
 from tests.support.builders import RUN_ID, account, echo_events, event, problem, run
 from tests.support.clock import START, FakeClock
@@ -53,13 +53,13 @@ class Followed:
     """A follower, and what it was told."""
 
     def __init__(self, client: Client, scope: Scope, store: EventStore, clock: FakeClock, patience_s: float) -> None:
-        self.troubles: list[tuple[ReadInterruption, float]] = []
+        self.troubles: list[tuple[FailureKind, float]] = []
         self.events: AsyncIterator[RunEvent] = follow_run(
-            client, scope, store, RUN_ID, clock=clock, patience_s=patience_s, on_trouble=self.note
+            client, scope, store, RUN_ID, clock=clock, patience_s=patience_s, on_failure=self.note
         )
 
     def note(self, failure: ReadFailure, seconds: float) -> None:
-        self.troubles.append((failure.trouble, seconds))
+        self.troubles.append((failure.kind, seconds))
 
     async def all(self) -> list[RunEvent]:
         return [item async for item in self.events]
@@ -183,16 +183,16 @@ async def test_a_first_read_that_fails_still_tells_what_is_stored(
 @pytest.mark.parametrize(
     ("trouble", "kind"),
     [
-        (lost("refused", known=True, operation=EVENTS), ReadInterruption.OFFLINE),
-        (lost("cut", operation=EVENTS), ReadInterruption.OFFLINE),
-        (refused("upstream_unavailable", operation=EVENTS), ReadInterruption.OFFLINE),
-        (refused("internal", operation=EVENTS), ReadInterruption.OFFLINE),
-        (refused("x", status=408, operation=EVENTS), ReadInterruption.ERROR),
-        (unusable(known=True, operation=EVENTS), ReadInterruption.ERROR),
+        (lost("refused", known=True, operation=EVENTS), FailureKind.OFFLINE),
+        (lost("cut", operation=EVENTS), FailureKind.OFFLINE),
+        (refused("upstream_unavailable", operation=EVENTS), FailureKind.OFFLINE),
+        (refused("internal", operation=EVENTS), FailureKind.OFFLINE),
+        (refused("x", status=408, operation=EVENTS), FailureKind.ERROR),
+        (unusable(known=True, operation=EVENTS), FailureKind.ERROR),
     ],
 )
 async def test_a_service_that_stumbles_is_asked_again(
-    followed: Followed, client: StubClient, clock: FakeClock, trouble: ApiError, kind: ReadInterruption
+    followed: Followed, client: StubClient, clock: FakeClock, trouble: ApiError, kind: FailureKind
 ) -> None:
     clock.set_chances(0.5)
     client.event_pages.extend([LOG[:2], trouble, trouble, trouble, after(LOG)])
@@ -244,7 +244,7 @@ async def test_a_hold_is_waited_out_and_takes_no_patience(
     assert await followed.all() == LOG
     assert clock.sleeps == pytest.approx([20, 40, 0.4])
     assert [trouble for trouble, _ in followed.troubles] == [
-        ReadInterruption.RATE_LIMITED, ReadInterruption.RATE_LIMITED, ReadInterruption.OFFLINE,
+        FailureKind.RATE_LIMITED, FailureKind.RATE_LIMITED, FailureKind.OFFLINE,
     ]  # fmt: skip
 
 
@@ -367,5 +367,5 @@ async def test_a_real_client_and_a_real_service_that_stumbles(
     async with service, Client(Target("work", service.base_url, None), clock=clock) as client:
         followed = Followed(client, scope, store, clock, 600)
         assert await followed.all() == LOG
-    assert [trouble for trouble, _ in followed.troubles] == [ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED]
+    assert [trouble for trouble, _ in followed.troubles] == [FailureKind.OFFLINE, FailureKind.RATE_LIMITED]
     assert followed.troubles[1][1] == 7

@@ -11,7 +11,7 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.live.request_budget import sweep_interval_s
 from runwatch.store.state.changes import CacheRead
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from tests.store.live_service import LimitedService, watching
 from tests.support.builders import account, echo_receipt, problem, run
 from tests.support.clock import FakeClock
@@ -172,7 +172,7 @@ async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_
         collection = session.store.collection("work", "receipt")
         assert [record.id for record in collection.records] == ["ex_0001"]
         assert collection.failure is not None
-        assert collection.failure.trouble is ReadInterruption.NOT_OFFERED
+        assert collection.failure.kind is FailureKind.NOT_OFFERED
 
 
 async def test_a_live_run_that_the_service_does_not_have_leaves_the_list(tmp_path: Path) -> None:

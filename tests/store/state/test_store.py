@@ -23,7 +23,7 @@ from runwatch.store.state.changes import (
     read_failure_from_error,
 )
 from runwatch.store.state.collection import CollectionDelta
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import LoadState, pane_state
 from runwatch.store.state.reducer import STEP
 from runwatch.store.state.store import MAX_SYNC_RECORDS, Store
@@ -128,13 +128,13 @@ def test_a_pane_goes_through_its_states() -> None:
 @pytest.mark.parametrize(
     ("trouble", "expected"),
     [
-        (ReadInterruption.OFFLINE, LoadState.OFFLINE),
-        (ReadInterruption.NOT_AUTHORISED, LoadState.NOT_AUTHORISED),
-        (ReadInterruption.NOT_OFFERED, LoadState.NOT_OFFERED),
-        (ReadInterruption.ERROR, LoadState.ERROR),
+        (FailureKind.OFFLINE, LoadState.OFFLINE),
+        (FailureKind.NOT_AUTHORISED, LoadState.NOT_AUTHORISED),
+        (FailureKind.NOT_OFFERED, LoadState.NOT_OFFERED),
+        (FailureKind.ERROR, LoadState.ERROR),
     ],
 )
-def test_a_failure_names_the_state_and_keeps_the_rows(trouble: ReadInterruption, expected: LoadState) -> None:
+def test_a_failure_names_the_state_and_keeps_the_rows(trouble: FailureKind, expected: LoadState) -> None:
     store = Store()
     store.apply(read(run("a")))
     store.apply(ReadFailed("local", "run", NOW, 12, ReadFailure(trouble, "it went wrong")))
@@ -158,30 +158,30 @@ def test_cached_records_show_the_age_of_the_earlier_session() -> None:
 @pytest.mark.parametrize(
     ("status", "collection", "expected"),
     [
-        (401, True, ReadInterruption.NOT_AUTHORISED),
-        (403, True, ReadInterruption.NOT_AUTHORISED),
-        (404, True, ReadInterruption.NOT_OFFERED),
-        (405, True, ReadInterruption.NOT_OFFERED),
-        (501, True, ReadInterruption.NOT_OFFERED),
-        (404, False, ReadInterruption.ERROR),
-        (429, True, ReadInterruption.RATE_LIMITED),
-        (503, True, ReadInterruption.OFFLINE),
-        (400, True, ReadInterruption.ERROR),
+        (401, True, FailureKind.NOT_AUTHORISED),
+        (403, True, FailureKind.NOT_AUTHORISED),
+        (404, True, FailureKind.NOT_OFFERED),
+        (405, True, FailureKind.NOT_OFFERED),
+        (501, True, FailureKind.NOT_OFFERED),
+        (404, False, FailureKind.ERROR),
+        (429, True, FailureKind.RATE_LIMITED),
+        (503, True, FailureKind.OFFLINE),
+        (400, True, FailureKind.ERROR),
     ],
 )
-def test_statuses_stand_for_troubles(status: int, collection: bool, expected: ReadInterruption) -> None:
+def test_statuses_stand_for_troubles(status: int, collection: bool, expected: FailureKind) -> None:
     problem = Problem({"type": "about:blank", "title": "t", "status": status, "instance": "i"})
     error = ApiProblem(
         "t", problem=problem, status=status, is_synthetic=False, wait_s=None, operation="getExecutions", attempts=1,
         outcome_known=True, key=None, detail=None, hint="do this", retryable=False,
     )  # fmt: skip
     failure = read_failure_from_error(error, collection=collection)
-    assert (failure.trouble, failure.problem, failure.hint) == (expected, problem, "do this")
+    assert (failure.kind, failure.problem, failure.hint) == (expected, problem, "do this")
 
 
 def test_a_hold_tells_its_seconds() -> None:
     failure = read_failure_from_error(RateLimitedError(operation="getExecutions", seconds=7), collection=True)
-    assert (failure.trouble, failure.held_s) == (ReadInterruption.RATE_LIMITED, 7)
+    assert (failure.kind, failure.held_s) == (FailureKind.RATE_LIMITED, 7)
 
 
 def test_the_revision_goes_up_with_every_change_of_the_records_and_stays_without_one() -> None:

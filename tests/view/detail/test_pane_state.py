@@ -8,7 +8,7 @@ import pytest
 
 from runwatch.records.receipt import Receipt
 from runwatch.store.state.changes import ReadFailure
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.detail.pane_state import empty_state_lines, pane_status
 from runwatch.view.query.parser import parse_filter
@@ -18,7 +18,7 @@ from tests.view.strategies import CONTEXT, NOW
 
 
 def test_a_list_that_is_too_large_names_filters_that_the_service_knows() -> None:
-    failure = ReadFailure(ReadInterruption.ERROR, "The response is larger than 64 MiB", is_final=True)
+    failure = ReadFailure(FailureKind.ERROR, "The response is larger than 64 MiB", is_final=True)
     state = PaneState(LoadState.ERROR, failure=failure)
     told = "\n".join(empty_state_lines(RECEIPTS, state, CONTEXT, lambda key: key))
     assert "Nothing is read until you press screen.refresh." in told
@@ -29,7 +29,7 @@ def test_a_list_that_is_too_large_names_filters_that_the_service_knows() -> None
 
 @pytest.mark.parametrize("load", [LoadState.OFFLINE, LoadState.NOT_AUTHORISED, LoadState.ERROR])
 def test_a_list_that_failed_says_that_it_is_being_read_again(load: LoadState) -> None:
-    failure = ReadFailure(ReadInterruption(load.value), "It did not work", is_final=True)
+    failure = ReadFailure(FailureKind(load.value), "It did not work", is_final=True)
     state = PaneState(load, age_s=60.0, failure=failure, waiting_s=3.0)
     assert "reading again… 3s" in pane_status(state, CONTEXT).text
     told = empty_state_lines(RECEIPTS, state, CONTEXT, lambda key: key)

@@ -16,7 +16,7 @@ from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.state.changes import ReadFailure
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.overview.anomalies import find_anomalies
 from runwatch.view.overview.failure_matrix import build_failure_matrix
@@ -37,7 +37,7 @@ from tests.support import resources
 from tests.support.builders import account, open_run
 from tests.view.strategies import CONTEXT, NOW, few, hostile, many, subjects
 
-FAILED_READ = ReadFailure(ReadInterruption.NOT_OFFERED, "Nothing is there")
+FAILED_READ = ReadFailure(FailureKind.NOT_OFFERED, "Nothing is there")
 
 
 def ago(seconds: float) -> str:

@@ -18,14 +18,14 @@ from runwatch.records.record import Page, Record
 from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.state.changes import read_failure_from_error
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 
 JOINED_BY: Final = 1_000
 """So many records at the beginning of a list tell whether it joins what was polled before."""
 
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
-_PASSING: Final = frozenset({ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED})
+_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED})
 """Failures after which the same page is read again; a cursor that the service refuses is not asked for twice."""
 
 
@@ -114,7 +114,7 @@ class ListContinuation:
         except ApiError as error:
             failure = read_failure_from_error(error, collection=True)
             again = self._writer.fail(self._name, failure, job=self._job)
-            if failure.trouble in _PASSING:
+            if failure.kind in _PASSING:
                 return again
             self._pages = 0
             return None

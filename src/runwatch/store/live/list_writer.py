@@ -20,10 +20,10 @@ from runwatch.store.state.changes import (
     RecordRead,
 )
 from runwatch.store.state.collection import Collection, StoredRecord
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.store import Store
 
-PASSING_FAILURES: Final = frozenset({ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED, ReadInterruption.ERROR})
+PASSING_FAILURES: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED, FailureKind.ERROR})
 """Failures after which reading goes on; the others are not fixed by a retry, and reading stops until the user asks."""
 
 
@@ -102,7 +102,7 @@ class ListWriter:
             job: As in :meth:`continue_list`; empty for reads of the beginning.
         """
         self._store.apply(ReadFailed(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), failure))
-        if failure.is_final or failure.trouble not in PASSING_FAILURES:
+        if failure.is_final or failure.kind not in PASSING_FAILURES:
             return None
         return self._backoffs[job or kind].next_s()
 

@@ -35,7 +35,7 @@ from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
 from runwatch.store.state.changes import ListRead, read_failure_from_error
 from runwatch.store.state.collection import Collection
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import STALE_INTERVALS, PaneState, pane_state
 from runwatch.store.state.store import Store
 
@@ -297,7 +297,7 @@ class Poller:
             # Once a minute costs little, and a key that may not read its account may read everything else.
             failure = read_failure_from_error(error, collection=True)
             self._writer.fail("account", failure)
-            return ACCOUNT_S if failure.trouble in PASSING_FAILURES else None
+            return ACCOUNT_S if failure.kind in PASSING_FAILURES else None
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(
             ListRead(self._scope.profile, "account", now, monotonic, (account,), complete=True, end_is_proven=True)
@@ -328,7 +328,7 @@ class Poller:
                     break
         except ApiError as error:
             failure = read_failure_from_error(error, collection=True)
-            if kind is Receipt and (failure.is_final or failure.trouble is ReadInterruption.NOT_OFFERED):
+            if kind is Receipt and (failure.is_final or failure.kind is FailureKind.NOT_OFFERED):
                 self.receipts.start_watched()
             return self._writer.fail(name, failure)
         if page is not None:

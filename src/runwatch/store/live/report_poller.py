@@ -18,13 +18,13 @@ from runwatch.store.live.backoff import Backoff
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ListRead, ReadFailed, ReadFailure, ReadStarted, read_failure_from_error
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.store import Store
 
 REPORT_S: Final = 60.0
 """How often a shown report is read; the sums cost the service work."""
 
-_STOPS: Final = frozenset({ReadInterruption.NOT_AUTHORISED, ReadInterruption.NOT_OFFERED, ReadInterruption.ERROR})
+_STOPS: Final = frozenset({FailureKind.NOT_AUTHORISED, FailureKind.NOT_OFFERED, FailureKind.ERROR})
 """Failures that the same request would only repeat."""
 
 
@@ -114,7 +114,7 @@ class ReportPoller:
             return self._failed(report, read_failure_from_error(error, collection=not report.path))
         if not isinstance(answer.value, dict):
             return self._failed(
-                report, ReadFailure(ReadInterruption.ERROR, "The answer is no report", "Check the base URL.")
+                report, ReadFailure(FailureKind.ERROR, "The answer is no report", "Check the base URL.")
             )
         self._backoff.reset()
         record = report.record(answer.value)
@@ -128,7 +128,7 @@ class ReportPoller:
     def _failed(self, report: ReportQuery, failure: ReadFailure) -> float | None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(ReadFailed(self._scope.profile, report.kind, now, monotonic, failure))
-        return None if failure.is_final or failure.trouble in _STOPS else self._backoff.next_s()
+        return None if failure.is_final or failure.kind in _STOPS else self._backoff.next_s()
 
     def _job(self, report: ReportQuery) -> str:
         return " ".join(part for part in ("report", self._reader, report.kind) if part)

@@ -15,7 +15,7 @@ from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
 from runwatch.store.state.changes import ReadFailure, read_failure_from_error
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 
 SWEEP_PAGE: Final = 100
 SWEEP_PAGES: Final = 10
@@ -27,7 +27,7 @@ OLDER_S: Final = 15.0
 WATCHED_S: Final = 10.0
 """How often the watch list is read for a service without a list."""
 
-_PASSING: Final = frozenset({ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED})
+_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED})
 
 
 class RunList:
@@ -97,7 +97,7 @@ class RunList:
 
     def _fail_sweep(self, failure: ReadFailure) -> float | None:
         again = self._writer.fail(Run.KIND, failure)
-        if failure.trouble is ReadInterruption.NOT_OFFERED:
+        if failure.kind is FailureKind.NOT_OFFERED:
             self._scheduler.add("watch list", JobPriority.SWEEP, self._read_watched)
         return again
 
@@ -131,7 +131,7 @@ class RunList:
         try:
             self._writer.take_record(await self._client.get_run(run_id))
         except ApiError as error:
-            if read_failure_from_error(error, collection=False).trouble in _PASSING:
+            if read_failure_from_error(error, collection=False).kind in _PASSING:
                 return False
             self._unknown.add(run_id)
             if isinstance(error, ApiProblem) and error.code == "not_found":

@@ -24,7 +24,7 @@ from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
 from runwatch.store.state.changes import ListRead, RecordRead, read_failure_from_error
 from runwatch.store.state.collection import CollectionDelta
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.store import Store
 
 JOB: Final = "receipts of runs"
@@ -41,7 +41,7 @@ SEARCH_S: Final = 10.0
 WATCHED_S: Final = 10.0
 """How often the watch list is read for runs whose receipt is missing."""
 
-_PASSING: Final = frozenset({ReadInterruption.OFFLINE, ReadInterruption.RATE_LIMITED})
+_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED})
 """Failures after which a single receipt is read again."""
 
 
@@ -125,7 +125,7 @@ class RunReceipts:
             again = await (self._read_list(missing) if is_list else self._read_one(single))
         except ApiError as error:
             failure = read_failure_from_error(error, collection=is_list)
-            if not failure.is_final and failure.trouble in (PASSING_FAILURES if is_list else _PASSING):
+            if not failure.is_final and failure.kind in (PASSING_FAILURES if is_list else _PASSING):
                 return self._backoff.next_s()
             if is_list:
                 self._has_list = False

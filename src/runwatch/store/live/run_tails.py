@@ -26,7 +26,7 @@ from runwatch.store.live.stored_run_tail import StoredRunTail, may_pass
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure, RecordRead, read_failure_from_error
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.store import Store
 
 HISTORY_PAGE_EVENTS: Final = 100
@@ -161,7 +161,7 @@ class RunTails:
             step = await tail.step()
         except ApiError as error:
             failure = read_failure_from_error(error, collection=False)
-            if failure.trouble is ReadInterruption.RATE_LIMITED:
+            if failure.kind is FailureKind.RATE_LIMITED:
                 # The hold is the wait; a longer one would show an old refusal while the service answers.
                 wait: float | None = failure.held_s or self._backoffs[run_id].next_s()
                 self._ask_first(run_id)

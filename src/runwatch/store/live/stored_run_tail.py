@@ -20,7 +20,7 @@ from runwatch.store.live.backoff import Backoff
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure, read_failure_from_error
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 
 WINDOW: Final = 500
 """How many stored events are read at once."""
@@ -34,7 +34,7 @@ async def follow_run(
     *,
     clock: Clock,
     patience_s: float,
-    on_trouble: Callable[[ReadFailure, float], None],
+    on_failure: Callable[[ReadFailure, float], None],
 ) -> AsyncIterator[RunEvent]:
     """Yield the events of a run until its end: those stored first, then new ones.
 
@@ -44,7 +44,7 @@ async def follow_run(
 
     Args:
         patience_s: How long to go without a good response, in seconds; may be infinity.
-        on_trouble: Called before each wait for a failing service, with the failure and the seconds of the wait.
+        on_failure: Called before each wait for a failing service, with the failure and the seconds of the wait.
 
     Raises:
         ApiError: The first read failed, the service refused, or patience ran out.
@@ -66,7 +66,7 @@ async def follow_run(
             if tail.answered_at is None or not may_pass(error):
                 raise
             failure = read_failure_from_error(error, collection=False)
-            if failure.trouble is ReadInterruption.RATE_LIMITED:
+            if failure.kind is FailureKind.RATE_LIMITED:
                 wait = failure.held_s
                 held_s += wait
             else:
@@ -74,7 +74,7 @@ async def follow_run(
                 if left_s <= 0:
                     raise
                 wait = min(backoff.next_s(), left_s)
-            on_trouble(failure, wait)
+            on_failure(failure, wait)
             await clock.sleep(wait)
             continue
         backoff.reset()

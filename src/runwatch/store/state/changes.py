@@ -11,7 +11,7 @@ from datetime import datetime
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
 from runwatch.records.record import Record
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 
 _NOT_OFFERED = frozenset({404, 405, 501})
 
@@ -21,7 +21,7 @@ class ReadFailure:
     """A failed read, in the terms of a pane.
 
     Attributes:
-        trouble: The resulting state of the pane.
+        kind: What kind of failure it is, which decides the state of the pane.
         title: What happened, in one short sentence; not safe text.
         hint: What to do next; not safe text.
         problem: The Problem behind it, where the service sent one.
@@ -30,7 +30,7 @@ class ReadFailure:
         is_final: Whether the same read would only fail in the same way, so that only the user repeats it.
     """
 
-    trouble: ReadInterruption
+    kind: FailureKind
     title: str
     hint: str | None = None
     problem: Problem | None = None
@@ -53,21 +53,21 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
     is_final = isinstance(error, NoResponseError) and error.kind == TOO_LARGE_ERROR
     match error:
         case RateLimitedError():
-            trouble, held = ReadInterruption.RATE_LIMITED, error.seconds
+            kind, held = FailureKind.RATE_LIMITED, error.seconds
         case ApiProblem() if error.status == 429:
-            trouble, held = ReadInterruption.RATE_LIMITED, error.wait_s or 0.0
+            kind, held = FailureKind.RATE_LIMITED, error.wait_s or 0.0
         case ApiProblem() if error.status in {401, 403}:
-            trouble, held = ReadInterruption.NOT_AUTHORISED, 0.0
+            kind, held = FailureKind.NOT_AUTHORISED, 0.0
         case ApiProblem() if collection and error.status in _NOT_OFFERED:
-            trouble, held = ReadInterruption.NOT_OFFERED, 0.0
+            kind, held = FailureKind.NOT_OFFERED, 0.0
         case ApiProblem() if error.status >= 500:
-            trouble, held = ReadInterruption.OFFLINE, 0.0
+            kind, held = FailureKind.OFFLINE, 0.0
         case NoResponseError() if not is_final:
-            trouble, held = ReadInterruption.OFFLINE, 0.0
+            kind, held = FailureKind.OFFLINE, 0.0
         case _:
-            trouble, held = ReadInterruption.ERROR, 0.0
+            kind, held = FailureKind.ERROR, 0.0
     problem = error.problem if isinstance(error, ApiProblem) else None
-    return ReadFailure(trouble, error.title, error.hint, problem, held, error.detail, is_final)
+    return ReadFailure(kind, error.title, error.hint, problem, held, error.detail, is_final)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,4 +155,4 @@ class RecordGone(StoreChange):
 class ReadFailed(StoreChange):
     """A read of the collection failed; stored records stay and age."""
 
-    failure: ReadFailure = field(default_factory=lambda: ReadFailure(ReadInterruption.ERROR, ""))
+    failure: ReadFailure = field(default_factory=lambda: ReadFailure(FailureKind.ERROR, ""))

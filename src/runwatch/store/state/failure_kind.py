@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class ReadInterruption(StrEnum):
+class FailureKind(StrEnum):
     """Why a read failed."""
 
     OFFLINE = "offline"

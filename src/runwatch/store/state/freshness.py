@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from runwatch.store.state.collection import Collection
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 
 if TYPE_CHECKING:
     from runwatch.store.state.changes import ReadFailure
@@ -57,12 +57,12 @@ class PaneState(NamedTuple):
     is_refreshing: bool = False
 
 
-_TROUBLES: Final = {
-    ReadInterruption.OFFLINE: LoadState.OFFLINE,
-    ReadInterruption.RATE_LIMITED: LoadState.RATE_LIMITED,
-    ReadInterruption.NOT_AUTHORISED: LoadState.NOT_AUTHORISED,
-    ReadInterruption.NOT_OFFERED: LoadState.NOT_OFFERED,
-    ReadInterruption.ERROR: LoadState.ERROR,
+_LOAD_STATES: Final = {
+    FailureKind.OFFLINE: LoadState.OFFLINE,
+    FailureKind.RATE_LIMITED: LoadState.RATE_LIMITED,
+    FailureKind.NOT_AUTHORISED: LoadState.NOT_AUTHORISED,
+    FailureKind.NOT_OFFERED: LoadState.NOT_OFFERED,
+    FailureKind.ERROR: LoadState.ERROR,
 }
 
 
@@ -125,8 +125,8 @@ def _load(collection: Collection, age: float | None, interval_s: float, held_s: 
         return LoadState.OFFLINE
     if held_s > 0:
         return LoadState.RATE_LIMITED
-    if collection.failure is not None and collection.failure.trouble is not ReadInterruption.RATE_LIMITED:
-        return _TROUBLES[collection.failure.trouble]
+    if collection.failure is not None and collection.failure.kind is not FailureKind.RATE_LIMITED:
+        return _LOAD_STATES[collection.failure.kind]
     if age is None:
         return LoadState.LOADING
     if age > STALE_INTERVALS * interval_s:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from runwatch.records.account import Account
 from runwatch.records.run import Run
-from runwatch.store.state.failure_kind import ReadInterruption
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import STALE_INTERVALS
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo, RateLimitHold
@@ -110,10 +110,10 @@ def _connection(console: Console, session: ServiceSession) -> StyledSpans:
         since = time_of_day(connection.lost_since, console.render_context())
         return (label_span(f"{glyphs.bad} offline since {since}", Role.BAD),)
     outage = outage_text(failure)
-    if failure is not None and failure.trouble is ReadInterruption.OFFLINE and outage != ReadInterruption.OFFLINE:
+    if failure is not None and failure.kind is FailureKind.OFFLINE and outage != FailureKind.OFFLINE:
         return (label_span(f"{glyphs.bad} {outage}", Role.BAD),)
-    if failure is not None and failure.trouble in {ReadInterruption.NOT_AUTHORISED, ReadInterruption.ERROR}:
-        return (label_span(f"{glyphs.bad} {failure.trouble.value}", Role.BAD),)
+    if failure is not None and failure.kind in {FailureKind.NOT_AUTHORISED, FailureKind.ERROR}:
+        return (label_span(f"{glyphs.bad} {failure.kind.value}", Role.BAD),)
     if runs.read_at is None and failure is None and not connection.has_responded:
         return (label_span(f"{glyphs.live} connecting{glyphs.ellipsis}", Role.LIVE),)
     if connection.failing_since is not None:
@@ -121,7 +121,7 @@ def _connection(console: Console, session: ServiceSession) -> StyledSpans:
         return (label_span(f"{glyphs.bad} failing since {since}", Role.BAD),)
     now = console.clock.monotonic()
     age_s = None if runs.read_at is None else now - runs.read_at
-    is_read = failure is None or failure.trouble is not ReadInterruption.NOT_OFFERED
+    is_read = failure is None or failure.kind is not FailureKind.NOT_OFFERED
     if is_read and age_s is not None and age_s > max(LIVE_S, STALE_INTERVALS * session.live.sweep_s):
         return (label_span(f"{glyphs.warn} stale {short_duration(age_s)}", Role.WARN),)
     if runs.started_at is not None and now - runs.started_at > SILENT_S:
