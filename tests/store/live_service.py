@@ -119,8 +119,8 @@ class Watching:
         # What a read sets off starts a few turns of the loop after it.
         while quiet < 30:
             assert time.monotonic() < deadline, "the reads do not end"
-            flights = [job.flight for job in self.session.live.scheduler._jobs.values() if job.flight is not None]
-            quiet = quiet + 1 if self.work.is_idle and all(map(self.clock.has_asleep, flights)) else 0
+            tasks = [job.task for job in self.session.live.scheduler._jobs.values() if job.task is not None]
+            quiet = quiet + 1 if self.work.is_idle and all(map(self.clock.has_asleep, tasks)) else 0
             await asyncio.sleep(0)
 
     async def let_pass(self, seconds: float, look: Callable[[], None] = lambda: None) -> None:

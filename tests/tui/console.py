@@ -152,8 +152,8 @@ class Driven:
     def _reads_under_way(self) -> bool:
         others = self.app.profiles._sessions.values() if "profiles" in self.app.__dict__ else ()
         sessions = [session for session in (self.app.session, *others) if session is not None]
-        flights = (job.flight for session in sessions for job in session.live.scheduler._jobs.values())
-        return any(flight is not None and not self.clock.has_asleep(flight) for flight in flights)
+        tasks = (job.task for session in sessions for job in session.live.scheduler._jobs.values())
+        return any(flight is not None and not self.clock.has_asleep(flight) for flight in tasks)
 
     async def until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait until a condition holds.

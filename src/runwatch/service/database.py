@@ -143,15 +143,15 @@ class ServiceDatabase:
         with self._backend.translate_read_errors():
             await asyncio.to_thread(self._backend.ping)
 
-    def watch(self, table: Table, told: Callable[[], None]) -> None:
+    def watch(self, table: Table, notify: Callable[[], None]) -> None:
         """Call a function on the running event loop after every commit that added rows to a table."""
         loop = asyncio.get_running_loop()
-        self._watchers.append((table, lambda: loop.call_soon_threadsafe(told)))
+        self._watchers.append((table, lambda: loop.call_soon_threadsafe(notify)))
 
-    def when_taken(self, told: Callable[[DataError], None]) -> None:
+    def when_taken(self, notify: Callable[[DataError], None]) -> None:
         """Call a function on the running event loop if another service has opened the database since."""
         loop = asyncio.get_running_loop()
-        self._backend.when_taken(lambda error: loop.call_soon_threadsafe(told, error))
+        self._backend.when_taken(lambda error: loop.call_soon_threadsafe(notify, error))
 
     def close(self) -> None:
         """Finish waiting writes and close; do nothing if already closed."""

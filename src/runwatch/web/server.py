@@ -271,17 +271,17 @@ async def _hand_keys(socket: web.WebSocketResponse, console: ConsoleProcess) -> 
         if message.type is not WSMsgType.TEXT:
             break
         try:
-            kind, told = (*json.loads(message.data), None)[:2]
+            kind, content = (*json.loads(message.data), None)[:2]
             match kind:
                 case "stdin":
-                    await console.send(DATA, told.encode("utf-8", "ignore"))
+                    await console.send(DATA, content.encode("utf-8", "ignore"))
                 case "resize":
-                    width, height = clamp_size(int(told["width"]), int(told["height"]))
+                    width, height = clamp_size(int(content["width"]), int(content["height"]))
                     await console.tell("resize", width=width, height=height)
                 case "focus" | "blur":
                     await console.tell(kind)
                 case "ping":
-                    await socket.send_json(["pong", str(told)[:32]])
+                    await socket.send_json(["pong", str(content)[:32]])
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             break
 
@@ -295,11 +295,11 @@ async def _show_screen(place: _Place, console: ConsoleProcess) -> None:
             await _hear(place, json.loads(packet.content))
 
 
-async def _hear(place: _Place, told: Mapping[str, Any]) -> None:
-    if told["type"] == "open" and urlsplit(told["url"]).scheme in {"http", "https"}:
-        await place.socket.send_json(["open_url", {"url": told["url"], "new_tab": True}])
-    elif told["type"] == "download" and len(place.files) < MAX_DOWNLOADS:
-        path, key = Path(told["path"]), secrets.token_urlsafe(16)
+async def _hear(place: _Place, packet: Mapping[str, Any]) -> None:
+    if packet["type"] == "open" and urlsplit(packet["url"]).scheme in {"http", "https"}:
+        await place.socket.send_json(["open_url", {"url": packet["url"], "new_tab": True}])
+    elif packet["type"] == "download" and len(place.files) < MAX_DOWNLOADS:
+        path, key = Path(packet["path"]), secrets.token_urlsafe(16)
         place.files[key] = (path.name, await asyncio.to_thread(_take_file, path))
         await place.socket.send_json(["download", {"key": key, "name": path.name}])
 

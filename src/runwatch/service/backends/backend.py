@@ -95,7 +95,7 @@ class Backend(ABC):
         """Return whether a transaction of the writer was committed for certain, although its commit raised this."""
         return False
 
-    def when_taken(self, told: Callable[[DataError], object]) -> None:  # noqa: B027 - most databases cannot be taken
+    def when_taken(self, notify: Callable[[DataError], object]) -> None:  # noqa: B027 - most databases cannot be taken
         """Call a function, on any thread, if another service has opened the database since this one did."""
 
     def close(self) -> None:

@@ -169,7 +169,7 @@ class PostgresDatabase(Backend):
         self._opening: int | None = None
         self._version = 0
         self._since: int | None = None
-        self._told: list[Callable[[DataError], object]] = []
+        self._when_taken: list[Callable[[DataError], object]] = []
         self._failed_at: float | None = None
         self._transaction_id = ""
         self.writer = self._engine(self._connect_writer, 1)
@@ -288,8 +288,8 @@ class PostgresDatabase(Backend):
         for name, number in last.items():
             connection.exec_driver_sql(_CONTINUE, (name, number))
 
-    def when_taken(self, told: Callable[[DataError], object]) -> None:
-        self._told.append(told)
+    def when_taken(self, notify: Callable[[DataError], object]) -> None:
+        self._when_taken.append(notify)
 
     def _engine(self, connect: Callable[[], Session], size: int) -> Engine:
         # Errors reach the log and stored causes, and statement values may be prompts, so values are left out.
@@ -392,8 +392,8 @@ class PostgresDatabase(Backend):
             return
         else:
             taken = self._taken()
-        for tell in self._told:
-            tell(taken)
+        for notify in self._when_taken:
+            notify(taken)
         raise taken
 
     def _refuse_other_master_key(self, connection: Session) -> None:

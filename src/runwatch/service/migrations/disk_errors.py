@@ -23,9 +23,9 @@ def translate_disk_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        if (told := _explained(error, path)) is None:
+        if (explained := _explained(error, path)) is None:
             raise
-        raise told from error
+        raise explained from error
 
 
 def _explained(error: DBAPIError | sqlite3.Error, path: Path) -> DataError | None:

@@ -56,11 +56,11 @@ class ReadJob:
     """
 
     key: str
-    lane: JobPriority
+    priority: JobPriority
     run: Callable[[], Awaitable[float | None]]
     due: float = 0.0
     is_asked: bool = False
-    flight: asyncio.Task[None] | None = field(default=None, repr=False)
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
 
 
 class Scheduler:
@@ -85,7 +85,7 @@ class Scheduler:
         self._held_s = held_s
         self._jobs: dict[str, ReadJob] = {}
         self._wake = asyncio.Event()
-        self._people = 0
+        self._user_requests = 0
         self._lifted = asyncio.Event()
         self._was_held = False
         self._is_probing = False
@@ -93,7 +93,7 @@ class Scheduler:
     def add(
         self,
         key: str,
-        lane: JobPriority,
+        priority: JobPriority,
         run: Callable[[], Awaitable[float | None]],
         *,
         in_s: float = 0.0,
@@ -106,9 +106,9 @@ class Scheduler:
         """
         known = self._jobs.get(key)
         if known is None:
-            self._jobs[key] = ReadJob(key, lane, run, self._clock.monotonic() + in_s, is_asked)
+            self._jobs[key] = ReadJob(key, priority, run, self._clock.monotonic() + in_s, is_asked)
         else:
-            known.lane, known.run = lane, run
+            known.priority, known.run = priority, run
             known.due = min(known.due, self._clock.monotonic() + in_s)
             known.is_asked = known.is_asked or is_asked
         self._wake.set()
@@ -116,8 +116,8 @@ class Scheduler:
     def remove(self, key: str) -> None:
         """Remove a job and cancel its current read."""
         job = self._jobs.pop(key, None)
-        if job and job.flight:
-            job.flight.cancel()
+        if job and job.task:
+            job.task.cancel()
 
     def run_soon(self, key: str, *, is_asked: bool = False) -> None:
         """Make a job due now, unless its read is already in progress.
@@ -126,7 +126,7 @@ class Scheduler:
             is_asked: Whether the user waits for the read.
         """
         job = self._jobs.get(key)
-        if job and job.flight is None:
+        if job and job.task is None:
             job.due = self._clock.monotonic()
             job.is_asked = job.is_asked or is_asked
             self._wake.set()
@@ -156,26 +156,26 @@ class Scheduler:
     def budget_wait_s(self, key: str) -> float:
         """Return the seconds that a job which is due still waits for the budget; 0 if it does not wait for it."""
         job = self._jobs.get(key)
-        if job is None or job.flight is not None or job.is_asked or job.due > self._clock.monotonic():
+        if job is None or job.task is not None or job.is_asked or job.due > self._clock.monotonic():
             return 0.0
-        return self._budget.background_wait_s(is_sweep=job.lane is JobPriority.SWEEP)
+        return self._budget.background_wait_s(is_sweep=job.priority is JobPriority.SWEEP)
 
     def __contains__(self, key: str) -> bool:
         return key in self._jobs
 
-    async def wait_for_user_turn(self, told: Callable[[float], None] = lambda _: None) -> None:
+    async def wait_for_user_turn(self, on_wait: Callable[[float], None] = lambda _: None) -> None:
         """Wait until the user's request may go: at once, or first in line when a 429 is over.
 
         Args:
-            told: Called before each wait, with its seconds.
+            on_wait: Called before each wait, with its seconds.
         """
-        self._people += 1
+        self._user_requests += 1
         try:
             while (held := self._held_s()) > 0:
-                told(held)
+                on_wait(held)
                 await wait_first(self._lifted.wait(), self._clock.sleep(held))
         finally:
-            self._people -= 1
+            self._user_requests -= 1
             self._wake.set()
 
     async def run(self) -> None:
@@ -185,10 +185,10 @@ class Scheduler:
                 self._wake.clear()
                 await self._pause(self._step())
         finally:
-            flights = [job.flight for job in self._jobs.values() if job.flight]
-            for flight in flights:
-                flight.cancel()
-            await asyncio.gather(*flights, return_exceptions=True)
+            tasks = [job.task for job in self._jobs.values() if job.task]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _pause(self, seconds: float | None) -> None:
         if seconds is None:
@@ -202,22 +202,22 @@ class Scheduler:
         if held > 0:
             self._was_held = True
             return held
-        flights = sum(job.flight is not None for job in self._jobs.values())
+        running = sum(job.task is not None for job in self._jobs.values())
         if self._was_held:
             # The first read after a hold goes alone, to show whether the service responds again.
-            if self._people or (flights and not self._asked()):
+            if self._user_requests or (running and not self._asked()):
                 return None
             if not self._start_next():
                 return self._until_due()
             self._was_held, self._is_probing = False, True
             return None
-        if self._is_probing and flights:
+        if self._is_probing and running:
             return None
         self._is_probing = False
-        while not self._people and self._asked():
+        while not self._user_requests and self._asked():
             self._start_next()
-            flights += 1
-        while flights < MAX_CONCURRENT_READS and not self._people:
+            running += 1
+        while running < MAX_CONCURRENT_READS and not self._user_requests:
             wait = self._budget.background_wait_s()
             if wait > 0:
                 if self._budget.background_wait_s(is_sweep=True) > 0 or not self._start_next(JobPriority.SWEEP):
@@ -225,21 +225,21 @@ class Scheduler:
                     return wait if due is None else min(wait, max(due, self._budget.background_wait_s(is_sweep=True)))
             elif not self._start_next():
                 return self._until_due()
-            flights += 1
+            running += 1
         return None
 
-    def _start_next(self, lane: JobPriority | None = None) -> bool:
+    def _start_next(self, priority: JobPriority | None = None) -> bool:
         now = self._clock.monotonic()
-        due = [job for job in self._idle(lane) if job.due <= now]
+        due = [job for job in self._idle(priority) if job.due <= now]
         if not due:
             return False
-        job = min(due, key=lambda job: (not job.is_asked, now - job.due < STARVED_S, job.lane, job.due))
+        job = min(due, key=lambda job: (not job.is_asked, now - job.due < STARVED_S, job.priority, job.due))
         # Counted now, because the request itself is counted only when its response is there.
         if job.is_asked:
             self._budget.note_users_read()
         else:
-            self._budget.note_sent(is_sweep=job.lane is JobPriority.SWEEP)
-        job.flight = asyncio.ensure_future(self._fly(job))
+            self._budget.note_sent(is_sweep=job.priority is JobPriority.SWEEP)
+        job.task = asyncio.ensure_future(self._run(job))
         return True
 
     def _asked(self) -> bool:
@@ -247,14 +247,14 @@ class Scheduler:
         now = self._clock.monotonic()
         return any(job.is_asked and job.due <= now for job in self._idle(None))
 
-    def _idle(self, lane: JobPriority | None) -> list[ReadJob]:
-        return [job for job in self._jobs.values() if job.flight is None and lane in (None, job.lane)]
+    def _idle(self, priority: JobPriority | None) -> list[ReadJob]:
+        return [job for job in self._jobs.values() if job.task is None and priority in (None, job.priority)]
 
-    def _until_due(self, lane: JobPriority | None = None) -> float | None:
-        waiting = [job.due for job in self._idle(lane)]
+    def _until_due(self, priority: JobPriority | None = None) -> float | None:
+        waiting = [job.due for job in self._idle(priority)]
         return max(0.0, min(waiting) - self._clock.monotonic()) if waiting else None
 
-    async def _fly(self, job: ReadJob) -> None:
+    async def _run(self, job: ReadJob) -> None:
         again: float | None = STARVED_S
         self._budget.prepay(is_users=job.is_asked)
         job.is_asked = False
@@ -263,7 +263,7 @@ class Scheduler:
         except Exception:
             _log.exception("background read failed: %s", job.key)
         finally:
-            job.flight = None
+            job.task = None
             if again is None:
                 if self._jobs.get(job.key) is job:
                     del self._jobs[job.key]

@@ -58,10 +58,10 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
     except OSError as error:
         raise RunwatchError(f"{name} cannot be read", detail=error.strerror) from None
 
-    def told(done: float) -> None:
+    def on_progress(done: float) -> None:
         console.startup_status = f"reading {name}{console.glyphs.ellipsis} {done:.0%}"
 
-    filed = await read_in_slices(content, console.clock, told)
+    filed = await read_in_slices(content, console.clock, on_progress)
     now, monotonic = console.clock.now(), console.clock.monotonic()
     console.startup_status = f"{name} has no records of this kind."
     for kind, records in filed.records.items():
@@ -87,14 +87,14 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
         run_in_app(console, show, "showing the file")
 
 
-async def read_in_slices(content: bytes, clock: Clock, told: Callable[[float], None]) -> RecordFile:
+async def read_in_slices(content: bytes, clock: Clock, on_progress: Callable[[float], None]) -> RecordFile:
     """Parse a file, yielding to the event loop after every :data:`SLICE_S` of work.
 
     A thread would not help: decoding holds the interpreter (manual: decisions, "Event storage").
 
     Args:
         clock: Measures slices.
-        told: Called at every yield with the progress, from 0 to 1.
+        on_progress: Called at every yield with the progress, from 0 to 1.
 
     Raises:
         UsageError: it has no known records.
@@ -111,7 +111,7 @@ async def read_in_slices(content: bytes, clock: Clock, told: Callable[[float], N
             filed: RecordFile = end.value
             return filed
         if clock.monotonic() >= pause_at:
-            told(done)
+            on_progress(done)
             await asyncio.sleep(0)
             pause_at = clock.monotonic() + SLICE_S
 

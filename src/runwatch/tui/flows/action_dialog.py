@@ -99,7 +99,7 @@ def build_action_dialog(
         text,
         [PendingWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
         lambda _, answer: apply_response(behind, session, mutation, answer, about=record_id),
-        told=partial(describe_success, session, mutation, subject),
+        describe=partial(describe_success, session, mutation, subject),
         refused=refused,
         after=partial(_follow_up, behind, session, mutation, subject, shown),
     )

@@ -150,9 +150,9 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
 
     declared = make_retry_callbacks(screen, session, written)
     if declared is not None:
-        told, take, after = declared
+        describe, take, after = declared
         items = [PendingWrite("kept", written, kept)]
-        return WriteSender(screen, session, text, items, lambda _, answer: take(answer), told=told, after=after)
+        return WriteSender(screen, session, text, items, lambda _, answer: take(answer), describe=describe, after=after)
 
     def done(_: str, answer: Any) -> None:
         run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})

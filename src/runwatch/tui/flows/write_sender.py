@@ -84,7 +84,7 @@ class WriteSender:
 
     Args:
         done: Called with the id of each changed record and the response's JSON.
-        told: Returns the text about the successful response of a single write, shown after "done".
+        describe: Returns the text about the successful response of a single write, shown after "done".
         refused: Called with the error of a single write that had no effect; returns the next step for the problem, or
             ``None`` for that of its code.
         after: Called with the response once the dialog of a single successful write has closed.
@@ -98,12 +98,12 @@ class WriteSender:
         items: Sequence[PendingWrite],
         done: Callable[[str, Any], None],
         *,
-        told: Callable[[Any], Awaitable[StyledSpans]] | None = None,
+        describe: Callable[[Any], Awaitable[StyledSpans]] | None = None,
         refused: Callable[[RunwatchError], SafeText | None] | None = None,
         after: Callable[[Any], Awaitable[None]] | None = None,
     ) -> None:
         self._after = after
-        self._told = told or self._tell_record
+        self._describe = describe or self._describe_record
         self._refused = refused
         self._answer: Any = None
         self._notice: tuple[str, str] | None = None
@@ -139,20 +139,20 @@ class WriteSender:
             self._work.cancel()
             self._screen.notify_user("closed during a rate-limit hold; it was not sent", Role.WARN)
 
-    async def _tell_record(self, answer: Any) -> StyledSpans:
+    async def _describe_record(self, answer: Any) -> StyledSpans:
         return describe_created_record(answer, find_id_member(OPERATIONS[self._items[0].write.operation]))
 
     async def _send(self) -> None:
         try:
             outcomes = [await self._deliver(item) for item in self._items]
             is_one = len(outcomes) == 1 and outcomes[0] is None
-            self._show(outcomes, await self._told(self._answer) if is_one else line(""))
+            self._show(outcomes, await self._describe(self._answer) if is_one else line(""))
         finally:
             self.dialog.let_leave()
         # The notice about unconfirmed writes stays after the dialog has closed.
         await self._screen.console.report_unconfirmed_writes()
 
-    def _show(self, outcomes: Sequence[RunwatchError | None], told: StyledSpans) -> None:
+    def _show(self, outcomes: Sequence[RunwatchError | None], description: StyledSpans) -> None:
         if not self.dialog.is_open:
             self._tell_afterwards(outcomes)
             return
@@ -170,7 +170,7 @@ class WriteSender:
                 operation = OPERATIONS[self._items[0].write.operation]
                 self.dialog.offer_id(find_record_id(self._answer, find_id_member(operation)))
             has_secret = self._offer_secret()
-            self.finish((label_span("done", Role.GOOD), *to_spans(told)), is_read_later=not has_secret)
+            self.finish((label_span("done", Role.GOOD), *to_spans(description)), is_read_later=not has_secret)
         elif isinstance(error, ApiError) and not error.outcome_known:
             self.dialog.show_unknown_outcome(line(error.title))
         elif self._items[0].kept is not None and _is_over(error):
@@ -184,14 +184,14 @@ class WriteSender:
                 step = line(error.hint, None)
             self.dialog.show_refusal(entry, next_step=step, can_retry=is_unsent)
 
-    def finish(self, told: StyledSpans, *, is_read_later: bool = True) -> None:
+    def finish(self, outcome: StyledSpans, *, is_read_later: bool = True) -> None:
         """Close the dialog with a notice, or show the outcome on it if it has to be read.
 
         Args:
-            told: The outcome; warnings, and more lines than a notice holds, have to be read.
+            outcome: Its text; warnings, and more lines than a notice holds, have to be read.
             is_read_later: Whether nothing else on the dialog has to be read.
         """
-        pieces = to_spans(told)
+        pieces = to_spans(outcome)
         text = "".join(piece for piece, _ in pieces)
         closes = is_read_later and text.count("\n") < NOTICE_LINES and all(role != Role.WARN for _, role in pieces)
         if closes:
@@ -199,7 +199,7 @@ class WriteSender:
             done, *news = (" ".join(part.split()) for part in text.split("\n"))
             words = f" {self._screen.console.glyphs.dot} ".join((*news, done))
             self._notice = f"{self._title()}: {words}", Role.GOOD
-        self.dialog.finish(told, closes=closes)
+        self.dialog.finish(outcome, closes=closes)
 
     def _tell_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
         """Tell the outcome in a notice, because the user has left the dialog meanwhile."""
@@ -225,7 +225,7 @@ class WriteSender:
         return True
 
     async def _deliver(self, item: PendingWrite) -> RunwatchError | None:
-        def told(seconds: float) -> None:
+        def on_wait(seconds: float) -> None:
             self._is_held = True
             self._tell(item, label_span(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN))
             if self.dialog.is_open:
@@ -234,7 +234,7 @@ class WriteSender:
                 self.dialog.show_rate_limit(line(f"rate limited (429), sends at {goes_at}"))
 
         # Wait before sending, because only an unsent write can be cancelled with a known outcome.
-        await self._session.live.scheduler.wait_for_user_turn(told)
+        await self._session.live.scheduler.wait_for_user_turn(on_wait)
         if self._is_held:
             self._is_held = False
             self.dialog.go()

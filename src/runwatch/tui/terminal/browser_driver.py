@@ -170,10 +170,10 @@ class BrowserDriver(Driver):
             if not is_outside(message, self._app.size):
                 self.process_message(message)
 
-    def _hear(self, told: Mapping[str, Any]) -> None:
-        match told["type"]:
+    def _hear(self, packet: Mapping[str, Any]) -> None:
+        match packet["type"]:
             case "resize":
-                self._resize(told["width"], told["height"])
+                self._resize(packet["width"], packet["height"])
             case "focus":
                 self.process_message(AppFocus())
             case "blur":

@@ -141,7 +141,7 @@ def _name(finding: Anomaly, inventory: Inventory, context: RenderContext) -> str
 def _of_connections(inventory: Inventory, context: RenderContext) -> list[Issue]:
     failing = [it for it in inventory.connections if it.test_state == "failed" and it.revoked_at is None]
 
-    def told(connection: SourceConnection) -> Issue:
+    def make_issue(connection: SourceConnection) -> Issue:
         at = connection.last_tested_at
         when = f" {ago(at, context.now)}" if at is not None else ""
         why = f" {context.glyphs.dot} {line(connection.test_error)}" if connection.test_error else ""
@@ -149,7 +149,7 @@ def _of_connections(inventory: Inventory, context: RenderContext) -> list[Issue]
         return _opens(f"connection {name}: test failed{when}{why}", Role.BAD, "sources", connection, "connection")
 
     way = ViewLink("sources", "is:problem !is:off")
-    return _each(failing, told, "connections: test failed", Role.BAD, way)
+    return _each(failing, make_issue, "connections: test failed", Role.BAD, way)
 
 
 _CHECK_WORDS: Final = {
@@ -214,7 +214,7 @@ def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
     held = [arm for arm in inventory.arms if arm.status not in {"degraded", "disabled"} and arm.route_availability]
     disabled = sum(arm.status == "disabled" for arm in inventory.arms)
 
-    def told(arm: Arm) -> Issue:
+    def make_issue(arm: Arm) -> Issue:
         route = arm.route_availability
         word = arm.status if arm.status == "degraded" else (route and route.status) or "not plainly available"
         why = arm.status_reason or (route and route.reason)
@@ -225,16 +225,16 @@ def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
         )
 
     way = ViewLink("arms", "is:problem !is:off")
-    found = _each([*degraded, *held], told, "saved models: degraded, or their route is held", Role.WARN, way)
+    found = _each([*degraded, *held], make_issue, "saved models: degraded, or their route is held", Role.WARN, way)
     if disabled:
         text = "1 saved model is disabled" if disabled == 1 else f"{disabled} saved models are disabled"
         found.append(Issue(text, Role.OFF, ViewLink("arms", "is:off"), "lists them" if disabled > 1 else "lists it"))
     return found
 
 
-def _each(found: Sequence[R], told: Callable[[R], Issue], words: str, role: Role, way: ViewLink) -> list[Issue]:
+def _each(found: Sequence[R], make_issue: Callable[[R], Issue], words: str, role: Role, way: ViewLink) -> list[Issue]:
     """Return one issue for each record, or one for all if there are many."""
-    return [told(one) for one in found] if len(found) <= NAMED else [Issue(f"{len(found)} {words}", role, way)]
+    return [make_issue(one) for one in found] if len(found) <= NAMED else [Issue(f"{len(found)} {words}", role, way)]
 
 
 def _opens(text: str, role: Role, screen: str, record: Record, noun: str) -> Issue:
