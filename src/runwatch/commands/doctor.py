@@ -35,7 +35,7 @@ from runwatch.records.account import Account, Quota
 from runwatch.settings.resolver import SettingsResolver, find_ascii_variable
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 from runwatch.store.db.database import Database
-from runwatch.view.text.format import byte_size, duration
+from runwatch.view.text.format import MIN_COLUMNS, MIN_ROWS, byte_size, duration
 from runwatch.view.text.glyphs import UNICODE
 from runwatch.view.text.safe_text import line
 
@@ -182,7 +182,7 @@ def _terminal(environment: Mapping[str, str]) -> Iterator[DoctorResult]:
         return
     size = shutil.get_terminal_size()
     name = environment.get("TERM", "")
-    small = size.columns < 80 or size.lines < 24
+    small = size.columns < MIN_COLUMNS or size.lines < MIN_ROWS
     facts = [f"TERM={name or 'not set'}", f"{size.columns}x{size.lines}", _colours(environment)]
     if environment.get("TMUX"):
         facts.append("inside tmux")
@@ -193,7 +193,7 @@ def _terminal(environment: Mapping[str, str]) -> Iterator[DoctorResult]:
             "terminal", ", ".join(facts), "warn", "Set TERM to your terminal's type, e.g. xterm-256color."
         )
     else:
-        next_step = "The console needs at least 80x24." if small else ""
+        next_step = f"The console needs at least {MIN_COLUMNS}x{MIN_ROWS}." if small else ""
         yield DoctorResult("terminal", ", ".join(facts), "warn" if small else "ok", next_step)
     variable = find_ascii_variable(environment)
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")

@@ -85,7 +85,7 @@ _DECLARED = (
             OptionSpec(
                 "--quota-executions", "refuse with 429 above N runs in a calendar month", "N", "count"
             ),
-            OptionSpec("--concurrency", "run N live runs at once; others wait", "N", "count"),
+            OptionSpec("--concurrency", "drive N runs at once, test runs too; others wait", "N", "count"),
             OptionSpec("--idle-exit-s", "exit after N seconds without caller or live run", "N", "number", hidden=True),
             OptionSpec("--pace", "multiply the waits of test runs", "FACTOR", "number", hidden=True),
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,11 +12,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from runwatch.tui.core.rendering import label_span, to_lines
+from runwatch.view.text.format import MIN_COLUMNS, MIN_ROWS
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
-
-MIN_COLUMNS: Final = 80
-MIN_ROWS: Final = 20
 
 
 def is_too_small(size: Size) -> bool:

@@ -17,6 +17,10 @@ from runwatch.view.text.safe_text import SafeText, elide_middle, line, plain_dec
 TimeMode = Literal["relative", "local", "utc"]
 """How times are shown: as an age, in the local time zone, or in UTC."""
 
+MIN_COLUMNS: Final = 80
+MIN_ROWS: Final = 20
+"""The smallest window of the console (manual: decisions, "Interface conventions")."""
+
 LIST_PLACES: Final = Decimal("0.0001")
 """Money in lists has four decimals; details show all digits that the service sent."""
 
