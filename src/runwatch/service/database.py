@@ -47,7 +47,7 @@ class TransactionRunner(Protocol):
     async def write(self, function: Callable[[Transaction], T]) -> T: ...
 
 
-class _Job(Generic[T]):
+class _WaitingWrite(Generic[T]):
     def __init__(self, function: Callable[[Transaction], T]) -> None:
         self._function = function
         self.future: Future[T] = Future()
@@ -88,7 +88,7 @@ class ServiceDatabase:
     def __init__(self, backend: Backend, clock: Clock) -> None:
         self._backend = backend
         self._clock = clock
-        self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._writes: queue.SimpleQueue[_WaitingWrite[Any] | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
         self._is_closed = False
         self._is_ended = False
@@ -126,13 +126,13 @@ class ServiceDatabase:
             DataError: the database is closed, or cannot be written or reached. If it was lost during the commit, the
                 write may have been kept.
         """
-        job = _Job(function)
+        write = _WaitingWrite(function)
         with self._closing:
             if self._is_closed:
                 raise DataError("The service's database is closed", detail="The service is stopping.")
-            self._jobs.put(job)
+            self._writes.put(write)
         with self._backend.translate_errors():
-            return await asyncio.wrap_future(job.future)
+            return await asyncio.wrap_future(write.future)
 
     async def ping(self) -> None:
         """Ask the database for an answer, beside everything else that waits for one.
@@ -159,7 +159,7 @@ class ServiceDatabase:
             if self._is_closed:
                 return
             self._is_closed = True
-            self._jobs.put(None)
+            self._writes.put(None)
         self._thread.join()
         self._readers.shutdown()
         self._backend.close()
@@ -186,53 +186,58 @@ class ServiceDatabase:
     def _write_all(self) -> None:
         with self._backend.writer.connect() as connection:
             while not self._is_ended:
-                jobs: list[_Job[Any]] = []
+                writes: list[_WaitingWrite[Any]] = []
                 try:
-                    self._take(self._jobs.get(timeout=None if self._backend.queue is None else RENEW_S), jobs)
+                    self._take(self._writes.get(timeout=None if self._backend.queue is None else RENEW_S), writes)
                 except queue.Empty:
                     self._backend.renew(connection)
                     continue
-                self._take_waiting(jobs)
-                self._commit(connection, jobs)
+                self._take_waiting(writes)
+                self._commit(connection, writes)
 
-    def _take_waiting(self, jobs: list[_Job[Any]]) -> None:
+    def _take_waiting(self, writes: list[_WaitingWrite[Any]]) -> None:
         with contextlib.suppress(queue.Empty):
-            while len(jobs) < BATCH and not self._is_ended:
-                self._take(self._jobs.get_nowait(), jobs)
+            while len(writes) < BATCH and not self._is_ended:
+                self._take(self._writes.get_nowait(), writes)
 
-    def _take(self, job: _Job[Any] | None, jobs: list[_Job[Any]]) -> None:
-        if job is None:
+    def _take(self, write: _WaitingWrite[Any] | None, writes: list[_WaitingWrite[Any]]) -> None:
+        if write is None:
             self._is_ended = True
-        elif job.future.set_running_or_notify_cancel():
+        elif write.future.set_running_or_notify_cancel():
             # Writes whose caller was cancelled before they started are skipped.
-            jobs.append(job)
+            writes.append(write)
 
-    def _commit(self, connection: Connection, jobs: list[_Job[Any]], *, is_again: bool = False) -> None:
+    def _commit(self, connection: Connection, writes: list[_WaitingWrite[Any]], *, is_again: bool = False) -> None:
         is_committing = False
         try:
             with self._backend.begin(connection):
                 if self._backend.queue is not None and not is_again:
                     # More writes have come while this process waited for its turn.
-                    self._take_waiting(jobs)
+                    self._take_waiting(writes)
                 with self._backend.pipelined(connection):
-                    savepoint = _Savepoint(connection, self._backend) if len(jobs) > 1 else None
-                    for job in jobs:
-                        job.run(connection, self._backend, self._clock.now(), savepoint)
+                    savepoint = _Savepoint(connection, self._backend) if len(writes) > 1 else None
+                    for write in writes:
+                        write.run(connection, self._backend, self._clock.now(), savepoint)
                 is_committing = True
         except Exception as error:
-            if len(jobs) > 1 and not is_committing and self._backend.may_be_late(error) and not connection.invalidated:
+            if (
+                len(writes) > 1
+                and not is_committing
+                and self._backend.may_be_late(error)
+                and not connection.invalidated
+            ):
                 # Nobody knows whose error it is.
-                for job in jobs:
-                    self._commit(connection, [job], is_again=True)
+                for write in writes:
+                    self._commit(connection, [write], is_again=True)
                 return
             if not (is_committing and self._backend.was_committed(connection, error)):
                 # The whole transaction failed: no write of it may be taken as done.
-                for job in jobs:
-                    job.future.set_exception(error)
+                for write in writes:
+                    write.future.set_exception(error)
                 return
-        for job in jobs:
-            job.tell()
-        added = {table for job in jobs for table in job.added}
+        for write in writes:
+            write.tell()
+        added = {table for write in writes for table in write.added}
         for table, tell in self._watchers:
             if table in added:
                 tell()
