@@ -1,7 +1,7 @@
 """Accept and cancel runs (manual: interface, "Runs"; manual: decisions, "Error responses").
 
-All runs, whether from a request or from the service itself, go through :func:`submit`. The caller then has the engine
-drive the run once the transaction is on disk.
+All runs, whether from a request or from the service itself, go through :func:`submit`. In a service of one process the
+caller has the engine drive the run once the transaction is on disk; in a team the transaction itself queues the run.
 """
 
 from __future__ import annotations

@@ -111,6 +111,7 @@ class Outbox:
             InvalidRequestError: It holds a misplaced secret; nothing was stored or sent.
             DataError: It cannot be stored; nothing was sent.
         """
+        # Before it is on disk; the client looks again, because other requests do not come this way.
         refuse_secrets(request.operation, request.path, request.body, request.key)
         with ExitStack() as claim:
             origin, now = client.target.origin, self._clock.now()
