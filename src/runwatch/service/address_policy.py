@@ -9,7 +9,7 @@ from typing import Final
 from runwatch.base.network.addresses import AddressKind
 from runwatch.service.options import ServeOptions
 
-DOCKS_PATH: Final = "/docks/"
+SAMPLE_CHECKS_PATH: Final = "/docks/"
 """Path under which a service with a sample organization serves its sample checks."""
 
 
@@ -78,4 +78,4 @@ class OrganizationPolicies:
         Dots, escapes, queries and further slashes are excluded, because HTTP clients and servers resolve them
         differently.
         """
-        return re.fullmatch(rf"{re.escape(self.origin)}{DOCKS_PATH}[a-z0-9-]+", url) is not None
+        return re.fullmatch(rf"{re.escape(self.origin)}{SAMPLE_CHECKS_PATH}[a-z0-9-]+", url) is not None

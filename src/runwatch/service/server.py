@@ -167,8 +167,8 @@ async def run_server(
         stop = asyncio.Event()
         service = RunningServer(file, context, stop)
         context.database.when_taken(service.give_up)
-        docks = SampleCheckApp(clock, context.strangers.bytes_in_flight) if options.sample else None
-        server = _Server(_config(ServiceApp(context, ENDPOINTS, options.host, docks)), context, stop)
+        sample_checks = SampleCheckApp(clock, context.strangers.bytes_in_flight) if options.sample else None
+        server = _Server(_config(ServiceApp(context, ENDPOINTS, options.host, sample_checks)), context, stop)
         task = asyncio.create_task(server.serve([listener, local_listener]), name="http server")
         stack.push_async_callback(_end, stop, task)
         await server.accepts.wait()

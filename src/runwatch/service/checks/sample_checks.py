@@ -87,14 +87,14 @@ def admit(name: str, method: str, authorization: str) -> SampleCheck | tuple[int
     Args:
         authorization: The header of that name; empty for none.
     """
-    dock = SAMPLE_CHECKS.get(name)
-    if dock is None:
+    sample = SAMPLE_CHECKS.get(name)
+    if sample is None:
         return 404, "not_found"
     if method != "POST":
         return 405, "method_not_allowed"
-    if dock.keys is not None and not _is_admitted(authorization, dock.keys):
+    if sample.keys is not None and not _is_admitted(authorization, sample.keys):
         return 401, "unauthorized"
-    return dock
+    return sample
 
 
 def _is_admitted(authorization: str, keys: tuple[str, ...]) -> bool:
@@ -103,9 +103,9 @@ def _is_admitted(authorization: str, keys: tuple[str, ...]) -> bool:
     return scheme.lower() == "bearer" and any(matches)
 
 
-def judge(dock: SampleCheck, content: bytes) -> tuple[int, Mapping[str, Any]]:
-    if dock.answer is not None:
-        return dock.answer
+def judge(sample: SampleCheck, content: bytes) -> tuple[int, Mapping[str, Any]]:
+    if sample.answer is not None:
+        return sample.answer
     try:
         body = loads(content)
     except ValueError:
@@ -113,10 +113,10 @@ def judge(dock: SampleCheck, content: bytes) -> tuple[int, Mapping[str, Any]]:
     if not isinstance(body, dict) or "candidate" not in body:
         return 400, {"error": "missing_candidate"}
     candidate = body["candidate"]
-    if is_probe(candidate) or dock.check is None:
+    if is_probe(candidate) or sample.check is None:
         return 200, Verdict(is_correct=False, quality_score=0).form()
     try:
-        return 200, dock.check(candidate).form()
+        return 200, sample.check(candidate).form()
     except ValueError:
         # The value is nested too deeply to be serialized again.
         return 500, {"error": "check_failed"}

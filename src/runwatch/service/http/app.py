@@ -25,7 +25,7 @@ from runwatch.base.secrets.secret_patterns import remove_known_keys
 from runwatch.service.access import browser_sessions
 from runwatch.service.access.authentication import ANONYMOUS, Principal
 from runwatch.service.access.roles import require
-from runwatch.service.address_policy import DOCKS_PATH
+from runwatch.service.address_policy import SAMPLE_CHECKS_PATH
 from runwatch.service.errors import DatabaseUnreachableError, RefusalError, make_validation_error
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.endpoints import AnsweredElsewhere, AuthenticatedRequest, Endpoint, Routes, refuse_secrets
@@ -89,16 +89,16 @@ class ServiceApp:
 
     Args:
         host: The host it listens on, which callers may name besides those of this machine.
-        docks: Serves the sample organization's output checks; ``None`` without a sample.
+        sample_checks: Serves the sample organization's output checks; ``None`` without a sample.
     """
 
     def __init__(
-        self, context: RequestContext, endpoints: Sequence[Endpoint], host: str, docks: ASGIApp | None = None
+        self, context: RequestContext, endpoints: Sequence[Endpoint], host: str, sample_checks: ASGIApp | None = None
     ) -> None:
         self.context: Final = context
         self._routes = Routes(endpoints)
         self._host = host
-        self._docks = docks
+        self._sample_checks = sample_checks
         self._decoding = asyncio.Semaphore(_DECODED_AT_ONCE)
         self._asking = asyncio.Lock()
         self._asked_at = -math.inf
@@ -113,8 +113,12 @@ class ServiceApp:
         if self.context.is_shared and scope["path"] in HEALTH_PATHS and request.method in {"GET", "HEAD"}:
             await (await self._tell_health(scope["path"]))(scope, receive, send)
             return
-        if self._docks is not None and scope["path"].startswith(DOCKS_PATH) and self._has_own_origin(request):
-            await self._docks(scope, receive, send)
+        if (
+            self._sample_checks is not None
+            and scope["path"].startswith(SAMPLE_CHECKS_PATH)
+            and self._has_own_origin(request)
+        ):
+            await self._sample_checks(scope, receive, send)
             return
         began = self.context.clock.monotonic()
         self.context.touch()

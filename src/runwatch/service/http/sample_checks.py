@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from runwatch.base.clock import Clock, wait_first
 from runwatch.base.json import dumps
-from runwatch.service.address_policy import DOCKS_PATH
+from runwatch.service.address_policy import SAMPLE_CHECKS_PATH
 from runwatch.service.checks.sample_checks import SampleCheck, admit, judge
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.rate_limits import ANONYMOUS_BYTES_IN_FLIGHT, BytesInFlight, read_body
@@ -45,10 +45,10 @@ class SampleCheckApp:
         # Responses that leave the body unread close the connection; otherwise the body would be parsed as the next
         # request.
         unread = {"Connection": "close"}
-        name = request.scope["path"].removeprefix(DOCKS_PATH)
-        dock = admit(name, request.method, request.headers.get("authorization", ""))
-        if not isinstance(dock, SampleCheck):
-            status, error = dock
+        name = request.scope["path"].removeprefix(SAMPLE_CHECKS_PATH)
+        sample = admit(name, request.method, request.headers.get("authorization", ""))
+        if not isinstance(sample, SampleCheck):
+            status, error = sample
             return status, {"error": error}, {"Allow": "POST", **unread} if status == 405 else unread
         with self._in_flight.share() as share:
             try:
@@ -58,8 +58,8 @@ class SampleCheckApp:
                 return refusal.status, {"error": refusal.code}, unread
             except TimeoutError:
                 return 408, {"error": "request_timeout"}, unread
-            await self._wait(dock.delay_s, request)
-            return *judge(dock, content), {}
+            await self._wait(sample.delay_s, request)
+            return *judge(sample, content), {}
 
     async def _wait(self, seconds: float, request: Request) -> None:
         """Let time pass while the caller waits.

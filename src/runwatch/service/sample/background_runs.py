@@ -13,7 +13,7 @@ from runwatch.service.errors import RefusalError
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.sample.models import arm_ids
-from runwatch.service.sample.reviews import check_ids
+from runwatch.service.sample.registrations import check_ids
 from runwatch.service.sample.run_kinds import BACKGROUND, STEADY, RunKind, build_request
 from runwatch.service.service_context import ServiceContext
 from runwatch.service.tables import api_keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runwatch.base.clock import format_iso
-from runwatch.service.address_policy import DOCKS_PATH
+from runwatch.service.address_policy import SAMPLE_CHECKS_PATH
 from runwatch.service.checks import bindings, verifiers
 from runwatch.service.tables.checks import verifiers as verifiers_table
 from runwatch.service.tables.sample import sample_organizations
@@ -21,10 +21,10 @@ def update_check_addresses(transaction: Transaction, origin: str) -> None:
     for sample in transaction.list_all(sample_organizations, {}):
         if sample["origin"] == origin:
             continue
-        start = f"{sample['origin']}{DOCKS_PATH}"
+        start = f"{sample['origin']}{SAMPLE_CHECKS_PATH}"
         for row in transaction.list_all(verifiers_table, {}):
             if row["endpoint"]["url"].startswith(start):
-                _move(transaction, row, f"{origin}{DOCKS_PATH}{row['endpoint']['url'].removeprefix(start)}")
+                _move(transaction, row, f"{origin}{SAMPLE_CHECKS_PATH}{row['endpoint']['url'].removeprefix(start)}")
         transaction.change(sample_organizations, {"api_key_id": sample["api_key_id"]}, origin=origin)
 
 

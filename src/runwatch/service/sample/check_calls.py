@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from runwatch.base.clock import Clock
 from runwatch.base.json import dumps
-from runwatch.service.address_policy import DOCKS_PATH, AddressPolicy
+from runwatch.service.address_policy import SAMPLE_CHECKS_PATH, AddressPolicy
 from runwatch.service.checks.sample_checks import SampleCheck, admit, judge
 from runwatch.service.outbound import ANSWER_BYTES, OutboundClient, OutboundError, OutboundResponse
 
@@ -47,16 +47,16 @@ class SampleCheckClient(OutboundClient):
                 raise OutboundError("network")
             return OutboundResponse(_NOT_ALLOWED, b"")
         path = urlsplit(url).path
-        if not path.startswith(DOCKS_PATH):
+        if not path.startswith(SAMPLE_CHECKS_PATH):
             raise OutboundError("network")
-        dock = admit(path.removeprefix(DOCKS_PATH), method, (headers or {}).get("Authorization", ""))
-        if not isinstance(dock, SampleCheck):
-            status, error = dock
+        sample = admit(path.removeprefix(SAMPLE_CHECKS_PATH), method, (headers or {}).get("Authorization", ""))
+        if not isinstance(sample, SampleCheck):
+            status, error = sample
             return OutboundResponse(status, dumps({"error": error}).encode("ascii"))
         began = self._clock.monotonic()
-        if dock.delay_s:
-            await self._clock.sleep(dock.delay_s)
+        if sample.delay_s:
+            await self._clock.sleep(sample.delay_s)
         if self._clock.monotonic() - began > timeout_s:
             raise OutboundError("timeout", was_sent=True)
-        status, verdict = judge(dock, body or b"")
+        status, verdict = judge(sample, body or b"")
         return OutboundResponse(status, dumps(verdict).encode("ascii"))

@@ -43,7 +43,7 @@ from runwatch.service.models.providers import Providers
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization import proposals
-from runwatch.service.sample import models, reviews
+from runwatch.service.sample import models, registrations
 from runwatch.service.sample.check_calls import SampleCheckClient
 from runwatch.service.sample.run_kinds import HISTORY, INCIDENT, REPAIR, RunKind, build_request
 from runwatch.service.sample.simulated_clock import SimulatedClock
@@ -220,7 +220,7 @@ class _History:
         await models.serve(self._tools, labs, "sample_north")
         for name in ("ember-small", "ember-large"):
             labs.arms[name] = await models.save(self._tools, labs, name)
-        labs.checks["non-empty"] = await reviews.register_check(
+        labs.checks["non-empty"] = await registrations.register_check(
             self._tools, labs, "non-empty", "Sample: not empty", ("public",)
         )
         await self._organization(NEWCOMERS_NAME)
@@ -287,9 +287,9 @@ class _History:
             main.arms[name] = await models.save(tools, main, name)
         main.arms["no-route"] = await models.save_without_route(tools, main)
         await models.save_skills(tools, main)
-        await reviews.add_checks(tools, main)
-        await reviews.add_references(tools, main)
-        await reviews.add_agents(tools, main)
+        await registrations.add_checks(tools, main)
+        await registrations.add_references(tools, main)
+        await registrations.add_agents(tools, main)
 
     def _chores(self, main: Organization) -> list[tuple[float, Callable[[], Awaitable[object]]]]:
         """Return the owner's other activities, each with the share of the runs that precedes it."""

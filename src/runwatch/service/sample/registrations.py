@@ -1,4 +1,4 @@
-"""Checks, agents and references of the sample organization, set up as an owner would."""
+"""Checks, agents and references of the sample organization, registered as an owner would."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.agent import AgentRequest
 from runwatch.records.requests.verifier import VerifierRequest
 from runwatch.service.access import private_entry
-from runwatch.service.address_policy import DOCKS_PATH, PUBLIC, PUBLIC_OR_LOOPBACK
+from runwatch.service.address_policy import PUBLIC, PUBLIC_OR_LOOPBACK, SAMPLE_CHECKS_PATH
 from runwatch.service.checks import bindings
 from runwatch.service.checks import verifiers as checks
 from runwatch.service.checks.probe import probe
@@ -35,10 +35,10 @@ DECLARED: Final = ("five-bullets", "json-object")
 _AGENT_RUNTIME_S: Final = 1800
 
 
-async def register_check(tools: Tools, who: Organization, dock: str, name: str, classes: tuple[str, ...]) -> str:
+async def register_check(tools: Tools, who: Organization, check: str, name: str, classes: tuple[str, ...]) -> str:
     """Register a sample check served by the service itself; return its id."""
-    url = f"{tools.origin}{DOCKS_PATH}{dock}"
-    declared = {"correctness_declaration": {"method": "deterministic"}} if dock in DECLARED else {}
+    url = f"{tools.origin}{SAMPLE_CHECKS_PATH}{check}"
+    declared = {"correctness_declaration": {"method": "deterministic"}} if check in DECLARED else {}
     request = VerifierRequest.model_validate(
         {
             "display_name": name,
@@ -55,7 +55,7 @@ async def register_check(tools: Tools, who: Organization, dock: str, name: str, 
     return str(row["verifier_id"])
 
 
-async def lock(tools: Tools, who: Organization, verifier_id: str) -> None:
+async def connect_key(tools: Tools, who: Organization, verifier_id: str) -> None:
     """Connect the sample key of a check that requires one."""
     key = Secret(SAMPLE_KEY)
     row = await tools.database.read(lambda transaction: checks.find(transaction, who.tenant_id, verifier_id))
@@ -158,13 +158,13 @@ async def add_agents(tools: Tools, who: Organization) -> None:
 
 async def add_checks(tools: Tools, who: Organization) -> None:
     """Register every sample check, one that lost its key, and a retired one."""
-    for dock, sample in SAMPLE_CHECKS.items():
-        classes = ("public", "tenant_internal") if dock == "five-bullets" else ("public",)
-        who.checks[dock] = await register_check(tools, who, dock, sample.display_name, classes)
-    await lock(tools, who, who.checks["protected"])
+    for check, sample in SAMPLE_CHECKS.items():
+        classes = ("public", "tenant_internal") if check == "five-bullets" else ("public",)
+        who.checks[check] = await register_check(tools, who, check, sample.display_name, classes)
+    await connect_key(tools, who, who.checks["protected"])
     name = "Sample: not empty, its key was stopped"
     who.checks["unlocked"] = await register_check(tools, who, "protected", name, ("public",))
-    await lock(tools, who, who.checks["unlocked"])
+    await connect_key(tools, who, who.checks["unlocked"])
     await unbind(tools, who.checks["unlocked"])
     retired = await register_check(tools, who, "non-empty", "Sample: not empty, first version", ("public",))
     await tools.database.write(partial(checks.retire, principal=who.principal, verifier_id=retired))
@@ -178,5 +178,5 @@ def _stop_in(tools: Tools, days: int) -> StopDate:
 def check_ids(transaction: Transaction, tenant_id: str) -> dict[str, str]:
     """Return an organization's current sample checks, by the name of their endpoint."""
     rows = transaction.newest(verifiers, {"tenant_id": tenant_id, "retired_at": None})
-    named = [(row["endpoint"]["url"].rpartition(DOCKS_PATH), str(row["verifier_id"])) for row in rows]
+    named = [(row["endpoint"]["url"].rpartition(SAMPLE_CHECKS_PATH), str(row["verifier_id"])) for row in rows]
     return {parts[2]: verifier_id for parts, verifier_id in named if parts[1]}
