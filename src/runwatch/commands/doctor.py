@@ -64,28 +64,28 @@ class DoctorResult(NamedTuple):
 
 def doctor(call: Invocation) -> int:
     """``doctor``: print one result per check, and return the highest exit code."""
-    findings = asyncio.run(_all(call))
+    results = asyncio.run(_all(call))
     if call.output.form == "table":
-        for finding in findings:
-            for printed in _lines(finding._replace(next=call.output.complete(finding.next))):
+        for result in results:
+            for printed in _lines(result._replace(next=call.output.complete(result.next))):
                 call.output.text(printed + "\n")
     else:
-        print_rows(call.output, [finding._asdict() for finding in findings])
-    return max(finding.code for finding in findings)
+        print_rows(call.output, [result._asdict() for result in results])
+    return max(result.code for result in results)
 
 
-def _lines(finding: DoctorResult) -> Iterator[str]:
+def _lines(result: DoctorResult) -> Iterator[str]:
     """Format a result as text: state, check and findings, one line each."""
-    found = finding.found.splitlines() or [""]
-    step = [f"next: {finding.next}"] if finding.next else []
-    heads = [f"{finding.state:<5} {finding.check:<10}"]
+    found = result.found.splitlines() or [""]
+    step = [f"next: {result.next}"] if result.next else []
+    heads = [f"{result.state:<5} {result.check:<10}"]
     for head, text in zip_longest(heads, [*found, *step], fillvalue=f"{'':<16}"):
         yield f"{head} {line(text, None)}"
 
 
 async def _all(call: Invocation) -> list[DoctorResult]:
     loaded = load_settings_file(call.paths.settings_file, clock=call.clock)
-    findings = [
+    results = [
         DoctorResult("version", f"runwatch {__version__}, Python {platform.python_version()}, {platform.system()}"),
         *_settings(loaded),
         _data(call.paths.data_dir),
@@ -94,8 +94,8 @@ async def _all(call: Invocation) -> list[DoctorResult]:
         *_terminal(call.environment),
         _memory(),
     ]
-    findings += [finding async for finding in _service(call, loaded)]
-    return findings
+    results += [result async for result in _service(call, loaded)]
+    return results
 
 
 def _settings(loaded: LoadedSettings) -> Iterator[DoctorResult]:
@@ -234,8 +234,8 @@ async def _service(call: Invocation, loaded: LoadedSettings) -> AsyncIterator[Do
         yield DoctorResult("key", f"from {target.key_source}")
     try:
         async with open_session(call, target, settings) as session:
-            async for finding in _answers(session, target):
-                yield finding
+            async for result in _answers(session, target):
+                yield result
     except DataError as error:
         yield DoctorResult("journal", str(error), "fail", error.hint or "", USAGE)
 
@@ -262,8 +262,8 @@ async def _answers(session: CommandSession, target: Target) -> AsyncIterator[Doc
     yield DoctorResult("read", f"accepted in {duration(answer.elapsed_s)}{_principal(account)}")
     limit = (account.quota or Quota({})).rate_limit_rpm
     yield DoctorResult("rate limit", "not published" if limit is None else f"{limit} requests a minute")
-    for finding in _secrets(account):
-        yield finding
+    for result in _secrets(account):
+        yield result
     waiting = await session.outbox.unconfirmed(await session.scope())
     if waiting:
         found = f"{len(waiting)} of unknown outcome: {', '.join(item.request.key for item in waiting)}"

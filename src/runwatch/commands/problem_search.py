@@ -27,7 +27,7 @@ from runwatch.view.problems.activity import (
     find_nearest_activity,
     merge_activity,
 )
-from runwatch.view.problems.time_query import DEFAULT_RADIUS_S, TimeQuery, build_time_query, parse_radius
+from runwatch.view.problems.time_query import DEFAULT_RADIUS, TimeQuery, build_time_query, parse_radius
 
 
 def find_by_time(call: Invocation) -> int:
@@ -41,7 +41,7 @@ def find_by_time(call: Invocation) -> int:
     settings = load_settings(call).settings
     zone = given.tz or ("local" if settings.time == "local" else "UTC")
     text = call.read_input("-").decode("utf-8", "replace") if given.text == "-" else given.text or ""
-    within = DEFAULT_RADIUS_S if given.within is None else parse_radius(given.within)
+    within = DEFAULT_RADIUS if given.within is None else parse_radius(given.within)
     asked = build_time_query(given.at, call.clock.now(), zone=zone, within=within, text=text)
     if asked.told:
         call.output.note(asked.told)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from runwatch.base.errors import UsageError
 from runwatch.view.problems.time_query import (
-    DEFAULT_RADIUS_S,
+    DEFAULT_RADIUS,
     TimeQuery,
     build_time_query,
     contains_all_words,
@@ -52,7 +52,7 @@ def test_a_time_is_read_by_the_clock_of_its_zone(text: str, zone: str, moment: s
     found = build_time_query(text, NOW, zone=zone)
     assert found.moments == (utc(moment),)
     assert found.told == ""
-    assert found.windows == ((utc(moment) - DEFAULT_RADIUS_S, utc(moment) + DEFAULT_RADIUS_S),)
+    assert found.windows == ((utc(moment) - DEFAULT_RADIUS, utc(moment) + DEFAULT_RADIUS),)
 
 
 def test_a_time_that_the_clock_showed_twice_is_looked_at_twice_and_told() -> None:

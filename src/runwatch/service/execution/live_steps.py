@@ -41,7 +41,7 @@ from runwatch.service.execution.live.state import (
     to_json_value,
 )
 from runwatch.service.execution.state_machine import RunState, Transition
-from runwatch.service.models.providers.message import find_message
+from runwatch.service.models.providers.message import build_message
 from runwatch.service.models.providers.prices import SOURCE_REPORTED, worst_case
 from runwatch.service.organization import proposals
 from runwatch.service.tables.checks import verifiers
@@ -217,7 +217,7 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
     worst = worst_case(
         prices,
         deployment["upstream_ref"],
-        input_bytes=len(find_message(objective, inputs).encode()),
+        input_bytes=len(build_message(objective, inputs).encode()),
         is_keyless=connection["auth_scheme"] == "none",
     )
     attempt = replace(attempt, worst_usd=None if worst is None else to_json_value(worst))

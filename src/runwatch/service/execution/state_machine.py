@@ -32,7 +32,7 @@ class SliceState:
         recorded_check: Latest RecordedCheck (manual: interface, "Receipt fields").
         work: ``arm_id``, ``provider``, ``model_key`` and ``phase`` of the last provider call started, for live runs;
             after their end, of the call whose output was taken or judged last, if there is one.
-        finish_reason: Why the output of the last call ends; see :data:`.states.INCOMPLETE`.
+        finish_reason: Why the output of the last call ends; see :data:`runwatch.records.states.INCOMPLETE`.
         estimated_calls: Number of provider calls with an estimated cost.
     """
 

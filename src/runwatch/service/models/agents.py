@@ -1,4 +1,4 @@
-"""Review agents: options of kind ``agent`` bound to one repository (manual: interface, "Review agents").
+"""Review agents: arms of kind ``agent`` bound to one repository (manual: interface, "Review agents").
 
 The specification does not define the agents' own protocol, so this service never gives an agent a job. It only tests
 whether the agent's address responds and accepts the key entered for it. The address is called at registration without
@@ -43,8 +43,7 @@ def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     """Return a review agent of an organization.
 
     Raises:
-        RefusalError: ``not_found`` for an unknown id, one of another organization, or an option that is not a review
-            agent.
+        RefusalError: ``not_found`` for an unknown id, one of another organization, or an arm that is no review agent.
     """
     row = arms.find(transaction, tenant_id, arm_id)
     if row["repository"] is None:
@@ -73,7 +72,7 @@ def agent_json(transaction: Transaction, row: Row) -> dict[str, Any]:
     }
 
 
-def register(transaction: Transaction, principal: Principal, request: AgentRequest, preflight: dict[str, Any]) -> Row:
+def register(transaction: Transaction, principal: Principal, request: AgentRequest, report: dict[str, Any]) -> Row:
     """Store a new agent with the private data grant and its protocol's tag.
 
     Raises:
@@ -95,7 +94,7 @@ def register(transaction: Transaction, principal: Principal, request: AgentReque
         principal.tenant_id,
         arm,
         acted_by=principal.key_id,
-        preflight=preflight,
+        preflight=report,
         repository=connection["repository"],
     )
 

@@ -77,9 +77,7 @@ async def register_agent(tools: Tools, who: Organization, name: str, path: str, 
         }
     )
     found = await preflight(tools.calls, url, PUBLIC)
-    row = await tools.database.write(
-        partial(agents.register, principal=who.principal, request=request, preflight=found)
-    )
+    row = await tools.database.write(partial(agents.register, principal=who.principal, request=request, report=found))
     return str(row["arm_id"])
 
 

@@ -34,7 +34,7 @@ PAGE_CLASSES: Final = {
 
 LIST_CLASSES: Final = {
     "runs": "runs.runs:RunsScreen",
-    "events": "runs.run_events:EventsScreen",
+    "events": "runs.run_events:FileEventsScreen",
     "receipts": "reports.receipts:ReceiptsScreen",
     "problems": "problems.problems:ProblemsScreen",
     "requests": "problems.requests:RequestsScreen",

@@ -17,7 +17,7 @@ from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.view.text.values import Duration, parse_value
 
-DEFAULT_RADIUS_S: Final = timedelta(minutes=5)
+DEFAULT_RADIUS: Final = timedelta(minutes=5)
 """Default search radius before and after a time."""
 
 MAX_TEXT_CHARACTERS: Final = timedelta(days=366)
@@ -51,7 +51,7 @@ class TimeQuery:
     """
 
     moments: tuple[datetime, ...]
-    within: timedelta = DEFAULT_RADIUS_S
+    within: timedelta = DEFAULT_RADIUS
     zone: str = "UTC"
     told: str = ""
     text: str = ""
@@ -87,7 +87,7 @@ def parse_time_query(text: str, now: datetime, zone: str = "UTC") -> TimeQuery:
     when = words.pop(0)
     if _DATE.fullmatch(when) and words and _CLOCK.match(words[0]):
         when = f"{when}T{words.pop(0)}"
-    within = DEFAULT_RADIUS_S
+    within = DEFAULT_RADIUS
     while words and words[0] in {"within", *_ZONE_WORDS}:
         word = words.pop(0)
         if not words:
@@ -100,7 +100,7 @@ def parse_time_query(text: str, now: datetime, zone: str = "UTC") -> TimeQuery:
 
 
 def build_time_query(
-    when: str, now: datetime, *, zone: str = "UTC", within: timedelta = DEFAULT_RADIUS_S, text: str = ""
+    when: str, now: datetime, *, zone: str = "UTC", within: timedelta = DEFAULT_RADIUS, text: str = ""
 ) -> TimeQuery:
     """Build the query for a time.
 

@@ -24,7 +24,7 @@ from runwatch.service.models.providers.error_kinds import (
     provider_message,
 )
 from runwatch.service.models.providers.json_reading import count, dollars, finish, member, name, unusable
-from runwatch.service.models.providers.message import find_message
+from runwatch.service.models.providers.message import build_message
 from runwatch.service.models.providers.model_list import find_name, named_model, served_models, suggest_names
 from runwatch.service.models.providers.types import (
     Generation,
@@ -200,7 +200,7 @@ class ProviderHttpClient:
 
     async def generate(self, protocol: WireFormat, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`."""
-        message = find_message(prompt.objective, prompt.inputs)
+        message = build_message(prompt.objective, prompt.inputs)
         response = await self._send(
             protocol,
             address,

@@ -11,7 +11,7 @@ from runwatch.service.models.providers.json_reading import storable_text
 _ADDRESSES: Final = frozenset({"url", "url_list"})
 
 
-def find_message(objective: str, inputs: Any) -> str:
+def build_message(objective: str, inputs: Any) -> str:
     """Return the text of the message.
 
     Args:

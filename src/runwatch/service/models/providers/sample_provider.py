@@ -27,7 +27,7 @@ from typing import Final
 
 from runwatch.base.clock import Clock
 from runwatch.base.secrets.secret import Secret
-from runwatch.service.models.providers.message import find_message
+from runwatch.service.models.providers.message import build_message
 from runwatch.service.models.providers.prices import CHARACTERS_PER_TOKEN, estimated_tokens, quote
 from runwatch.service.models.providers.sample_sources import SAMPLES, SCHEME, SampleModel, SampleSource
 from runwatch.service.models.providers.sample_text import make_text
@@ -100,7 +100,7 @@ class SampleProvider:
         if not offered:
             raise ProviderError("model_not_found", was_sent=True)
         source, sample = offered[0]
-        message = find_message(prompt.objective, prompt.inputs)
+        message = build_message(prompt.objective, prompt.inputs)
         digest = hashlib.sha256(f"{source.source.source_id}\n{model}\n{message}".encode()).digest()
         call = self._count(digest)
         marks = _marks(prompt.objective, model, call)

@@ -189,8 +189,8 @@ class Generation:
         upstream_ref: The model that answered, according to the provider.
         source_request_id: The provider's id of the call.
         input_characters: Length of the message sent, to estimate unreported input tokens.
-        finish_reason: Why the output ends, in the provider's word, or one of :data:`.states.INCOMPLETE` in every
-            protocol. ``None`` if not reported.
+        finish_reason: Why the output ends, in the provider's word, or in every protocol one of
+            :data:`runwatch.records.states.INCOMPLETE`. ``None`` if not reported.
     """
 
     text: str = field(repr=False)

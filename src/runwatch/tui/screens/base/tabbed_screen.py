@@ -56,7 +56,7 @@ class TabbedScreen(ResourceScreen):
             return None
         return ReportQuery(declared.operation, declared.record, path=((declared.parameter, row.id),))
 
-    def side_sections(
+    def tab_sections(
         self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
     ) -> Sequence[DetailSection]:
         """Return the sections of another tab; ``record`` is ``None`` if nothing had to be read."""
@@ -65,7 +65,7 @@ class TabbedScreen(ResourceScreen):
     # Widgets and content.
 
     def detail_pane(self) -> Pane:
-        return Pane(TabBar(self.tabs, id="sides"), self.detail(), id="detail")
+        return Pane(TabBar(self.tabs, id="tabs"), self.detail(), id="detail")
 
     def all_hints(self) -> Sequence[KeyHint]:
         first, *others = super().all_hints()
@@ -74,7 +74,7 @@ class TabbedScreen(ResourceScreen):
     @property
     def tab(self) -> str:
         """The active tab."""
-        return self.query_one("#sides", TabBar).active
+        return self.query_one("#tabs", TabBar).active
 
     # Drawing.
 
@@ -96,12 +96,12 @@ class TabbedScreen(ResourceScreen):
             return super().detail_sections(row, context)
         report = self.report_for(tab, row)
         if report is None:
-            return self.side_sections(tab, row, None, context)
+            return self.tab_sections(tab, row, None, context)
         found, state = self.reports.record(report.kind), self.reports.state(report.kind, REPORT_S)
         if found is None:
             return [text_section(*self._why_not(report, state), role=Role.QUIET)]
         trouble = [text_section(*self._why_not(report, state), role=Role.BAD)] if state.load in FAILED_STATES else []
-        return [*self.side_sections(tab, row, found, context), *trouble]
+        return [*self.tab_sections(tab, row, found, context), *trouble]
 
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
         return super()._links(row) if self.tab == RECORD else []
@@ -125,7 +125,7 @@ class TabbedScreen(ResourceScreen):
 
     def action_raw(self) -> None:
         """Go to the record's own tab and switch between fields and JSON."""
-        self.query_one("#sides", TabBar).choose(RECORD)
+        self.query_one("#tabs", TabBar).choose(RECORD)
         super().action_raw()
 
     def action_refresh(self) -> None:
@@ -135,7 +135,7 @@ class TabbedScreen(ResourceScreen):
     def action_step_tab(self, step: int) -> None:
         """Go to another tab, and in a narrow window open the detail."""
         self._is_raw = False
-        self.query_one("#sides", TabBar).step(step)
+        self.query_one("#tabs", TabBar).step(step)
         if self.has_class("-narrow") and not self.has_class("-opened"):
             self.open_detail()
 

@@ -44,12 +44,12 @@ class VerifiersScreen(TabbedScreen):
         period = TREND_PERIOD.at(self.console.clock.now())
         return ReportQuery("getEvalSummary", EvalSummary, tuple(period.query().items()))
 
-    def side_sections(
+    def tab_sections(
         self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
     ) -> Sequence[DetailSection]:
         if tab == TREND and isinstance(record, EvalSummary):
             return trend_sections(record, row.id, self.query_one("#fields", DetailView).value_cells, context)
-        return self._test(row, context) if tab == TEST else super().side_sections(tab, row, record, context)
+        return self._test(row, context) if tab == TEST else super().tab_sections(tab, row, record, context)
 
     def _test(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """Return the last test started in this console; it is not stored."""

@@ -9,7 +9,7 @@ from runwatch.view.resources.events import EVENTS
 from runwatch.view.text.glyphs import Role
 
 
-class EventsScreen(ResourceScreen):
+class FileEventsScreen(ResourceScreen):
     """The screen."""
 
     BINDINGS = make_bindings("screen.replay")
