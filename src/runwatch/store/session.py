@@ -218,14 +218,14 @@ class ServiceSession:
         async with self._problems_written():
             return await self.outbox.deliver(self.client, self.scope, request)
 
-    async def retry_write(self, kept: UnconfirmedWrite) -> CallResult:
+    async def retry_write(self, write: UnconfirmedWrite) -> CallResult:
         """Retry an unconfirmed write at once, as :meth:`send_write` sends one.
 
         Raises:
             RunwatchError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.retry`.
         """
         async with self._problems_written():
-            return await self.outbox.retry(self.client, self.scope, kept)
+            return await self.outbox.retry(self.client, self.scope, write)
 
     async def unconfirmed_writes(self) -> list[UnconfirmedWrite]:
         """Return the unconfirmed writes for the user to settle; cancels of ended runs are discarded here.
@@ -234,12 +234,12 @@ class ServiceSession:
             DataError: The database is not usable.
         """
         waiting = await self.outbox.unconfirmed(self.scope)
-        over = [kept for kept in waiting if kept.request.operation == CANCEL and self._has_ended(kept)]
-        for kept in over:
+        over = [write for write in waiting if write.request.operation == CANCEL and self._has_ended(write)]
+        for write in over:
             # Another process may already be retrying it, and will settle it.
             with contextlib.suppress(UsageError):
-                await self.outbox.discard(kept)
-        return [kept for kept in waiting if kept not in over]
+                await self.outbox.discard(write)
+        return [write for write in waiting if write not in over]
 
     def _has_ended(self, cancel: UnconfirmedWrite) -> bool:
         run = self.store.find(self.scope.profile, Run, cancel.request.path.get("execution_id", ""))

@@ -115,22 +115,22 @@ class Outbox:
         refuse_secrets(request.operation, request.path, request.body, request.key)
         with ExitStack() as claim:
             origin, now = client.target.origin, self._clock.now()
-            kept, is_new = await self._database.write(
+            write, is_new = await self._database.write(
                 lambda connection: self._keep(connection, scope, request, origin, now, claim)
             )
-            return await self._send(client, kept, is_new=is_new)
+            return await self._send(client, write, is_new=is_new)
 
     async def unconfirmed(self, scope: Scope) -> list[UnconfirmedWrite]:
         """Return the unconfirmed writes of the same service and principal that are not in progress, oldest first."""
 
         def work(connection: sqlite3.Connection) -> list[UnconfirmedWrite]:
-            kept = self._select(connection, _OF_PRINCIPAL, encode_text(scope.service), encode_text(scope.principal))
-            return [item for item in kept if not self._is_claimed(item.id)]
+            writes = self._select(connection, _OF_PRINCIPAL, encode_text(scope.service), encode_text(scope.principal))
+            return [item for item in writes if not self._is_claimed(item.id)]
 
         # A write transaction, because it checks the locks.
         return await self._database.write(work)
 
-    async def retry(self, client: Client, scope: Scope, kept: UnconfirmedWrite) -> CallResult:
+    async def retry(self, client: Client, scope: Scope, write: UnconfirmedWrite) -> CallResult:
         """Retry with the same key and the same bytes.
 
         Raises:
@@ -140,10 +140,10 @@ class Outbox:
             DataError: The database is not usable; nothing was sent.
         """
         with ExitStack() as claim:
-            again = await self._database.write(lambda connection: self._claim_again(connection, scope, kept.id, claim))
+            again = await self._database.write(lambda connection: self._claim_again(connection, scope, write.id, claim))
             return await self._send(client, again, is_new=False)
 
-    async def discard(self, kept: UnconfirmedWrite) -> None:
+    async def discard(self, write: UnconfirmedWrite) -> None:
         """Forget an unconfirmed write without learning its outcome.
 
         Raises:
@@ -152,14 +152,14 @@ class Outbox:
         """
 
         def work(connection: sqlite3.Connection) -> None:
-            if self._is_claimed(kept.id):
-                raise _being_sent(kept.request.key)
-            self._delete(connection, kept.id)
+            if self._is_claimed(write.id):
+                raise _being_sent(write.request.key)
+            self._delete(connection, write.id)
 
         await self._database.write(work)
 
-    async def _send(self, client: Client, kept: UnconfirmedWrite, *, is_new: bool) -> CallResult:
-        request = kept.request
+    async def _send(self, client: Client, write: UnconfirmedWrite, *, is_new: bool) -> CallResult:
+        request = write.request
         try:
             answer = await client.request(request.operation, path=request.path, body=request.body, key=request.key)
             if request.operation == SUBMIT and _run_id(answer.value) is None:
@@ -169,12 +169,12 @@ class Outbox:
             # An error of this attempt does not undo the effect of an earlier one.
             error.outcome_known = error.outcome_known and (is_new or _settles(error))
             if error.outcome_known:
-                await self._note(lambda connection: self._delete(connection, kept.id))
+                await self._note(lambda connection: self._delete(connection, write.id))
             else:
                 reason = encode_text(error.title)
-                await self._note(lambda connection: _give_reason(connection, kept.id, reason))
+                await self._note(lambda connection: _give_reason(connection, write.id, reason))
             raise
-        await self._note(lambda connection: self._accept(connection, kept, answer.value))
+        await self._note(lambda connection: self._accept(connection, write, answer.value))
         return answer
 
     async def _note(self, work: Callable[[sqlite3.Connection], None]) -> None:
@@ -237,26 +237,26 @@ class Outbox:
             raise UsageError(
                 "This write is settled", detail="its outcome became known meanwhile", hint="Read the list."
             )
-        kept = found[0]
-        if (kept.scope.service, kept.scope.principal) != (scope.service, scope.principal):
+        write = found[0]
+        if (write.scope.service, write.scope.principal) != (scope.service, scope.principal):
             raise UsageError(
                 "This write belongs to another service or key",
-                detail=f"it was sent to {kept.origin} under the profile {kept.scope.profile}",
+                detail=f"it was sent to {write.origin} under the profile {write.scope.profile}",
                 hint="Ask again with that profile.",
             )
-        if not kept.is_offered:
+        if not write.is_offered:
             raise UsageError(
                 "This write is too old to be sent again",
-                detail=f"the service may have forgotten the key {kept.request.key}, and would do it a second time",
+                detail=f"the service may have forgotten the key {write.request.key}, and would do it a second time",
                 hint="Look in the list whether it took effect, and send a new one if it did not.",
             )
-        self._claim(number, kept.request.key, claim)
-        return kept
+        self._claim(number, write.request.key, claim)
+        return write
 
     def _select(self, connection: sqlite3.Connection, query: str, *values: object) -> list[UnconfirmedWrite]:
-        return [self._kept(*row) for row in connection.execute(query, values)]
+        return [self._read_row(*row) for row in connection.execute(query, values)]
 
-    def _kept(
+    def _read_row(
         self,
         number: int,
         profile: str,
@@ -283,12 +283,12 @@ class Outbox:
             is_offered=abs(self._clock.now() - created) < RETRY_WINDOW,
         )
 
-    def _accept(self, connection: sqlite3.Connection, kept: UnconfirmedWrite, value: object) -> None:
-        self._delete(connection, kept.id)
+    def _accept(self, connection: sqlite3.Connection, write: UnconfirmedWrite, value: object) -> None:
+        self._delete(connection, write.id)
         run_id = _run_id(value)
-        if kept.request.operation == SUBMIT and run_id is not None:
-            scope, now = ensure_scope_row(connection, kept.scope), self._clock.now()
-            add_watched_run(connection, scope, run_id, source="submitted", request=kept.request.body, at=now)
+        if write.request.operation == SUBMIT and run_id is not None:
+            scope, now = ensure_scope_row(connection, write.scope), self._clock.now()
+            add_watched_run(connection, scope, run_id, source="submitted", request=write.request.body, at=now)
 
     def _delete(self, connection: sqlite3.Connection, number: int) -> None:
         connection.execute("DELETE FROM outbox WHERE id = ?", (number,))

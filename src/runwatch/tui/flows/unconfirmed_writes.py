@@ -73,29 +73,29 @@ class UnconfirmedWrites:
         """Open their list on a screen, or show that there are none."""
         start_worker(self._console, self._open(screen), "reading unconfirmed writes", group="kept")
 
-    def settle(self, screen: ConsoleScreen, kept: UnconfirmedWrite, *, asks_again: bool) -> None:
+    def settle(self, screen: ConsoleScreen, write: UnconfirmedWrite, *, asks_again: bool) -> None:
         """Open the dialog that retries or discards a write."""
         session = self._console.session
         if session is not None:
             make = _ask_again if asks_again else _Dismissal
-            screen.app.push_screen(make(screen, session, kept).dialog)
+            screen.app.push_screen(make(screen, session, write).dialog)
 
     async def _open(self, screen: ConsoleScreen) -> None:
         session = screen.connected_session()
         if session is None:
             return
-        kept = await session.unconfirmed_writes()
+        writes = await session.unconfirmed_writes()
         await self.tell()
-        if kept:
+        if writes:
             title = (label_span("Unconfirmed writes   ", Role.PLAIN), label_span("sent, outcome unknown"))
-            screen.open_overlay(Menu(title, list(self._items(screen, session, kept)), id="kept-writes"))
+            screen.open_overlay(Menu(title, list(self._items(screen, session, writes)), id="kept-writes"))
         else:
             screen.notify_user("No unconfirmed writes.")
 
     def _items(
-        self, screen: ConsoleScreen, session: ServiceSession, kept: list[UnconfirmedWrite]
+        self, screen: ConsoleScreen, session: ServiceSession, writes: list[UnconfirmedWrite]
     ) -> Iterator[MenuItem]:
-        for write in kept:
+        for write in writes:
             what = OPERATIONS[write.request.operation].title
             off = (line(READ_ONLY) if session.client.read_only else None) if write.is_offered else _TOO_OLD
             again = partial(self.settle, screen, write, asks_again=True)
@@ -103,55 +103,55 @@ class UnconfirmedWrites:
             yield MenuItem(line(f"Retry: {what}"), again, self._about(write), off)
             yield MenuItem(line(f"Dismiss: {what}"), dismiss, self._about(write))
 
-    def _about(self, kept: UnconfirmedWrite) -> SafeText:
+    def _about(self, write: UnconfirmedWrite) -> SafeText:
         """Describe when it was sent, its subject, and why its outcome is unknown."""
         console = self._console
-        run_id = kept.request.path.get("execution_id")
-        about = short_id(run_id, console.glyphs) if run_id else kept.request.label or _objective(kept)
-        parts = (ago(kept.created_at, console.clock.now()), about, kept.reason)
+        run_id = write.request.path.get("execution_id")
+        about = short_id(run_id, console.glyphs) if run_id else write.request.label or _objective(write)
+        parts = (ago(write.created_at, console.clock.now()), about, write.reason)
         return line(f" {console.glyphs.dot} ".join(line(part) for part in parts if part))
 
-    def _words(self, kept: list[UnconfirmedWrite]) -> str:
-        if not kept:
+    def _words(self, writes: list[UnconfirmedWrite]) -> str:
+        if not writes:
             return ""
-        console, oldest = self._console, kept[0]
+        console, oldest = self._console, writes[0]
         # A time and not an age, because the notice stays until the write is retried or discarded.
         title, sent = (
             OPERATIONS[oldest.request.operation].title,
             time_of_day(oldest.created_at, console.render_context()),
         )
-        what = f"{title}: sent at {sent}" if len(kept) == 1 else f"{len(kept)} writes, the oldest sent at {sent}"
+        what = f"{title}: sent at {sent}" if len(writes) == 1 else f"{len(writes)} writes, the oldest sent at {sent}"
         return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox retries or discards it"
 
 
-def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> WriteSender:
+def _ask_again(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:
     """Build the dialog that retries a write."""
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
     from runwatch.view.resources.registry import mutation_for_operation
 
-    mutation = mutation_for_operation(kept.request.operation)
-    facts, written = OPERATIONS[kept.request.operation], kept.request
+    mutation = mutation_for_operation(write.request.operation)
+    facts, written = OPERATIONS[write.request.operation], write.request
     text = DialogText(
         title=line(f"Retry on {line(session.target.profile)}: {facts.title}"),
         sentence=line(
             "Sends the same bytes with the same key once more. If the first sending took effect, the service repeats"
             " its answer; nothing is done twice."
         ),
-        request=request_text(kept.request.operation, kept.request.path),
+        request=request_text(write.request.operation, write.request.path),
         keep=_KEEP,
         confirm=line("Ask again"),
         profile=profile_label(session),
         key=line(written.key),
         body=None if written.body is None else _body(written.body),
         typed=make_typed_confirmation(session, next(iter(written.path.values()))) if written.path else None,
-        age=_sent(screen, kept),
+        age=_sent(screen, write),
         shows_secret=mutation is not None and bool(mutation.one_time_member),
     )
 
     declared = make_retry_callbacks(screen, session, written)
     if declared is not None:
         describe, take, after = declared
-        items = [PendingWrite("kept", written, kept)]
+        items = [PendingWrite("kept", written, write)]
         return WriteSender(screen, session, text, items, lambda _, answer: take(answer), describe=describe, after=after)
 
     def done(_: str, answer: Any) -> None:
@@ -164,16 +164,16 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, kept: Unconfirmed
         session.live.refresh(Run)
 
     opens = make_run_opener(screen) if written.operation == SUBMIT else None
-    return WriteSender(screen, session, text, [PendingWrite("kept", written, kept)], done, after=opens)
+    return WriteSender(screen, session, text, [PendingWrite("kept", written, write)], done, after=opens)
 
 
 class _Dismissal(WriteSender):
     """The dialog that discards a write."""
 
-    def __init__(self, screen: ConsoleScreen, session: ServiceSession, kept: UnconfirmedWrite) -> None:
-        self._kept = kept
+    def __init__(self, screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> None:
+        self._write = write
         text = DialogText(
-            title=line(f"Discard on {line(session.target.profile)}: {OPERATIONS[kept.request.operation].title}"),
+            title=line(f"Discard on {line(session.target.profile)}: {OPERATIONS[write.request.operation].title}"),
             sentence=line(
                 "Forgets the request on this machine; whether it took effect stays unknown. Look in the list of runs"
                 " first: a new request has a new key, and does the same a second time."
@@ -182,19 +182,19 @@ class _Dismissal(WriteSender):
             keep=_KEEP,
             confirm=line("Dismiss it"),
             profile=profile_label(session),
-            key=line(kept.request.key),
-            age=_sent(screen, kept),
+            key=line(write.request.key),
+            age=_sent(screen, write),
         )
         super().__init__(screen, session, text, (), lambda _, __: None)
 
     def _title(self) -> str:
-        return OPERATIONS[self._kept.request.operation].title
+        return OPERATIONS[self._write.request.operation].title
 
     async def _send(self) -> None:
         try:
-            await self._session.outbox.discard(self._kept)
+            await self._session.outbox.discard(self._write)
         except RunwatchError as error:
-            self.dialog.show_refusal(make_problem_entry(self._session, self._kept.request.operation, error))
+            self.dialog.show_refusal(make_problem_entry(self._session, self._write.request.operation, error))
         else:
             self.finish((label_span("forgotten here", Role.GOOD),))
         await self._screen.console.report_unconfirmed_writes()
@@ -208,15 +208,15 @@ def _body(body: bytes) -> SafeText:
         return block(body.decode("utf-8", "replace"))
 
 
-def _objective(kept: UnconfirmedWrite) -> str:
+def _objective(write: UnconfirmedWrite) -> str:
     """Return the objective of a submitted run."""
     try:
-        task = loads(kept.request.body or b"").get("task")
+        task = loads(write.request.body or b"").get("task")
     except (ValueError, AttributeError):
         return ""
     objective = task.get("objective") if isinstance(task, dict) else None
     return objective if isinstance(objective, str) else ""
 
 
-def _sent(screen: ConsoleScreen, kept: UnconfirmedWrite) -> SafeText:
-    return line(f"sent {ago(kept.created_at, screen.console.clock.now())}")
+def _sent(screen: ConsoleScreen, write: UnconfirmedWrite) -> SafeText:
+    return line(f"sent {ago(write.created_at, screen.console.clock.now())}")

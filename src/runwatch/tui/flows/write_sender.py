@@ -46,12 +46,12 @@ class PendingWrite:
 
     Attributes:
         id: The id of its record; names its row.
-        kept: The unconfirmed write, for a retry.
+        unconfirmed: The write to retry.
     """
 
     id: str
     write: WriteRequest
-    kept: UnconfirmedWrite | None = None
+    unconfirmed: UnconfirmedWrite | None = None
 
 
 def find_id_member(operation: Operation) -> str:
@@ -173,7 +173,7 @@ class WriteSender:
             self.finish((label_span("done", Role.GOOD), *to_spans(description)), is_read_later=not has_secret)
         elif isinstance(error, ApiError) and not error.outcome_known:
             self.dialog.show_unknown_outcome(line(error.title))
-        elif self._items[0].kept is not None and _is_over(error):
+        elif self._items[0].unconfirmed is not None and _is_over(error):
             self.finish((label_span("the run has already ended", Role.GOOD),))
         else:
             entry = make_problem_entry(self._session, self._items[0].write.operation, error, had_no_effect=True)
@@ -240,10 +240,10 @@ class WriteSender:
             self.dialog.go()
         self._tell(item, label_span("sending", Role.LIVE))
         try:
-            if item.kept is None:
+            if item.unconfirmed is None:
                 answer = await self._session.send_write(item.write)
             else:
-                answer = await self._session.retry_write(item.kept)
+                answer = await self._session.retry_write(item.unconfirmed)
         except RunwatchError as error:
             self._tell(item, _outcome(error))
             return error
