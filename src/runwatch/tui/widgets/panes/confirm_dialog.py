@@ -183,14 +183,9 @@ class ConfirmDialog(Dialog[None]):
 
     @dataclass(eq=False, repr=False)
     class Closed(Message):
-        """The user left the dialog, which is closed.
-
-        Attributes:
-            was_sent: Whether something was sent, so records may have changed.
-        """
+        """The user left the dialog, which is closed."""
 
         dialog: ConfirmDialog
-        was_sent: bool
 
     def __init__(self, text: DialogText, owner: DOMNode, place: HeaderInfo, sender: Sender) -> None:
         super().__init__(place)
@@ -199,7 +194,6 @@ class ConfirmDialog(Dialog[None]):
         self.sender: Final = sender
         self.state: DialogState = "asking"
         self.is_open = True
-        self._was_sent = False
         self._is_held = False
         self._can_retry = False
         self._must_stay = False
@@ -395,7 +389,7 @@ class ConfirmDialog(Dialog[None]):
             return
         self.is_open = False
         self.dismiss()
-        self._owner.post_message(self.Closed(self, self._was_sent))
+        self._owner.post_message(self.Closed(self))
 
     def action_send(self) -> None:
         """Confirm, from any part of the dialog, if the button could be pressed."""
@@ -469,7 +463,6 @@ class ConfirmDialog(Dialog[None]):
         return (*to_spans(self._text.request), *more)
 
     def _send(self) -> None:
-        self._was_sent = True
         self._can_retry, self._problem = False, None
         self.query_one("#sheet-problem").add_class("-hidden")
         self.go()
