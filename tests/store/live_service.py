@@ -19,7 +19,7 @@ from runwatch.records.record import Record
 from runwatch.store.live.poller import PollIntervals
 from runwatch.store.live.run_tails import TailUpdate
 from runwatch.store.repositories.event_retention import RetentionPolicy
-from runwatch.store.session import ServiceSession, SessionListeners
+from runwatch.store.session import ServiceSession
 from runwatch.store.state.store import Store
 from tests.support.builders import event, problem
 from tests.support.clock import FakeClock
@@ -145,7 +145,7 @@ async def watching(
         target = Target(profile="work", origin=service.base_url, key=Secret("rk_test"), key_source="test")
         session = await ServiceSession.open(
             target, home / "console.db", Store(), clock=clock, read_only=False, retries=2, intervals=PollIntervals(),
-            keeping=RetentionPolicy(timedelta(days=30)), listeners=SessionListeners(news.append, exchanges.append),
+            keeping=RetentionPolicy(timedelta(days=30)), tail_moved=news.append, request_attempted=exchanges.append,
         )  # fmt: skip
         try:
             await session.start(kinds)

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, Self
@@ -47,19 +46,6 @@ FLUSH_S: Final = 1.0
 """How often the journal is written and the store's lists are cached."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionListeners:
-    """Callbacks of a service session.
-
-    Attributes:
-        tail_moved: See :class:`~runwatch.store.live.run_tails.RunTails`.
-        request_attempted: Called after each request attempt, with what the journal keeps of it.
-    """
-
-    tail_moved: Callable[[TailUpdate], None]
-    request_attempted: Callable[[RequestAttempt], None]
-
-
 class ServiceSession:
     """One service, ready for work. Create it with :meth:`open`."""
 
@@ -74,7 +60,8 @@ class ServiceSession:
         retries: int,
         intervals: PollIntervals,
         keeping: RetentionPolicy,
-        listeners: SessionListeners,
+        tail_moved: Callable[[TailUpdate], None],
+        request_attempted: Callable[[RequestAttempt], None],
     ) -> None:
         self.client: Final = client
         self.target: Final = client.target
@@ -96,7 +83,7 @@ class ServiceSession:
             self.events,
             self.watch_list,
             clock=clock,
-            tail_moved=listeners.tail_moved,
+            tail_moved=tail_moved,
             intervals=intervals,
             others=lambda: self._others,
             retries=retries,
@@ -105,7 +92,7 @@ class ServiceSession:
         self._keeping = keeping
         self._room_at = clock.monotonic()
         self._database = database
-        self._listeners = listeners
+        self._request_attempted = request_attempted
         self._kinds: dict[str, type[Record]] = {}
         self._dirty: set[str] = set()
         self._versions_at: dict[str, float] = {}
@@ -125,11 +112,14 @@ class ServiceSession:
         retries: int,
         intervals: PollIntervals,
         keeping: RetentionPolicy,
-        listeners: SessionListeners,
+        tail_moved: Callable[[TailUpdate], None],
+        request_attempted: Callable[[RequestAttempt], None],
     ) -> Self:
         """Open the database and the client, and read the scope.
 
         Args:
+            tail_moved: See :class:`~runwatch.store.live.run_tails.RunTails`.
+            request_attempted: Called after each request attempt, with what the journal keeps of it.
             database: The open database, if it is open already; it is closed with the session, and if that fails.
 
         Raises:
@@ -161,7 +151,8 @@ class ServiceSession:
             retries=retries,
             intervals=intervals,
             keeping=keeping,
-            listeners=listeners,
+            tail_moved=tail_moved,
+            request_attempted=request_attempted,
         )
         session.append(made)
         for attempt in early:
@@ -257,7 +248,7 @@ class ServiceSession:
     def _note_attempt(self, attempt: RequestAttempt, *, is_opening: bool = False) -> None:
         self.live.note(attempt, is_opening=is_opening)
         self.journal.note(attempt)
-        self._listeners.request_attempted(attempt)
+        self._request_attempted(attempt)
 
     def _note_delta(self, delta: CollectionDelta) -> None:
         if delta.added or delta.changed or delta.removed:

@@ -71,7 +71,7 @@ async def open_service_session(
     await asyncio.to_thread(import_session)
     from runwatch.store.live.poller import PollIntervals
     from runwatch.store.repositories.event_retention import RetentionPolicy
-    from runwatch.store.session import ServiceSession, SessionListeners
+    from runwatch.store.session import ServiceSession
 
     settings = settings or console.settings
     return await ServiceSession.open(
@@ -84,5 +84,6 @@ async def open_service_session(
         retries=settings.retries,
         intervals=PollIntervals(settings.refresh_runs_s, settings.refresh_lists_s, settings.refresh_tail_s),
         keeping=RetentionPolicy.by(settings),
-        listeners=SessionListeners(console.tail_moved, console.request_attempted),
+        tail_moved=console.tail_moved,
+        request_attempted=console.request_attempted,
     )
