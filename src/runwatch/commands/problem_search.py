@@ -43,8 +43,8 @@ def find_by_time(call: Invocation) -> int:
     text = call.read_input("-").decode("utf-8", "replace") if given.text == "-" else given.text or ""
     within = DEFAULT_RADIUS if given.within is None else parse_radius(given.within)
     asked = build_time_query(given.at, call.clock.now(), zone=zone, within=within, text=text)
-    if asked.told:
-        call.output.note(asked.told)
+    if asked.explanation:
+        call.output.note(asked.explanation)
     nearby, answered, without = asyncio.run(_look(call, asked))
     found = merge_activity(asked, nearby, answered)
     said = describe_search(asked, nearby, answered, without)

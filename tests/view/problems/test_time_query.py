@@ -51,7 +51,7 @@ def utc(text: str) -> datetime:
 def test_a_time_is_read_by_the_clock_of_its_zone(text: str, zone: str, moment: str) -> None:
     found = build_time_query(text, NOW, zone=zone)
     assert found.moments == (utc(moment),)
-    assert found.told == ""
+    assert found.explanation == ""
     assert found.windows == ((utc(moment) - DEFAULT_RADIUS, utc(moment) + DEFAULT_RADIUS),)
 
 
@@ -59,7 +59,7 @@ def test_a_time_that_the_clock_showed_twice_is_looked_at_twice_and_told() -> Non
     found = build_time_query("2026-10-25T02:30", NOW, zone=BERLIN)
     assert found.moments == (utc("2026-10-25T00:30"), utc("2026-10-25T01:30"))
     assert len(found.windows) == 2
-    assert "moved back: 00:30 UTC and 01:30 UTC" in found.told
+    assert "moved back: 00:30 UTC and 01:30 UTC" in found.explanation
     assert found.windows[0].until == utc("2026-10-25T00:35")
     assert found.windows[1].since == utc("2026-10-25T01:25")
     assert found.offset_s(utc("2026-10-25T01:29")) == -60.0
@@ -73,14 +73,14 @@ def test_windows_that_touch_are_one() -> None:
 def test_a_time_that_the_clock_never_showed_is_reported_and_looked_at_behind_the_change() -> None:
     found = build_time_query("2026-03-29T02:30", NOW, zone=BERLIN)
     assert found.moments == (utc("2026-03-29T01:30"),)
-    assert "does not exist" in found.told
-    assert "03:30" in found.told
+    assert "does not exist" in found.explanation
+    assert "03:30" in found.explanation
 
 
 @pytest.mark.parametrize("text", ["2026-10-25T02:30+01:00", "2026-10-25T01:30Z"])
 def test_an_offset_says_which_of_the_two_is_meant(text: str) -> None:
     found = build_time_query(text, NOW, zone=BERLIN)
-    assert (found.moments, found.told) == ((utc("2026-10-25T01:30"),), "")
+    assert (found.moments, found.explanation) == ((utc("2026-10-25T01:30"),), "")
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_zone_of_this_machine_has_its_changes_too() -> None:
     assert build_time_query("2026-11-22T03:10", NOW, zone="local").moments == (utc("2026-11-22T02:10"),)
     assert len(build_time_query("2026-10-25T02:30", NOW, zone="local").moments) == 2
-    assert "does not exist" in build_time_query("2026-03-29T02:30", NOW, zone="Local").told
+    assert "does not exist" in build_time_query("2026-03-29T02:30", NOW, zone="Local").explanation
 
 
 @given(
@@ -107,9 +107,9 @@ def test_the_zone_of_this_machine_has_its_changes_too() -> None:
 def test_every_moment_found_shows_the_time_that_was_named_unless_it_never_was(shown: datetime, zone: str) -> None:
     found = build_time_query(shown.isoformat(), NOW, zone=zone)
     clocks = {moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for moment in found.moments}
-    assert clocks == {shown} or "does not exist" in found.told
+    assert clocks == {shown} or "does not exist" in found.explanation
     assert list(found.moments) == sorted(found.moments)
-    assert bool(found.told) == (len(found.moments) > 1 or clocks != {shown})
+    assert bool(found.explanation) == (len(found.moments) > 1 or clocks != {shown})
 
 
 @given(st.lists(st.datetimes(timezones=st.just(UTC)), max_size=3), st.timedeltas(timedelta(0), timedelta(days=400)))

@@ -47,13 +47,13 @@ class TimeQuery:
         moments: The time in UTC; two times, earlier first, if the clock showed it twice.
         within: Radius before and after.
         zone: Display name of the zone in which the time was read.
-        told: Explanation of an ambiguous or skipped time; empty if none is needed.
+        explanation: What was done about an ambiguous or skipped time; empty if none is needed.
     """
 
     moments: tuple[datetime, ...]
     within: timedelta = DEFAULT_RADIUS
     zone: str = "UTC"
-    told: str = ""
+    explanation: str = ""
     text: str = ""
 
     @property
@@ -131,10 +131,10 @@ def build_time_query(
             raise UsageError(f"'{when}' has no time of day", hint=_HINT)
         if found.tzinfo is not None:
             return TimeQuery((found.astimezone(UTC),), within, name, text=text)
-        moments, told = _instants(found, own, name)
+        moments, explanation = _instants(found, own, name)
     except (ValueError, OverflowError):
         raise UsageError(f"'{when}' is not a time", hint=_HINT) from None
-    return TimeQuery(moments, within, name, told, text)
+    return TimeQuery(moments, within, name, explanation, text)
 
 
 def parse_radius(text: str) -> timedelta:
@@ -199,13 +199,15 @@ def _instants(shown: datetime, zone: tzinfo | None, name: str) -> tuple[tuple[da
     said = shown.isoformat(sep=" ", timespec="seconds" if shown.second or shown.microsecond else "minutes")
     if _by_clock(first, zone) != shown:
         real = _by_clock(first, zone)
-        told = (
+        explanation = (
             f"{said} does not exist in {name} because clocks moved forward. Using {real:%H:%M} ({_utc(first)}) instead."
         )
-        return (first,), told
+        return (first,), explanation
     if first != second:
-        told = f"{said} exists twice in {name} because clocks moved back: {_utc(first)} and {_utc(second)}. Using both."
-        return (first, second), told
+        explanation = (
+            f"{said} exists twice in {name} because clocks moved back: {_utc(first)} and {_utc(second)}. Using both."
+        )
+        return (first, second), explanation
     return (first,), ""
 
 

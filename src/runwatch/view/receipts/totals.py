@@ -179,8 +179,8 @@ def _calls_of(part: ReceiptSlice, usd: Decimal) -> Iterator[tuple[str | None, De
 def total_text(sums: ReceiptTotals, *, is_whole: bool) -> SafeText:
     """Format the total for a frame: ``spend 4.12 USD``, marked if it may be incomplete or is partly estimated."""
     least = "" if is_whole and sums.is_exact else "at least "
-    told = line(f"spend {least}{format_amount(sums.total.usd)} USD")
-    return estimated(told, is_estimated=bool(sums.total.estimated_calls))
+    spend = line(f"spend {least}{format_amount(sums.total.usd)} USD")
+    return estimated(spend, is_estimated=bool(sums.total.estimated_calls))
 
 
 def format_amount(usd: Decimal) -> str:
@@ -233,8 +233,8 @@ class SpendComparison:
                 f"differs: usage names {_calls(self.usage_calls or 0)} of unknown cost, receipts name "
                 f"{self.receipt_calls}"
             )
-        told, by = format_amount(self.usage), format_amount(abs(self.difference))
-        return line(f"differs by {by} USD: usage {told}, receipts {format_amount(self.receipts)}")
+        usage, by = format_amount(self.usage), format_amount(abs(self.difference))
+        return line(f"differs by {by} USD: usage {usage}, receipts {format_amount(self.receipts)}")
 
 
 def _calls(number: int) -> str:
@@ -284,16 +284,16 @@ def reconcile_with_usage(days: Mapping[str, SpendSum], usage: Usage, first: str,
     Args:
         first: The first day of the report, ``YYYY-MM-DD``.
     """
-    told = {part.date: part for part in usage.by_day or () if part.date is not None}
-    names = sorted(name for name in {*days, *told} if first <= name <= last)
-    compared = tuple(_compared(name, days.get(name, SpendSum()), told.get(name)) for name in names)
+    reported = {part.date: part for part in usage.by_day or () if part.date is not None}
+    names = sorted(name for name in {*days, *reported} if first <= name <= last)
+    compared = tuple(_compared(name, days.get(name, SpendSum()), reported.get(name)) for name in names)
     total = SpendSum()
     for name in names:
         total.merge(days.get(name, SpendSum()))
     return UsageReconciliation(_compared("", total, usage.totals), compared, first, last)
 
 
-def _compared(name: str, found: SpendSum, told: DayUsage | UsageTotals | None) -> SpendComparison:
-    if told is None:
+def _compared(name: str, found: SpendSum, reported: DayUsage | UsageTotals | None) -> SpendComparison:
+    if reported is None:
         return SpendComparison(name, found.usd, None, found.unknown_calls)
-    return SpendComparison(name, found.usd, told.usd, found.unknown_calls, told.unknown_calls)
+    return SpendComparison(name, found.usd, reported.usd, found.unknown_calls, reported.unknown_calls)

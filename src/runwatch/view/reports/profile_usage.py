@@ -73,8 +73,8 @@ class ProfileUsage:
 
         The interface only has US dollars. If a service adds a ``currency`` to its report or totals, that is used.
         """
-        told = self.totals.raw.get("currency", self.raw.get("currency"))
-        return told if isinstance(told, str) and told else USD
+        currency = self.totals.raw.get("currency", self.raw.get("currency"))
+        return currency if isinstance(currency, str) and currency else USD
 
 
 def combined_total_text(rows: Sequence[ProfileUsage]) -> SafeText:
@@ -83,23 +83,23 @@ def combined_total_text(rows: Sequence[ProfileUsage]) -> SafeText:
     Amounts in several currencies and reports for different periods are not added up. The text says how many profiles
     are included if a report is missing, and "at least" if an amount is missing.
     """
-    told = [row for row in rows if row.usage is not None]
-    if len(told) < 2:
+    known = [row for row in rows if row.usage is not None]
+    if len(known) < 2:
         return line("")
-    currencies = sorted({row.currency for row in told})
+    currencies = sorted({row.currency for row in known})
     if len(currencies) > 1:
         return line(f"no total: amounts in {' and '.join(currencies)}")
-    if len({row.period for row in told}) > 1:
+    if len({row.period for row in known}) > 1:
         return line("no total: the periods differ")
-    of = f"{len(told)} profiles" if len(told) == len(rows) else f"{len(told)} of {len(rows)} profiles"
-    runs = sum(row.totals.executions or 0 for row in told)
-    spent = line(f"{of}: {grouped_number(runs)} run{'s' * (runs != 1)}, {_spent(told)} {currencies[0]}")
-    return estimated(spent, is_estimated=any(row.totals.estimated_calls for row in told))
+    of = f"{len(known)} profiles" if len(known) == len(rows) else f"{len(known)} of {len(rows)} profiles"
+    runs = sum(row.totals.executions or 0 for row in known)
+    spent = line(f"{of}: {grouped_number(runs)} run{'s' * (runs != 1)}, {_spent(known)} {currencies[0]}")
+    return estimated(spent, is_estimated=any(row.totals.estimated_calls for row in known))
 
 
-def _spent(told: Sequence[ProfileUsage]) -> str:
+def _spent(known: Sequence[ProfileUsage]) -> str:
     """Return the sum of all amounts, as usage and fee if these are known and add up to it."""
-    totals = [row.totals for row in told]
+    totals = [row.totals for row in known]
     usage = _sum(one.passthrough_usd for one in totals)
     fee = _sum(one.platform_usd for one in totals)
     whole = _sum(one.usd for one in totals)

@@ -131,13 +131,13 @@ def _cost(facts: RunFacts, context: RenderContext) -> CellText:
         return line(context.glyphs.unknown)
     if facts.is_cost_open:
         return StyledText(line(context.glyphs.nothing), Role.QUIET)
-    told = listed_amount(cost, facts.unknown_calls, context.glyphs, is_estimated=facts.is_estimated)
+    amount = listed_amount(cost, facts.unknown_calls, context.glyphs, is_estimated=facts.is_estimated)
     if facts.unknown_calls:
-        return StyledText(told, Role.WARN)
+        return StyledText(amount, Role.WARN)
     part = None if facts.is_final else usage_ratio(cost, facts.max_cost_usd.value)
     role = usage_role(part)
     # A colour alone would not tell that the cap is near.
-    return StyledText(line(f"{told} {percent(part)}") if part is not None and role is not Role.GOOD else told, role)
+    return StyledText(line(f"{amount} {percent(part)}") if part is not None and role is not Role.GOOD else amount, role)
 
 
 def _used_part(facts: RunFacts) -> Decimal | None:
@@ -229,9 +229,9 @@ def _cost_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
     known = facts.known_cost_usd
     if facts.is_cost_open:
         return StyledText(line(f"{context.glyphs.nothing}  not known yet"), Role.QUIET)
-    told = estimated(spent_amount(known.value, facts.unknown_calls, is_exact=True), is_estimated=facts.is_estimated)
+    amount = estimated(spent_amount(known.value, facts.unknown_calls, is_exact=True), is_estimated=facts.is_estimated)
     over = over_limit(known.value, facts.max_cost_usd.value)
-    return _known(known, StyledText(line(f"{told}{over}"), Role.WARN) if over else told, context)
+    return _known(known, StyledText(line(f"{amount}{over}"), Role.WARN) if over else amount, context)
 
 
 def _shows_cost(facts: RunFacts) -> str:
@@ -255,8 +255,8 @@ def _guessed(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 
 def _provider_errors(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     """Quote how providers refused calls, a line a call, with how long their words are kept."""
-    told = [_provider_error(error, context) for error in facts.provider_errors]
-    return StyledText(block("\n".join(told)), Role.WARN) if told else None
+    errors = [_provider_error(error, context) for error in facts.provider_errors]
+    return StyledText(block("\n".join(errors)), Role.WARN) if errors else None
 
 
 def _provider_error(error: CallError, context: RenderContext) -> str:
@@ -331,8 +331,8 @@ def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None
         return required_arm_text(arm, context)
     spent, cap = facts.known_cost_usd.value, facts.max_cost_usd.value
     if reason == "cost_budget_exhausted" and None not in {spent, cap} and not facts.unknown_calls:
-        told = estimated(money_exact(spent), is_estimated=facts.is_estimated)
-        return line(f"Its calls cost {told}, and its cap is {money_exact(cap)}. Submit again with a higher cap.")
+        amount = estimated(money_exact(spent), is_estimated=facts.is_estimated)
+        return line(f"Its calls cost {amount}, and its cap is {money_exact(cap)}. Submit again with a higher cap.")
     return None if reason is None else end_advice_text(reason, facts.receipt, facts.provider_errors, context)
 
 

@@ -89,25 +89,25 @@ def narrate_run(
         events: Its known events from the first one; empty if they are unknown.
         is_cut: Whether the run has more events.
     """
-    told = list(_from_events(facts, events, context))
+    sentences = list(_from_events(facts, events, context))
     if not any(event.verification_check or event.recorded_check for event in events):
-        told += _from_receipt(facts, context)
-    _insert_provider_errors(told, facts)
+        sentences += _from_receipt(facts, context)
+    _insert_provider_errors(sentences, facts)
     if is_cut:
-        told.append(
+        sentences.append(
             NarrativeSentence(None, line(f"The run has more than {len(events):,} events; the rest is under Events."))
         )
-    return told + list(_end(facts))
+    return sentences + list(_end(facts))
 
 
 def narrative_sections(
     facts: RunFacts, events: Sequence[RunEvent], context: RenderContext, *, is_cut: bool = False
 ) -> tuple[DetailSection, ...]:
     """Return the narrative as a section of a detail; empty if nothing is known."""
-    told = narrate_run(facts, events, context, is_cut=is_cut)
+    sentences = narrate_run(facts, events, context, is_cut=is_cut)
     lines = tuple(
         DetailLine(line("" if sentence.at is None else time_of_day(sentence.at, context)), sentence.text, sentence.role)
-        for sentence in told
+        for sentence in sentences
     )
     return (DetailSection(line("What happened"), lines),) if lines else ()
 
@@ -230,14 +230,14 @@ def _from_receipt(facts: RunFacts, context: RenderContext) -> Iterator[Narrative
             yield NarrativeSentence(None, line(f"{where}{said.removesuffix('.')}{proposal}."))
 
 
-def _insert_provider_errors(told: list[NarrativeSentence], facts: RunFacts) -> None:
+def _insert_provider_errors(sentences: list[NarrativeSentence], facts: RunFacts) -> None:
     """Insert what providers answered to refused calls, each before the first sentence about a later time."""
     for error in facts.provider_errors:
         at = error.at
         words = provider_error_text(error)
         sentence = NarrativeSentence(at, line(f"{words[:1].upper()}{words[1:]}.", None), Role.WARN)
-        later = (place for place, one in enumerate(told) if at is not None and one.at is not None and one.at > at)
-        told.insert(next(later, len(told)), sentence)
+        later = (place for place, one in enumerate(sentences) if at is not None and one.at is not None and one.at > at)
+        sentences.insert(next(later, len(sentences)), sentence)
 
 
 def _end(facts: RunFacts) -> Iterator[NarrativeSentence]:

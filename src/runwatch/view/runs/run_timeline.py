@@ -90,9 +90,9 @@ def timeline_sections(
     now = trace.last_at if trace.is_over else max(trace.last_at, context.now)
     scale = _Scale(trace.first_at, now, max(now, until or now))
     whole = DetailSection(line("Timeline"), tuple(_lines(bars, scale, room_of([bar.label for bar in bars]), context)))
-    told = _remarks(facts, trace, bars, context.glyphs, is_cut=is_cut)
+    remarks = _remarks(facts, trace, bars, context.glyphs, is_cut=is_cut)
     # Under a heading of its own, it has the whole width.
-    return whole, DetailSection(line("Legend"), tuple(DetailLine(line(""), text, Role.QUIET) for text in told))
+    return whole, DetailSection(line("Legend"), tuple(DetailLine(line(""), text, Role.QUIET) for text in remarks))
 
 
 def timeline_bars(facts: RunFacts, trace: RunTrace, context: RenderContext) -> Iterator[TimelineBar]:
@@ -141,12 +141,12 @@ def _attempt(
     words, role = _came_of(attempt, call, error, None if has_own_check else finding, glyphs)
     retry = "" if not attempt.reason else "fallback" if attempt.reason == FALLBACK else "repair"
     arm = short_id(attempt.arm, glyphs) if attempt.arm else ""
-    told = f" {glyphs.dot} ".join(filter(None, (words, retry, arm)))
+    text = f" {glyphs.dot} ".join(filter(None, (words, retry, arm)))
     # The mark of a retry is in its label, which is never cut.
     label = line(f"{glyphs.arrow if retry else ' '} attempt {numbers}")
     is_growing = not attempt.is_over and attempt.answered_at is None and not part.is_over and not trace.is_over
     yield TimelineBar(
-        BarKind.ATTEMPT, label, attempt.began_at, ended, line(told), role,
+        BarKind.ATTEMPT, label, attempt.began_at, ended, line(text), role,
         is_growing=is_growing, seen_at=attempt.seen_at,
     )  # fmt: skip
     if attempt.answered_at is not None:
@@ -282,27 +282,27 @@ def _remarks(
         used.append(f"{glyphs.arrow} at an end: going on")
     if any(bar.began_at is None or (bar.ended_at is None and not bar.is_growing) for bar in bars):
         used.append(f"{glyphs.unknown} not recorded")
-    told = [line("   ".join(used), None)]
+    remarks = [line("   ".join(used), None)]
     attempts = [attempt for part in trace.slices.values() for attempt in part.attempts]
     # The service's own baseline takes no time.
     joined = [one for one in attempts if one.began_at is not None and one.answered_at is None and _takes_time(one)]
     if joined:
         which = ", ".join(str(one.last) for one in joined)
         subject = f"bars of attempts {which} include" if len(joined) > 1 else f"bar of attempt {which} includes"
-        told.append(line(f"The {subject} the check: no event says when it began."))
+        remarks.append(line(f"The {subject} the check: no event says when it began."))
     receipt = facts.receipt
     known = sum(len(part.attempts or ()) for part in (receipt.slices or ())) if receipt is not None else 0
     timed = sum(one.last - one.first + 1 for one in attempts if one.began_at is not None)
     if known > timed:
-        told.append(line(f"The receipt has {known} provider calls; events tell the times of {timed}."))
+        remarks.append(line(f"The receipt has {known} provider calls; events tell the times of {timed}."))
     if trace.untimed:
         plural = "s have" if trace.untimed != 1 else " has"
-        told.append(
+        remarks.append(
             line(f"{trace.untimed} event{plural} no time and {'are' if trace.untimed != 1 else 'is'} left out.")
         )
     if is_cut:
-        told.append(line(f"The run has more than {trace.count:,} events; the rest is not drawn."))
-    return told
+        remarks.append(line(f"The run has more than {trace.count:,} events; the rest is not drawn."))
+    return remarks
 
 
 def _takes_time(attempt: AttemptTrace) -> bool:

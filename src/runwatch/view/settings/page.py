@@ -82,8 +82,8 @@ def search_rows(rows: list[SettingsRow], words: str) -> list[SettingsRow]:
         if row.is_heading:
             above = row
             continue
-        told = (*(cell.text for cell in row.cells.values()), row.edits, *(entry.text for entry in row.about))
-        text = " ".join(told).casefold()
+        texts = (*(cell.text for cell in row.cells.values()), row.edits, *(entry.text for entry in row.about))
+        text = " ".join(texts).casefold()
         if all(word in text for word in sought):
             found += [row] if above is None else [above, row]
             above = None
@@ -124,17 +124,17 @@ def _problem(number: int, problem: SettingsProblem, around: SettingsContext) -> 
     glyph = around.glyphs.warn if problem.is_warning else around.glyphs.bad
     place = problem.path.name if problem.line is None else f"line {problem.line}"
     named = f"'{problem.key}' {problem.message}" if problem.key else problem.message
-    told = [DetailLine(line("problem"), line(named, None), role), DetailLine(line("place"), line(problem.place, None))]
+    about = [DetailLine(line("problem"), line(named, None), role), DetailLine(line("place"), line(problem.place, None))]
     if problem.nearest:
-        told.append(DetailLine(line("nearest"), line(problem.nearest)))
+        about.append(DetailLine(line("nearest"), line(problem.nearest)))
     if problem.copy is not None:
-        told.append(DetailLine(line("copy"), line(str(problem.copy), None)))
+        about.append(DetailLine(line("copy"), line(str(problem.copy), None)))
     shown = {
         "key": StyledText(line(f"{glyph} {place}"), role),
         "value": StyledText(line(named), role),
         "source": quiet_cell("file"),
     }
-    return SettingsRow(f"problem {number}", shown, tuple(told))
+    return SettingsRow(f"problem {number}", shown, tuple(about))
 
 
 def _single(
@@ -157,14 +157,14 @@ def _profile(name: str, address: str, around: SettingsContext) -> SettingsRow:
     source = around.key_sources.get(name)
     key = f"looking{around.glyphs.ellipsis}" if source is None else source or "no key"
     test = around.tests.get(name)
-    told = [
+    about = [
         DetailLine(line("profile"), line(name)),
         DetailLine(line("address"), line(address or "none")),
         DetailLine(line("key"), line(f"{key}; the key itself is never shown")),
     ]
     if test is not None:
-        told.append(DetailLine(line("last test"), test.text, test.role))
-    told.append(DetailLine(line("test"), line("T reads the account of this profile"), Role.QUIET))
+        about.append(DetailLine(line("last test"), test.text, test.role))
+    about.append(DetailLine(line("test"), line("T reads the account of this profile"), Role.QUIET))
     used = "in use" if name == around.in_use else ""
     shown = f"{address or 'no address'}   {used}".rstrip()
     made = {
@@ -173,7 +173,7 @@ def _profile(name: str, address: str, around: SettingsContext) -> SettingsRow:
         "source": quiet_cell(key),
     }
     removes = f"{PROFILES}.{name}" if is_profile_name(name) and not used else ""
-    return SettingsRow(f"profile {name}", made, tuple(told), removes=removes, profile=name)
+    return SettingsRow(f"profile {name}", made, tuple(about), removes=removes, profile=name)
 
 
 def _of_profile(

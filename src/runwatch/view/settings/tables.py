@@ -100,18 +100,18 @@ def command_rows(loaded: LoadedSettings, around: SettingsContext) -> Iterator[Se
         key = f"{COMMANDS}.{command.name}"
         run = " ".join(map(quote_exactly, command.run))
         wrong = next(filter(None, (find_unknown_kind(command)[0], around.refused_commands.get(command.name))), "")
-        told = [about_line("wrong", wrong, Role.BAD)] if wrong else []
+        about = [about_line("wrong", wrong, Role.BAD)] if wrong else []
         for setting in COMMAND_SETTINGS:
             value = run if setting is OwnCommand.run else value_text(command.chosen.get(setting.key, setting.default))
-            told.append(about_line(setting.key, value or around.glyphs.nothing))
+            about.append(about_line(setting.key, value or around.glyphs.nothing))
         place = loaded.place((COMMANDS, command.name))
-        told += [about_line("from", place), about_line("raw key", key), effect_line(key)]
+        about += [about_line("from", place), about_line("raw key", key), effect_line(key)]
         cells = {
             "key": data_cell(key),
             "value": StyledText(line(wrong), Role.BAD) if wrong else data_cell(run),
             "source": data_cell(SettingSource.FILE.value),
         }
-        yield SettingsRow(key, cells, tuple(told), removes=key)
+        yield SettingsRow(key, cells, tuple(about), removes=key)
 
 
 def filter_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[SettingsRow]:
@@ -123,13 +123,15 @@ def filter_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator
     named = resolver.value(setting).value
     for resolved in _entries(resolver, setting.key):
         name = resolved.key.partition(".")[2]
-        told = _about_filter(name, named)
+        about = _about_filter(name, named)
         made = setting_cells(resolved.key, resolved, around.glyphs)
-        if told.role is Role.BAD:
+        if about.role is Role.BAD:
             made["value"] = StyledText(made["value"].text, Role.BAD)
         first, *rest = describe_setting(resolved.key, setting, resolved)
         text = value_text(resolved.value)
-        yield SettingsRow(resolved.key, made, (first, told, *rest), edits=resolved.key, text=text, removes=resolved.key)
+        yield SettingsRow(
+            resolved.key, made, (first, about, *rest), edits=resolved.key, text=text, removes=resolved.key
+        )
     yield add_entry_row(setting.key, setting.doc, "NAME = FILTER", raw_key=f"{setting.key}.NAME")
 
 
@@ -170,12 +172,12 @@ def column_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: Sett
     known = {spec.name for spec in RESOURCES}
     for resolved in _entries(resolver, Settings.columns.key):
         if resolved.key.partition(".")[2] not in known:
-            told = about_line("wrong", NO_LIST, Role.BAD)
+            about = about_line("wrong", NO_LIST, Role.BAD)
             made = {
                 **setting_cells(resolved.key, resolved, around.glyphs),
                 "key": StyledText(line(resolved.key), Role.BAD),
             }
-            yield SettingsRow(resolved.key, made, (told,), removes=resolved.key)
+            yield SettingsRow(resolved.key, made, (about,), removes=resolved.key)
 
 
 def _columns(
@@ -189,22 +191,22 @@ def _columns(
     path = (Settings.columns.key, spec.name)
     resolved = resolve_in_file(loaded, path, text, SettingSource.FILE, is_chosen=is_chosen)
     made = setting_cells(key, resolved, around.glyphs)
-    told = [about_line("about", f"The columns of {spec.title}, in order.")]
+    about = [about_line("about", f"The columns of {spec.title}, in order.")]
     wrong = unknown_columns_text(spec, found)
     if wrong:
-        told.append(about_line("wrong", wrong, Role.WARN))
+        about.append(about_line("wrong", wrong, Role.WARN))
         made["value"] = StyledText(made["value"].text, Role.WARN)
     elif not is_chosen:
         made["value"] = quiet_cell(text)
     if resolved.where:
-        told.append(about_line("from", resolved.where))
-    told += [
+        about.append(about_line("from", resolved.where))
+    about += [
         about_line("names", " ".join(list_columns(spec))),
         about_line("usual", usual),
         about_line("raw key", key),
         effect_line(key),
     ]
-    return SettingsRow(key, made, tuple(told), edits=key, text=text, removes=key if is_chosen else "")
+    return SettingsRow(key, made, tuple(about), edits=key, text=text, removes=key if is_chosen else "")
 
 
 def key_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[SettingsRow]:
@@ -216,27 +218,27 @@ def key_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[Se
     for action in around.actions:
         yield _key(action, resolved.pop(action.id, None))
     for item in resolved.values():
-        told = about_line("wrong", "no action has this id", Role.BAD)
+        about = about_line("wrong", "no action has this id", Role.BAD)
         made = {**setting_cells(item.key, item, around.glyphs), "key": StyledText(line(item.key), Role.BAD)}
-        yield SettingsRow(item.key, made, (told,), removes=item.key)
+        yield SettingsRow(item.key, made, (about,), removes=item.key)
 
 
 def _key(action: KeyedAction, chosen: ResolvedSetting | None) -> SettingsRow:
     key = f"{Settings.keys.key}.{action.id}"
     resolved = chosen or ResolvedSetting(key, action.usual, SettingSource.DEFAULT)
-    told = [about_line("about", action.help), about_line("works", action.where)]
+    about = [about_line("about", action.help), about_line("works", action.where)]
     shown = data_cell(f"{action.keys:{_KEYS_CELLS}}{action.help}")
     if action.refused:
-        told.append(about_line("refused", action.refused, Role.BAD))
+        about.append(about_line("refused", action.refused, Role.BAD))
         shown = StyledText(line(f"{action.keys:{_KEYS_CELLS}}{action.refused}"), Role.BAD)
-    told.append(about_line("takes", f"keys with spaces between them; the usual ones are {action.usual}"))
+    about.append(about_line("takes", f"keys with spaces between them; the usual ones are {action.usual}"))
     if resolved.where:
-        told.append(about_line("from", resolved.where))
-    told += [about_line("raw key", key), effect_line(key)]
+        about.append(about_line("from", resolved.where))
+    about += [about_line("raw key", key), effect_line(key)]
     return SettingsRow(
         key,
         {"key": data_cell(key), "value": shown, "source": source_cell(resolved)},
-        tuple(told),
+        tuple(about),
         edits=key,
         text=value_text(chosen.value) if chosen is not None else action.usual,
         removes=key if chosen is not None else "",

@@ -212,8 +212,8 @@ class ActivityScreen(ResourceScreen):
         self._around.ask(asked)
         self.read_source()
         self.show_crumbs(self._filter_words())
-        if asked.told:
-            self.console.warn(asked.told)
+        if asked.explanation:
+            self.console.warn(asked.explanation)
         return True
 
     def _hear(self, text: str) -> TimeQuery | None:

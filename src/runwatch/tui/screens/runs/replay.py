@@ -235,7 +235,7 @@ class ReplayScreen(EventScreen):
             return
         glyphs, replay, context = self.console.glyphs, source.replay, self.console.render_context()
         whole = f"first {MAX_REPLAYED_EVENTS:,}" if source.is_cut else f"{len(replay.events):,}"
-        told = f"loading{glyphs.ellipsis}" if self._is_behind else "as it was, not as it is"
+        text = f"loading{glyphs.ellipsis}" if self._is_behind else "as it was, not as it is"
         pane.set_border_text(
             title=(
                 label_span(f"{short_id(self._run_id, glyphs)}  ", Role.PLAIN), label_span("REPLAY", Role.WARN),
@@ -243,7 +243,7 @@ class ReplayScreen(EventScreen):
             ),
             state=self._speed_words(),
             age=(label_span(f"event {replay.count:,} of {whole}"),),
-            counters=(label_span("caught up with the run" if self._is_live else told),),
+            counters=(label_span("caught up with the run" if self._is_live else text),),
         )  # fmt: skip
 
     def _speed_words(self) -> StyledSpans:
@@ -352,8 +352,8 @@ class ReplayScreen(EventScreen):
         if began is not None and limit:
             gone = max(0.0, (context.now - began).total_seconds())
             part = usage_ratio(_decimal(gone), limit)
-            told = f"{elapsed_clock(gone)} of {elapsed_clock(limit)}"
-            yield _gauge_line("of the time", part, told, context)
+            text = f"{elapsed_clock(gone)} of {elapsed_clock(limit)}"
+            yield _gauge_line("of the time", part, text, context)
         if facts.is_test:
             return
         spent, cap = spent_by_then(facts, trace), facts.max_cost_usd.value
@@ -361,8 +361,8 @@ class ReplayScreen(EventScreen):
             yield DetailLine(line("cost"), line(f"{glyphs.unknown}  no event says what was spent by then"), Role.QUIET)
         else:
             limit_words = f" of {money_exact(cap)}" if cap is not None else ""
-            told = f"{money_exact(spent)}{limit_words}, calls ended by then (receipt)"
-            yield _gauge_line("cost", usage_ratio(spent, cap), told, context)
+            text = f"{money_exact(spent)}{limit_words}, calls ended by then (receipt)"
+            yield _gauge_line("cost", usage_ratio(spent, cap), text, context)
 
     # Playing.
 
@@ -492,9 +492,9 @@ def _decimal(seconds: float) -> Decimal:
     return Decimal(str(seconds))
 
 
-def _gauge_line(label: str, part: Decimal | None, told: str, context: RenderContext) -> DetailLine:
+def _gauge_line(label: str, part: Decimal | None, text: str, context: RenderContext) -> DetailLine:
     if part is None:
-        return DetailLine(line(label), line(told))
+        return DetailLine(line(label), line(text))
     return DetailLine(
-        line(label), line(f"{gauge(part, 10, context.glyphs)} {percent(part)}  {told}", None), usage_role(part)
+        line(label), line(f"{gauge(part, 10, context.glyphs)} {percent(part)}  {text}", None), usage_role(part)
     )
