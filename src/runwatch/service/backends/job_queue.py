@@ -24,6 +24,9 @@ STALLED_S: Final = 8.0
 """Seconds without a heartbeat after which a worker's jobs are given to others."""
 
 _EXISTS: Final = "SELECT pg_catalog.to_regclass('procrastinate_jobs') IS NOT NULL"
+_HAS_INDEX: Final = "SELECT pg_catalog.to_regclass('runwatch_jobs_by_lock') IS NOT NULL"
+# A look for the next job compares it with those of the same lock. Procrastinate has no index that begins with the lock.
+_INDEX: Final = "CREATE INDEX runwatch_jobs_by_lock ON procrastinate_jobs (lock) WHERE status IN ('todo', 'doing')"
 # Each condition has an index of Procrastinate's. A waiting job has the lock also as its queueing lock.
 _WAITS: Final = "SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = %s AND status = 'todo'"
 _UNENDED: Final = (
@@ -39,10 +42,12 @@ class JobQueue(RunQueue):
         self._app = App(connector=SyncPsycopgConnector())
 
     def prepare(self, connection: Connection) -> None:
-        """Create Procrastinate's tables in the current transaction, unless they exist."""
+        """Create Procrastinate's tables in the current transaction, and an index of ours, unless they exist."""
         session = _session(connection)
         if session.execute(_EXISTS).fetchone() != (True,):
             session.execute(SchemaManager.get_schema())
+        if session.execute(_HAS_INDEX).fetchone() != (True,):
+            session.execute(_INDEX)
 
     def add(self, connection: Connection, execution_id: str) -> None:
         session = _session(connection)
