@@ -150,6 +150,8 @@ async def test_one_idempotency_key_starts_one_run_whichever_process_it_reaches(t
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.json()["execution_id"] for answer in answers}) == 1
     assert len((await processes[1].get("/v1/executions"))["executions"]) == 1
+    for body in (echo_body(verifier_id="other"), {"mode": "none"}):
+        check(await processes[1].http.post("/v1/executions", json=body, headers=headers), "idempotency_conflict")
 
 
 async def test_a_rate_limit_and_a_quota_hold_for_all_processes_together(team: Team) -> None:

@@ -223,18 +223,19 @@ class ActiveKeys:
 
         def find(transaction: Transaction) -> tuple[Row | None, Row | None]:
             row = transaction.one(api_keys, where)
-            if row is None:
-                return None, None
+            # Role and expiry of a key never change.
+            if row is None or row["api_key_id"] in self._hashes:
+                return row, None
             return row, transaction.one(key_expiries, {"api_key_id": row["api_key_id"]})
 
         row, expiry = await database.read(find)
         if row is None:
             return
-        if row["status"] == "active":
+        if row["status"] != "active":
+            self.revoke(row["api_key_id"])
+        elif row["api_key_id"] not in self._hashes:
             principal = Principal(row["tenant_id"], row["api_key_id"], row["role"])
             self.add(row["key_hash"], principal, None if expiry is None else str(expiry["expires_at"]))
-        else:
-            self.revoke(row["api_key_id"])
 
     def holder_of(self, key_id: str) -> Principal | None:
         """Return the caller of a key by the key's id, or ``None`` if it is revoked, expired or unknown."""

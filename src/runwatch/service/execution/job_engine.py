@@ -33,7 +33,7 @@ from runwatch.service.backends.job_connector import AGAIN_S, JobConnector, JobWr
 from runwatch.service.backends.job_queue import DRIVE, RUNS, STALLED_S
 from runwatch.service.backends.postgresql import END_SILENT_TURNS, TURN_S
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.execution import runs
+from runwatch.service.execution import runs, state_machine
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.fencing import FencedOutError, claim
 from runwatch.service.execution.live import live_rows
@@ -222,7 +222,7 @@ class JobEngine(Engine):
                 self._is_idle.set()
 
     async def _drive_claimed(self, execution_id: str) -> None:
-        run, fence = await self._persist(partial(self._database.write, partial(claim, execution_id=execution_id)))
+        run, fence = await self._persist(partial(self._database.write, partial(_begin, execution_id=execution_id)))
         steps = self._steps.fenced(execution_id, fence)
         while not run.is_final:
             moved = await self._persist(partial(steps.move, run))
@@ -298,6 +298,14 @@ class JobEngine(Engine):
         """Return the first column of what a query finds."""
         rows = await self._upkeep.execute_query_all_async(query, **arguments)
         return [cast("str", next(iter(row.values()))) for row in rows]
+
+
+def _begin(transaction: Transaction, execution_id: str) -> tuple[RunState, int]:
+    """Claim a run, and take the first step of a new one; return the run and the number of the claim."""
+    run, fence = claim(transaction, execution_id)
+    if run.status == "accepted" and run.time_left(transaction.now) > 0:
+        run = runs.record(transaction, state_machine.queue(run, transaction.now))
+    return run, fence
 
 
 class _HandBack(BaseRetryStrategy):

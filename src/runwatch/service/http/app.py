@@ -339,10 +339,17 @@ class ServiceApp:
         if call.keyed is None:
             return await endpoint.handle(call)
         async with self.context.turns.of(call.keyed):
+            # One write of a shared database looks by itself.
+            is_unseen = endpoint.is_one_write and self.context.is_shared
             try:
-                return await call.read(call.keyed.first_answer) or await endpoint.handle(call)
+                return (None if is_unseen else await call.read(call.keyed.first_answer)) or await endpoint.handle(call)
             except AnsweredElsewhere as known:
                 return known.answer
+            except RefusalError:
+                # It may be refused before its write; the first response counts all the same.
+                if is_unseen and (first := await call.read(call.keyed.first_answer)) is not None:
+                    return first
+                raise
 
     async def _admit(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
         """Authenticate the caller before any of the body is read, and count the request.

@@ -132,7 +132,9 @@ def _find(transaction: Transaction, call: AuthenticatedRequest) -> RunState:
 _RUN: Final = "/v1/executions/{execution_id}"
 
 ENDPOINTS: Final = (
-    Endpoint("POST", "/v1/executions", submit, takes_body=True, needs_key=True, permission=RUNS_WRITE),
+    Endpoint(
+        "POST", "/v1/executions", submit, takes_body=True, needs_key=True, is_one_write=True, permission=RUNS_WRITE
+    ),
     Endpoint("GET", "/v1/executions", shows(list_runs)),
     Endpoint("GET", _RUN, shows(read_run)),
     Endpoint("GET", f"{_RUN}/events", list_events),
