@@ -108,14 +108,14 @@ def over_limit(known: Decimal | None, limit: Decimal | None) -> str:
 
 
 def listed_amount(known: Decimal | None, unknown_calls: int | None, glyphs: Glyphs, *, is_estimated: bool) -> SafeText:
-    """Format an amount that may be partly unknown for a narrow column: ``0.0142``, ``≥ 0.0030``, ``~0.0007``.
+    """Format an amount that may be partly unknown for a narrow column: ``0.0142``, ``≥0.0030``, ``~0.0007``.
 
     Args:
         known: The known part, in US dollars.
     """
     if unknown_calls and not known:
         return line(UNKNOWN)
-    least = f"{glyphs.at_least} " if unknown_calls else ""
+    least = glyphs.at_least if unknown_calls else ""
     return line(f"{least}{'~' * is_estimated}{money(known, is_part=bool(unknown_calls))}")
 
 

@@ -190,6 +190,8 @@ async def test_no_more_than_eight_suggestions_are_in_sight(service: ScriptedServ
         assert bottom - top - 2 == SHOWN
         assert "more ━┓" in driven.lines[top]
         assert "Runs · executions" in driven.text
+        await driven.type("around")
+        await driven.shows("━ Command   Find the problems, requests and ended runs around a time. ━")
 
 
 @pytest.mark.exhaustive

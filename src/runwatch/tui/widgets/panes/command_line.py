@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -151,6 +152,12 @@ class CommandLine(Overlay):
             self._has_stepped = True
             self._list.move_cursor((self._list.cursor + step) % count)
 
+    def show_help(self) -> None:
+        """Show what the command at the cursor does in the frame, if the list has no room for all of it."""
+        told = self._list.cut_help
+        title = (label_span("Command   ", Role.PLAIN), (told, Role.QUIET)) if told else line("Command")
+        self.set_border_text(title=title)
+
     @property
     def _input(self) -> LineInput:
         return self.query_one(LineInput)
@@ -231,15 +238,38 @@ class _Suggestions(LineList, inherit_bindings=False):
     def chosen(self) -> CommandSuggestion | None:
         return self._found[self.cursor] if self._found else None
 
+    @property
+    def cut_help(self) -> SafeText:
+        """What the command at the cursor does, if it is cut."""
+        told = line("" if self.chosen is None else self.chosen.command.help)
+        return told if self.chosen is not None and cell_width(told) > self._room(self.chosen)[1] else line("")
+
+    def cursor_moved(self) -> None:
+        parent = self.parent
+        if isinstance(parent, CommandLine):
+            parent.show_help()
+
     def show(self, found: Sequence[CommandSuggestion]) -> None:
         self._found = found
         self.move_cursor(0)
         self.set_size()
         self.display = bool(found)
         self.refresh(layout=True)
+        self.cursor_moved()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.cursor_moved()
 
     def line_count(self) -> int:
         return len(self._found)
+
+    def _room(self, found: CommandSuggestion) -> tuple[int, int]:
+        """Return the cells of the names, and of what a command does."""
+        names = min(
+            max(cell_width(line(each.text)) + len(each.command.argument_name) + 1 for each in self._found),
+            max(ID_CELLS if any(each.argument for each in self._found) else NAME_CELLS, self.cells // 2 - 8),
+        )
+        return names, max(0, self.cells - names - cell_width(found.command.key) - 6)
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         app, found = get_app(self), self._found[index]
@@ -247,15 +277,10 @@ class _Suggestions(LineList, inherit_bindings=False):
         name = line(
             found.text if found.argument or not command.argument_name else f"{found.text} {command.argument_name}"
         )
-        names = min(
-            max(cell_width(line(each.text)) + len(each.command.argument_name) + 1 for each in self._found),
-            max(ID_CELLS if any(each.argument for each in self._found) else NAME_CELLS, width // 2 - 8),
-        )
+        names, room = self._room(found)
         if found.argument:
             # Ids differ at their end.
             name = elide_middle(name, names, mark)
-        keys = cell_width(command.key)
-        room = max(0, width - names - keys - 6)
         cursor = line(f"{app.chrome_glyphs.cursor if index == self.cursor else ' '} ")
         return [
             self.piece(cursor, ACCENT, style),
