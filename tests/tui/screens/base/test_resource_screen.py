@@ -42,6 +42,22 @@ async def test_typing_a_filter_keeps_the_cursor_on_its_row_though_half_a_word_hi
         assert driven.table.cursor_key == "ex_1"
 
 
+@pytest.mark.parametrize(("start", "nearest"), [("ex_4", "ex_3"), ("ex_6", "ex_7"), ("ex_1", "ex_3")])
+async def test_typing_a_filter_leads_to_the_match_nearest_to_where_it_began(
+    tmp_path: Path, start: str, nearest: str
+) -> None:
+    failed = {"ex_3", "ex_7", "ex_9"}
+    runs = [run(id, "failed" if id in failed else "completed") for id in (f"ex_{n}" for n in range(1, 10))]
+    async with console(ScriptedService(runs=runs), tmp_path) as driven:
+        await driven.select(start)
+        # What is typed on the way matches a row far away.
+        await driven.press("/", *"ex_9")
+        await driven.until(lambda: driven.table.cursor_key == "ex_9", "the only match")
+        await driven.press(*["backspace"] * 4, *"status:failed")
+        await driven.until(lambda: len(driven.table.rows) == len(failed), "the matches")
+        assert driven.table.cursor_key == nearest
+
+
 async def test_keys_of_the_list_follow_what_is_in_focus(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="runs") as driven:
         await driven.press("slash")

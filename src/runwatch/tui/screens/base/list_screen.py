@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
@@ -18,7 +19,7 @@ from runwatch.tui.shell.undo_stack import LocalChange
 from runwatch.tui.sources.list_model import ListModel
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, make_filter_suggester
-from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.lists.record_table import RecordTable, TableRow
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines, freshness_text
@@ -61,8 +62,9 @@ class ListScreen(RowScreen):
         self._query: Query | None = None
         self._query_before: Query | None = None
         self._filter_is_off = False
-        # The row at the cursor when the filter bar opened: half a filter may hide it for a moment.
-        self._filtered_from: str | None = None
+        # The rows and the cursor when the filter bar opened: half a filter may hide the row for a moment.
+        self._filtered_from: tuple[Sequence[TableRow], int] | None = None
+        self._nearest: tuple[Query | None, str | None] = None, None
         self._settled_filter = ""
         self._restores_filter = False
         self._is_unreadable = False
@@ -209,13 +211,25 @@ class ListScreen(RowScreen):
         state = self._source.state()
         self.table.is_stale = state.load in STALE_STATES
         self.table.show(listing.shown)
-        if self._filtered_from not in (None, self.table.cursor_key):
-            self.table.select(self._filtered_from)
+        if self._filtered_from is not None and (query, self.table.cursor_key) != self._nearest:
+            self._select_nearest(*self._filtered_from)
+            self._nearest = query, self.table.cursor_key
         self.query_one(ListPane).show_note(self._note(state), is_trouble=state.load in FAILED_STATES)
         self._show_edge()
         self._count_matches()
         self.rows_shown()
         listing.free()
+
+    def _select_nearest(self, before: Sequence[TableRow], cursor: int) -> None:
+        """Move the cursor to the row nearest to where it was before the filter was typed."""
+        key_of = attrgetter("key")
+        shown = set(map(key_of, self.listing.shown))
+        below = next(((n, key) for n, key in enumerate(map(key_of, before[cursor:])) if key in shown), None)
+        reach = cursor if below is None else min(cursor, below[0])
+        above = (key for key in map(key_of, before[cursor - reach : cursor][::-1]) if key in shown)
+        nearest = next(above, None if below is None else below[1])
+        if nearest not in (None, self.table.cursor_key):
+            self.table.select(nearest)
 
     def rows_shown(self) -> None:
         """Called when the rows are updated; subclasses update what depends on them."""
@@ -302,7 +316,7 @@ class ListScreen(RowScreen):
         self.add_class("-filtering")
         self.clear_notice()
         self._query_before = self._query
-        self._filtered_from = self.table.cursor_key
+        self._filtered_from = self.table.rows, self.table.cursor
         self._settled_filter = self.filter_text
         self._is_unreadable = False
         self.query_one("#filter", FilterBar).edit(self.filter_text)
