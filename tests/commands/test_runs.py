@@ -148,6 +148,14 @@ def test_a_service_without_a_list_gives_the_watch_list(runwatch: Here, service: 
     assert "watch list" in outcome.errors
 
 
+def test_a_server_that_is_no_service_has_no_empty_list(runwatch: Here, service: ScriptedService) -> None:
+    for path in ("/v1/executions", "/v1/account"):
+        service.say("GET", path, Said(404, b"<html>nothing here</html>", "text/html"))
+    outcome = runwatch("runs", "list", "--json")
+    assert (outcome.code, outcome.stdout) == (1, b"")
+    assert "did not come from the API" in outcome.errors
+
+
 def test_a_run_gone_from_the_watch_list_s_service_is_reported_and_left_out(
     runwatch: Here, service: ScriptedService
 ) -> None:

@@ -16,8 +16,8 @@ from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.parser import refuse_keys
 from runwatch.commands.shared.bulk_writes import Outcome, run_for_each_id
 from runwatch.commands.shared.list_reader import (
-    NOT_OFFERED,
     build_query,
+    check_list_is_missing,
     filter_by_options,
     parse_limit,
     read_list,
@@ -44,8 +44,7 @@ async def list_runs(session: CommandSession) -> int:
             session, "getExecutions", query, lambda values: printer.select(values, facts_of(values))
         )
     except ApiProblem as problem:
-        if problem.status not in NOT_OFFERED:
-            raise
+        await check_list_is_missing(session, problem)
         call.output.note("this service has no list of runs; these are the runs on your watch list")
         values = filter_by_options(call, await _watched(session))
     if call.output.form == "table" and not call.options.filter:

@@ -12,7 +12,7 @@ from runwatch.base.json import dumps
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import status_exit_code
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, NOT_OFFERED
+from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, check_list_is_missing
 from runwatch.commands.shared.rate_limited_client import apply_published_limit
 from runwatch.commands.shared.record_printer import make_render_context
 from runwatch.commands.shared.session import CommandSession, run_in_session
@@ -57,8 +57,7 @@ async def _live_runs(session: CommandSession) -> list[str]:
         async for page in session.client.pages("getExecutions", limit=DEFAULT_LIMIT):
             runs += page.records
     except ApiProblem as problem:
-        if problem.status not in NOT_OFFERED:
-            raise
+        await check_list_is_missing(session, problem)
         session.call.output.note("this service has no list of runs; these are the runs on your watch list")
         watched = await session.watch_list.list(await session.scope())
         runs = [await session.client.get_run(item.run_id) for item in watched[:DEFAULT_LIMIT]]

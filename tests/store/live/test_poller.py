@@ -40,6 +40,9 @@ def limited(clock: FakeClock, limit: int = 60, ticking: Ticking | None = None) -
     )  # fmt: skip
 
 
+PAGE_OF_ANOTHER_SERVER = Said(404, b"<html>nothing here</html>", "text/html")
+
+
 async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_path: Path) -> None:
     clock = FakeClock(manual=True)
     ticking = Ticking(clock, FORTY[0])
@@ -518,3 +521,30 @@ async def test_a_console_that_stays_open_makes_room_every_hour(tmp_path: Path) -
         clock.advance(120)
         await watch.settle()
         assert await session.events.count(session.scope, "old") == 0
+
+
+async def test_a_server_that_is_no_service_does_not_lack_its_lists(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock)
+    for path in ("/v1/account", "/v1/executions"):
+        service.say("GET", path, PAGE_OF_ANOTHER_SERVER)
+    async with watching(service, clock, tmp_path) as watch:
+        await watch.let_pass(10)
+        failure = watch.session.store.collection("work", "run").failure
+        assert failure is not None
+        assert (failure.kind, failure.title) == (FailureKind.ERROR, "The answer did not come from the API (HTML)")
+
+
+async def test_a_list_that_was_read_before_is_read_again_after_a_page_of_a_proxy(tmp_path: Path) -> None:
+    clock = FakeClock(manual=True)
+    service = limited(clock)
+    async with watching(service, clock, tmp_path) as watch:
+        await watch.let_pass(10)
+        service.say("GET", "/v1/executions", PAGE_OF_ANOTHER_SERVER)
+        await watch.let_pass(30)
+        failure = watch.session.store.collection("work", "run").failure
+        assert failure is not None
+        assert failure.kind is FailureKind.ERROR
+        before = len(service.requests("GET", "/v1/executions"))
+        await watch.let_pass(120)
+        assert len(service.requests("GET", "/v1/executions")) > before

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
+from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import Operation, list_operation
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import UsageError
@@ -114,6 +115,18 @@ async def read_list(
 def is_selective(call: Invocation) -> bool:
     """Whether records are selected by options that the service may not apply."""
     return any(call.options[name] is not None for name in ("filter", "status", "kind", "since"))
+
+
+async def check_list_is_missing(session: CommandSession, problem: ApiProblem) -> None:
+    """Return if a failed read means that the service does not offer the list (manual: decisions, "Lists").
+
+    Raises:
+        ApiProblem: It means something else, or what answers is no service of this interface.
+    """
+    if problem.status not in NOT_OFFERED:
+        raise problem
+    if problem.is_synthetic:
+        await session.client.get_account()
 
 
 async def read_all(session: CommandSession, kind: type[R]) -> list[R]:

@@ -32,6 +32,7 @@ class ConnectionState:
 
     Attributes:
         has_responded: Whether the service has responded in this session.
+        has_api_responded: Whether one of its responses was the interface's: other servers have pages of their own.
         failing_since: When the first of at least three failures in a row was; ``None`` while the service responds.
             They are of two paths or more, or of three calls that were not sent again, so that one broken list says
             nothing of the others.
@@ -58,7 +59,7 @@ class ConnectionState:
         self._failed_in_row: list[RequestAttempt] = []
         self._is_unreachable = False
         self.failing_since: datetime | None = None
-        self.has_responded = False
+        self.has_responded = self.has_api_responded = False
         self.lost_since: datetime | None = None
 
     def note(self, attempt: RequestAttempt) -> None:
@@ -66,6 +67,8 @@ class ConnectionState:
         if attempt.status is None and attempt.error == "cancelled":
             return
         is_usable = _is_response(attempt) and attempt.error in {None, TOO_LARGE_ERROR}
+        is_of_api = attempt.problem.code != NOT_A_PROBLEM if attempt.problem else is_usable
+        self.has_api_responded = self.has_api_responded or is_of_api
         is_mended = is_usable and attempt.path in self._failing
         (self._failing.discard if is_usable else self._failing.add)(attempt.path)
         self._count_failures(attempt, is_usable=is_usable)

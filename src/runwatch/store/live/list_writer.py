@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from runwatch.base.clock import Clock
+from runwatch.base.errors import RunwatchError
 from runwatch.records.record import Page, Record
 from runwatch.store.live.backoff import Backoff
+from runwatch.store.live.connection_state import ConnectionState
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import (
     ListContinued,
@@ -18,6 +20,7 @@ from runwatch.store.state.changes import (
     ReadStarted,
     RecordGone,
     RecordRead,
+    read_failure_from_error,
 )
 from runwatch.store.state.collection import Collection, StoredRecord
 from runwatch.store.state.failure_kind import FailureKind
@@ -30,8 +33,9 @@ PASSING_FAILURES: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMIT
 class ListWriter:
     """Writes one profile's lists to the store, and spaces out the reads after failures."""
 
-    def __init__(self, scope: Scope, store: Store, clock: Clock) -> None:
+    def __init__(self, scope: Scope, store: Store, clock: Clock, connection: ConnectionState) -> None:
         self._scope = scope
+        self._connection = connection
         self._store = store
         self._clock = clock
         self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
@@ -94,6 +98,11 @@ class ListWriter:
         """Note that the service has no such record any more."""
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(RecordGone(self._scope.profile, kind, now, monotonic, record_id))
+
+    def failure(self, kind: str, error: RunwatchError) -> ReadFailure:
+        """Convert the error of a read. A list that was read before is not missing, nor one of a foreign server."""
+        may_be_missing = self._connection.has_api_responded and self.collection(kind).read_at is None
+        return read_failure_from_error(error, collection=may_be_missing)
 
     def fail(self, kind: str, failure: ReadFailure, *, job: str = "") -> float | None:
         """Write a failure and return the seconds until the next read; ``None`` if only the user repeats it.

@@ -33,7 +33,7 @@ from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
-from runwatch.store.state.changes import ListRead, read_failure_from_error
+from runwatch.store.state.changes import ListRead
 from runwatch.store.state.collection import Collection
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import STALE_INTERVALS, PaneState, pane_state
@@ -122,7 +122,7 @@ class Poller:
             # Read the list, which would show the run as live until its next poll.
             on_end=lambda: self.scheduler.run_soon(RunList.JOB),
         )
-        self._writer = ListWriter(scope, store, clock)
+        self._writer = ListWriter(scope, store, clock, self.connection)
         self.runs: Final = RunList(client, scope, watch, self._writer, self.scheduler, lambda: self.sweep_s)
         self.receipts: Final = RunReceipts(client, scope, watch, store, self.scheduler, clock=clock)
         self._heard_at = clock.monotonic()
@@ -295,7 +295,7 @@ class Poller:
             account = await self._client.get_account()
         except ApiError as error:
             # Once a minute costs little, and a key that may not read its account may read everything else.
-            failure = read_failure_from_error(error, collection=True)
+            failure = self._writer.failure("account", error)
             self._writer.fail("account", failure)
             return ACCOUNT_S if failure.kind in PASSING_FAILURES else None
         now, monotonic = self._clock.now(), self._clock.monotonic()
@@ -327,7 +327,7 @@ class Poller:
                 if rest is not None:
                     break
         except ApiError as error:
-            failure = read_failure_from_error(error, collection=True)
+            failure = self._writer.failure(name, error)
             if kind is Receipt and (failure.is_final or failure.kind is FailureKind.NOT_OFFERED):
                 self.receipts.start_watched()
             return self._writer.fail(name, failure)

@@ -85,7 +85,7 @@ class RunList:
                 if page.next_cursor is None or not page.records or page.records[-1].is_final:
                     break
         except ApiError as error:
-            return self._fail_sweep(read_failure_from_error(error, collection=True))
+            return self._fail_sweep(self._writer.failure(Run.KIND, error))
         assert page is not None
         self._swept = set(runs)
         is_joined = self.rest.note_beginning(runs.values(), page)

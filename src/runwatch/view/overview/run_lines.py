@@ -51,6 +51,8 @@ QUEUED_STATES: Final = ("queued", "accepted")
 NUMBER: Final = 8
 """Width of a column of numbers, in cells."""
 
+NO_RUNS_READ: Final = "No runs have been read yet."
+
 _HOUR_FILTER: Final = "ended<1h"
 _QUARTER_FILTER: Final = "ended<15m"
 
@@ -58,8 +60,14 @@ _QUARTER_FILTER: Final = "ended<15m"
 # Live runs.
 
 
-def live_lines(known: RunCounts, context: RenderContext, cells: int) -> list[LinkedLine]:
-    """Return lines for the number of live and queued runs, the oldest one, and the spend of their caps."""
+def live_lines(known: RunCounts | None, context: RenderContext, cells: int) -> list[LinkedLine]:
+    """Return lines for the number of live and queued runs, the oldest one, and the spend of their caps.
+
+    Args:
+        known: ``None`` before the first read, here and below: a 0 would be a number.
+    """
+    if known is None:
+        return [(make_plain_span(NO_RUNS_READ),)]
     return [_live_counts(known, context), *_oldest(known, context), (), *_cost_lines(known, context, cells)]
 
 
@@ -147,8 +155,10 @@ def _spent(runs: Sequence[RunFacts]) -> tuple[Decimal, Decimal, int]:
 # Ended runs.
 
 
-def ended_lines(known: RunCounts, context: RenderContext) -> list[LinkedLine]:
+def ended_lines(known: RunCounts | None, context: RenderContext) -> list[LinkedLine]:
     """Return lines for how runs ended in the last 15 minutes and in the last hour, and when."""
+    if known is None:
+        return [(make_plain_span(NO_RUNS_READ),)]
     quarter, hour = known.ended_within(QUARTER, context.now), known.ended_within(HOUR, context.now)
     lines: list[LinkedLine] = [
         (
@@ -214,8 +224,13 @@ def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_r
 # Narrow window: everything above in a few lines.
 
 
-def compact_lines(known: RunCounts, spending: AccountLimits, context: RenderContext, cells: int) -> list[LinkedLine]:
+def compact_lines(
+    known: RunCounts | None, spending: AccountLimits, context: RenderContext, cells: int
+) -> list[LinkedLine]:
     """Return live runs, ended runs and limits in six lines."""
+    if known is None:
+        unread = (_label("runs"), make_plain_span(NO_RUNS_READ))
+        return [unread, (), (), (), *compact_limit_lines(spending, context, cells)]
     oldest, *cost = [*_oldest(known, context), *_cost_lines(known, context, cells, 6)]
     lines = [
         (_label("live"), *_live_counts(known, context), *((make_plain_span("   "), *oldest) if oldest else ())),

@@ -304,3 +304,15 @@ async def test_texts_of_any_kind_break_neither_lines_nor_frames(tmp_path: Path, 
         reasons.focus()
         await driven.press("down", "enter")
         await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list of a hostile reason")
+
+
+@pytest.mark.parametrize("size", [NARROW, (120, 36)], ids=["narrow", "wide"])
+async def test_a_server_that_is_no_service_has_no_numbers(tmp_path: Path, size: tuple[int, int]) -> None:
+    service = ScriptedService(runs=[])
+    service.say("*", ".*", Said(404, b"<html>nothing here</html>", "text/html"))
+    async with console(service, tmp_path, size=size, open_at="overview") as driven:
+        await driven.comes("did not come from the API (HTML)")
+        await driven.shows("No runs have been read yet.")
+        assert "✗ error" in driven.text
+        assert "0 live" not in driven.text
+        assert "completed" not in driven.text

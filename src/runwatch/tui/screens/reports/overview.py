@@ -37,7 +37,7 @@ from runwatch.view.overview.limits import AccountLimits, limit_lines, missing_li
 from runwatch.view.overview.links import ViewLink
 from runwatch.view.overview.newest_runs import newest_run_lines
 from runwatch.view.overview.run_counts import HOUR, RunCounts, count_runs
-from runwatch.view.overview.run_lines import compact_lines, ended_lines, ended_note, live_lines
+from runwatch.view.overview.run_lines import NO_RUNS_READ, compact_lines, ended_lines, ended_note, live_lines
 from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.text.copied_text import copied_word
@@ -292,14 +292,15 @@ class OverviewScreen(ConsoleScreen):
     def _show_numbers(self, known: RunCounts) -> None:
         context, spending = self.console.render_context(), self._spending()
         live = self._lines("live")
-        if self.is_narrow:
-            live.show(compact_lines(known, spending, context, live.room))
-        else:
-            live.show(live_lines(known, context, live.room))
-            self._lines("ended").show(ended_lines(known, context))
-            self._lines("left").show(limit_lines(spending, context))
         assert self._runs is not None
         state = self._runs.state()
+        counted = None if state.age_s is None else known
+        if self.is_narrow:
+            live.show(compact_lines(counted, spending, context, live.room))
+        else:
+            live.show(live_lines(counted, context, live.room))
+            self._lines("ended").show(ended_lines(counted, context))
+            self._lines("left").show(limit_lines(spending, context))
         note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
         of = line(note)
         self._pane("live").set_border_text(
@@ -353,9 +354,9 @@ class OverviewScreen(ConsoleScreen):
         table = build_failure_matrix(known, context, lines.room, has_receipts=has_receipts)
         lines.show(table.lines)
         ended = known.ended_within(HOUR, context.now)
-        lines.note = [
-            line("Nothing failed or expired in the last hour." if ended else "Nothing ended in the last hour.")
-        ]
+        assert self._runs is not None
+        quiet = "Nothing failed or expired in the last hour." if ended else "Nothing ended in the last hour."
+        lines.note = [line(NO_RUNS_READ if self._runs.state().age_s is None else quiet)]
         title = (
             "Failed and expired, last hour"
             if self.is_narrow
