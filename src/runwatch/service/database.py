@@ -220,12 +220,8 @@ class ServiceDatabase:
                         write.run(connection, self._backend, self._clock.now(), savepoint)
                 is_committing = True
         except Exception as error:
-            if (
-                len(writes) > 1
-                and not is_committing
-                and self._backend.may_be_late(error)
-                and not connection.invalidated
-            ):
+            is_shared = len(writes) > 1 and not is_committing
+            if is_shared and self._backend.may_be_late(error) and not connection.invalidated:
                 # Nobody knows whose error it is.
                 for write in writes:
                     self._commit(connection, [write], is_again=True)
