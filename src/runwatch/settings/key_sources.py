@@ -75,18 +75,18 @@ def profile_key(profile: Profile, key_file: Path) -> FoundKey | None:
         return FoundKey(validate_key(run_key_command(profile.key_command), FROM_COMMAND), FROM_COMMAND)
     from runwatch.settings.key_store import KeyFile, SystemKeyring
 
-    kept, source = SystemKeyring().get(profile.name), FROM_KEYRING
-    if kept is None:
-        kept, source = KeyFile(key_file).get(profile.name), FROM_FILE
-    if kept is None:
+    stored, source = SystemKeyring().get(profile.name), FROM_KEYRING
+    if stored is None:
+        stored, source = KeyFile(key_file).get(profile.name), FROM_FILE
+    if stored is None:
         return None
-    if kept.origin != profile.base_url:
+    if stored.origin != profile.base_url:
         raise SettingsError(
             f"The key of the profile '{profile.name}' was stored for another address",
-            detail=f"{source}: {kept.origin}; the profile: {profile.base_url}",
+            detail=f"{source}: {stored.origin}; the profile: {profile.base_url}",
             hint=f"Store the key for this address: {runwatch_command('config key set', profile.name)}",
         )
-    return FoundKey(validate_key(kept.key.reveal(), source), source)
+    return FoundKey(validate_key(stored.key.reveal(), source), source)
 
 
 def store_key(profile: Profile, key: Secret, key_file: Path) -> str:
@@ -107,11 +107,11 @@ def store_key(profile: Profile, key: Secret, key_file: Path) -> str:
         )
     from runwatch.settings.key_store import KeyFile, StoredKey, SystemKeyring
 
-    kept = StoredKey(profile.base_url, validate_key(key.reveal(), "input"))
-    if SystemKeyring().put(profile.name, kept):
+    stored = StoredKey(profile.base_url, validate_key(key.reveal(), "input"))
+    if SystemKeyring().put(profile.name, stored):
         KeyFile(key_file).remove(profile.name)
         return FROM_KEYRING
-    KeyFile(key_file).put(profile.name, kept)
+    KeyFile(key_file).put(profile.name, stored)
     return FROM_FILE
 
 

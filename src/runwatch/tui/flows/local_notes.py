@@ -126,22 +126,22 @@ class NoteEditor(Overlay):
 
     async def _write(self, typed: Mapping[str, str]) -> None:
         try:
-            kept = await self._keep(typed)
+            result = await self._keep(typed)
         except RunwatchError as error:
-            kept = SaveResult(is_kept=False, words=line(f"not saved: {error}"))
+            result = SaveResult(is_kept=False, words=line(f"not saved: {error}"))
         finally:
             self._is_keeping = False
             self._writer.key_queue.resume_for(self)
         stands = self.is_attached and not self.is_leaving
-        if kept.is_kept:
+        if result.is_kept:
             if stands:
                 self.close()
-            self._writer.notify_user(str(kept.words))
+            self._writer.notify_user(str(result.words))
         elif stands:
-            self.set_border_text(title=(label_span(str(kept.words), Role.WARN),))
+            self.set_border_text(title=(label_span(str(result.words), Role.WARN),))
         else:
             lost = ", ".join(f"{name} '{line(text, 40)}'" for name, text in typed.items() if text)
-            self._writer.warn(f"{kept.words}; not saved: {lost or 'the empty text'}")
+            self._writer.warn(f"{result.words}; not saved: {lost or 'the empty text'}")
 
 
 _LOCAL: Final = (label_span("stays on this machine"),)
@@ -253,22 +253,22 @@ class _Labelling:
         return SaveResult(is_kept=False, words=line(words))
 
 
-def open_decision_menu(screen: ConsoleScreen, record: Record, kept: Callable[[], None]) -> None:
+def open_decision_menu(screen: ConsoleScreen, record: Record, on_saved: Callable[[], None]) -> None:
     """Open the menu for a decision on a record.
 
     Args:
-        kept: Called after the decision was saved.
+        on_saved: Called after the decision was saved.
     """
     session = screen.connected_session()
     if session is None:
         return
-    screen.open_overlay_when_loaded(partial(_menu, screen, session, record, kept), "reading the decision")
+    screen.open_overlay_when_loaded(partial(_menu, screen, session, record, on_saved), "reading the decision")
 
 
-async def _menu(screen: ConsoleScreen, session: ServiceSession, record: Record, kept: Callable[[], None]) -> Menu:
+async def _menu(screen: ConsoleScreen, session: ServiceSession, record: Record, on_saved: Callable[[], None]) -> Menu:
     notes = await session.notes.list_for(session.scope, record.KIND)
     written = (note.text for note in notes if (note.record_id, note.purpose) == (record.id, "decision"))
-    deciding = _Deciding(screen, session, record, next(written, ""), kept)
+    deciding = _Deciding(screen, session, record, next(written, ""), on_saved)
     name = short_id(record.id, screen.console.glyphs)
     title = (label_span("Decide   ", Role.PLAIN), label_span(f"{name}; stays on this machine"))
     return Menu(title, deciding.choices(), id="decide-menu")
@@ -279,17 +279,17 @@ class _Deciding:
 
     Args:
         seen: The current decision as stored; empty for none.
-        kept: Called after the decision was saved.
+        on_saved: Called after the decision was saved.
     """
 
     def __init__(
-        self, screen: ConsoleScreen, session: ServiceSession, record: Record, seen: str, kept: Callable[[], None]
+        self, screen: ConsoleScreen, session: ServiceSession, record: Record, seen: str, on_saved: Callable[[], None]
     ) -> None:
         self._screen: Final = screen
         self._session: Final = session
         self._record: Final = record
         self._seen = seen
-        self._kept: Final = kept
+        self._on_saved: Final = on_saved
 
     @property
     def _present(self) -> ReviewDecision | None:
@@ -325,8 +325,8 @@ class _Deciding:
 
     def _take_back(self) -> None:
         async def take_back() -> None:
-            kept = await self._write("", "Decision removed.")
-            self._screen.console.notify_user(str(kept.words), Role.PLAIN if kept.is_kept else Role.WARN)
+            result = await self._write("", "Decision removed.")
+            self._screen.console.notify_user(str(result.words), Role.PLAIN if result.is_kept else Role.WARN)
 
         start_worker(self._screen, take_back(), "deciding")
 
@@ -346,7 +346,7 @@ class _Deciding:
         else:
             self._seen = other
         if self._screen.is_attached:
-            self._kept()
+            self._on_saved()
         if other is None:
             return SaveResult(is_kept=True, words=line(told))
         verdict = f" {self._present.verdict}" if self._present is not None else ""

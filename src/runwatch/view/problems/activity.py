@@ -188,15 +188,15 @@ def _happening(around: TimeQuery, at: datetime, members: dict[str, Any]) -> Acti
     return ActivityEntry({name: value for name, value in ordered.items() if value is not None})
 
 
-def _members(kept: ActivityLine) -> dict[str, Any]:
-    if isinstance(kept, JournalProblem):
-        raw = dict(problem_from_journal(kept).raw)
+def _members(entry: ActivityLine) -> dict[str, Any]:
+    if isinstance(entry, JournalProblem):
+        raw = dict(problem_from_journal(entry).raw)
         return {"what": "problem", "found_in": HERE, **raw, "kept": raw.pop("raw", None), "raw": None}
-    if isinstance(kept, JournalRequest):
-        return {"what": "request", "found_in": HERE, **request_from_journal(kept).raw}
+    if isinstance(entry, JournalRequest):
+        return {"what": "request", "found_in": HERE, **request_from_journal(entry).raw}
     return {
-        "what": "run", "found_in": HERE, "profile": kept.profile, "run_id": kept.run_id, "state": kept.status,
-        "reason": kept.raw.get("reason"), "kept": dict(kept.raw),
+        "what": "run", "found_in": HERE, "profile": entry.profile, "run_id": entry.run_id, "state": entry.status,
+        "reason": entry.raw.get("reason"), "kept": dict(entry.raw),
     }  # fmt: skip
 
 

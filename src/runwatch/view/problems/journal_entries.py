@@ -147,22 +147,22 @@ def attach_problems(requests: Iterable[RequestEntry], problems: Iterable[Problem
     return found
 
 
-def problem_from_journal(kept: JournalProblem) -> ProblemEntry:
+def problem_from_journal(problem: JournalProblem) -> ProblemEntry:
     """Convert a journal problem to a record without unknown members."""
-    members = {name: getattr(kept, name) for name in _COMMON} | {
-        "title": kept.title,
-        "detail": kept.detail,
-        "instance": kept.instance,
-        "code": kept.code or None,
-        "raw": dict(kept.raw),
+    members = {name: getattr(problem, name) for name in _COMMON} | {
+        "title": problem.title,
+        "detail": problem.detail,
+        "instance": problem.instance,
+        "code": problem.code or None,
+        "raw": dict(problem.raw),
     }
-    return ProblemEntry(_present({"time": format_iso(kept.at), **members}))
+    return ProblemEntry(_present({"time": format_iso(problem.at), **members}))
 
 
-def request_from_journal(kept: JournalRequest) -> RequestEntry:
+def request_from_journal(request: JournalRequest) -> RequestEntry:
     """Convert a journal request to a record without unknown members."""
     names = (*_COMMON, "query", "elapsed_s", "sent_bytes", "received_bytes", "error")
-    return RequestEntry(_present({"time": format_iso(kept.at), **{name: getattr(kept, name) for name in names}}))
+    return RequestEntry(_present({"time": format_iso(request.at), **{name: getattr(request, name) for name in names}}))
 
 
 _COMMON: Final = ("profile", "origin", "method", "path", "operation", "status", "key", "attempt")
