@@ -53,8 +53,8 @@ once its writer has been idle for :data:`runwatch.service.database.RENEW_S`.
 
 TURN_S: Final = 5
 """Seconds that a process may be silent in a write while others wait for their turn. Its session is then ended and the
-write undone, so that a stopped process stops no other: by the server between two statements that wait for an answer,
-else by the upkeep of another process (:data:`END_SILENT_TURNS`).
+write undone, so that a stopped process stops no other. The server does so only where it has answered all that it was
+sent, so the upkeep of other processes looks too (:data:`END_SILENT_TURNS`).
 """
 
 EXISTS: Final = (
@@ -114,7 +114,7 @@ END_SILENT_TURNS: Final = """
     WHERE locktype = 'advisory' AND granted AND classid = 1920300664 AND database = (
         SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()
     ) AND objid::bigint = (pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))::bigint & 4294967295)
-        AND state = 'active' AND wait_event = 'ClientRead'
+        AND wait_event = 'ClientRead'
         AND state_change < pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => %(silent_s)s)
 """
 """Ends sessions that have the turn, and whose process has not said for so long what is next."""
