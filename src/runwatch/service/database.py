@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -116,6 +117,15 @@ class ServiceDatabase:
         """
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, function)
 
+    async def look(self, function: Callable[[Transaction], T]) -> T:
+        """Do the same with a function of one statement, or of statements that need no common state: it costs less.
+
+        Raises:
+            DataError: the database cannot be reached.
+        """
+        looking = partial(self._read, function, is_look=True)
+        return await asyncio.get_running_loop().run_in_executor(self._readers, looking)
+
     async def write(self, function: Callable[[Transaction], T]) -> T:
         """Run a writing function, and return its result once it is on disk.
 
@@ -164,12 +174,12 @@ class ServiceDatabase:
         self._readers.shutdown()
         self._backend.close()
 
-    def _read(self, function: Callable[[Transaction], T]) -> T:
+    def _read(self, function: Callable[[Transaction], T], *, is_look: bool = False) -> T:
         reader = self._backend.reader
         with self._backend.translate_read_errors():
             with reader.connect() as connection:
                 try:
-                    return self._read_once(connection, function)
+                    return self._read_once(connection, function, is_look=is_look)
                 except Exception:
                     if not connection.invalidated:
                         raise
@@ -177,10 +187,10 @@ class ServiceDatabase:
             # reads can start again.
             reader.dispose()
             with reader.connect() as connection:
-                return self._read_once(connection, function)
+                return self._read_once(connection, function, is_look=is_look)
 
-    def _read_once(self, connection: Connection, function: Callable[[Transaction], T]) -> T:
-        with connection.begin():
+    def _read_once(self, connection: Connection, function: Callable[[Transaction], T], *, is_look: bool) -> T:
+        with self._backend.looking(connection) if is_look else connection.begin():
             return function(Transaction(connection, self._clock.now()))
 
     def _write_all(self) -> None:
@@ -264,6 +274,8 @@ class SingleWriterDatabase(TransactionRunner):
     async def read(self, function: Callable[[Transaction], T]) -> T:
         """Run a read-only function immediately."""
         return function(Transaction(self._connection, self._clock.now()))
+
+    look = read
 
     async def write(self, function: Callable[[Transaction], T]) -> T:
         """Run a writing function immediately; if it raises, none of its writes are kept."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from runwatch.base.clock import Clock, format_iso
 from runwatch.base.secrets.secret import Secret
-from runwatch.service.database import TransactionRunner
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id, random_word
 from runwatch.service.tables import api_keys, tenants
@@ -216,7 +216,7 @@ class ActiveKeys:
         self._by_hash.pop(self._hashes.pop(key_id, ""), None)
 
     async def refresh(
-        self, database: TransactionRunner, authorization: Sequence[str] = (), *, key_id: str | None = None
+        self, database: ServiceDatabase, authorization: Sequence[str] = (), *, key_id: str | None = None
     ) -> None:
         """Learn what other processes have done to the key of a request, or to the one with this id."""
         where = {"api_key_id": key_id} if key_id else {"key_hash": hash_key(_shown_key(authorization))}
@@ -228,7 +228,7 @@ class ActiveKeys:
                 return row, None
             return row, transaction.one(key_expiries, {"api_key_id": row["api_key_id"]})
 
-        row, expiry = await database.read(find)
+        row, expiry = await database.look(find)
         if row is None:
             return
         if row["status"] != "active":

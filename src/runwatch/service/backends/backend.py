@@ -74,6 +74,10 @@ class Backend(ABC):
         """Begin a transaction of the writer."""
         return connection.begin()
 
+    def looking(self, connection: Connection) -> AbstractContextManager[object]:
+        """Have every statement of a reader be a transaction of its own during the block, where that costs less."""
+        return connection.begin()
+
     def pipelined(self, connection: Connection) -> AbstractContextManager[None]:
         """Have statements without rows wait for no answer during the block, where the database can.
 

@@ -239,6 +239,16 @@ class PostgresDatabase(Backend):
         return connection.begin()
 
     @contextlib.contextmanager
+    def looking(self, connection: Connection) -> Iterator[None]:
+        session = cast(Session, connection.connection.dbapi_connection)
+        session.autocommit = True
+        try:
+            yield
+        finally:
+            if not session.closed:
+                session.autocommit = False
+
+    @contextlib.contextmanager
     def pipelined(self, connection: Connection) -> Iterator[None]:
         session = cast(Session, connection.connection.dbapi_connection)
         try:
