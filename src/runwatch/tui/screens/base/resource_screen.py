@@ -59,6 +59,9 @@ CAN_BE_BESIDE_FROM_CELLS: Final = 100
 
 _NO_ROOM_FOR_BOTH: Final = f"The detail needs {CAN_BE_BESIDE_FROM_CELLS} columns or {STACKED_FROM_ROWS} rows."
 
+NOTHING_SELECTED: Final = (label_span("nothing selected"),)
+"""Title of a detail without a record."""
+
 DETAIL_SHARE: Final = 0.32
 """The detail's part of a wide window beside a list that needs the rest."""
 
@@ -440,7 +443,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         view = self.query_one("#fields", DetailView)
         if row is None:
             view.show(())
-            self.query_one("#detail", Pane).set_border_text(title=line(""), state=line(""))
+            self.query_one("#detail", Pane).set_border_text(title=NOTHING_SELECTED, state=line(""))
             return
         if row.id != self._shown:
             self._shown = row.id

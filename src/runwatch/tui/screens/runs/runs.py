@@ -10,7 +10,7 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.screens.base.event_screen import EventScreen
-from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.base.resource_screen import NOTHING_SELECTED, ResourceScreen
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import freshness_text, read_failure_text
 from runwatch.view.resources.runs import RUNS
@@ -212,7 +212,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             self._leave_run()
             self.run_detail.clear()
             self.query_one("#detail", Pane).set_border_text(
-                title=line(""), state=line(""), age=line(""), counters=line("")
+                title=NOTHING_SELECTED, state=line(""), age=line(""), counters=line("")
             )
             return
         is_other = row.id != self._shown

@@ -41,6 +41,7 @@ class FormFields(VerticalScroll, can_focus=False):
 
     DEFAULT_CSS = """
     FormFields {
+        scrollbar-size-vertical: 1;
         & .row {
             height: 1;
         }
@@ -59,7 +60,7 @@ class FormFields(VerticalScroll, can_focus=False):
         }
         & .note {
             height: auto;
-            padding: 0 0 0 17;
+            padding: 0 1 0 17;
         }
     }
     """
