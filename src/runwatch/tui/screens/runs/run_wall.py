@@ -37,7 +37,7 @@ from runwatch.view.runs.run_wall import (
     wall_order,
 )
 from runwatch.view.text.copied_text import copied_word
-from runwatch.view.text.format import short_id
+from runwatch.view.text.format import short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import with_role
@@ -448,6 +448,10 @@ class RunWallScreen(ConsoleScreen):
             if news is not None and failure is not None:
                 told = read_failure_text(failure, news.failed_at, self.console.render_context())
                 return [((told, Role.BAD),)]
+            lost_since = None if session is None else session.live.connection.lost_since
+            if lost_since is not None:
+                since = time_of_day(lost_since, self.console.render_context())
+                return [(label_span(f"not read: offline since {since}", Role.BAD),)]
             return [(label_span("no event yet" if is_read else reading),)]
         context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS
         # Lines have no ages, so they stay until there are others, however often the frames change.
