@@ -120,6 +120,26 @@ def pad(text: str, width: int) -> str:
     return text + " " * (width - cell_len(text))
 
 
+def wrap_words(text: str, width: int) -> list[str]:
+    """Wrap a line of text between words; a word that is too long is broken."""
+    rows: list[str] = []
+    row, cells = "", 0
+    for word in text.split():
+        wide = len(word) if word.isascii() else cell_len(word)
+        if row and cells + 1 + wide <= width:
+            row, cells = f"{row} {word}", cells + 1 + wide
+            continue
+        if row:
+            rows.append(row)
+        while wide > width:
+            cut = max(1, next((end for end in range(len(word), 0, -1) if cell_len(word[:end]) <= width), 1))
+            rows.append(word[:cut])
+            word = word[cut:]
+            wide = cell_len(word)
+        row, cells = word, wide
+    return [*rows, row] if row or not rows else rows
+
+
 def fold_text(text: str) -> bytes:
     """Return text without case as UTF-8, in which one text contains another exactly if its bytes do.
 

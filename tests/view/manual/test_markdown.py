@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.base.text import cell_width
+from runwatch.base.text import cell_width, wrap_words
 from runwatch.view.manual.markdown import (
     CodeBlock,
     Heading,
@@ -15,7 +15,6 @@ from runwatch.view.manual.markdown import (
     layout_block,
     parse_markdown,
     select_matches,
-    wrap_words,
 )
 
 PAGE = """\

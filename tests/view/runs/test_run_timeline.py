@@ -70,7 +70,7 @@ def test_wait_slice_attempts_and_checks_have_their_seconds_and_what_came_of_them
         "slice sl_1": ["18 s", "✓ completed"],
         "attempt 1": ["6 s", "answered · arm_01HX7"],
         "check 1": ["2 s", "✗ rejected 0.31"],
-        "→ attempt 2": ["9 s", "✓ accepted 0.86 · fallback · a…"],
+        "→ attempt 2": ["9 s", "✓ accepted 0.86 · fallback ·", "arm_01HX8"],
     }
     assert "The bar of attempt 2 includes the check" in remarks(STORY)
 
@@ -114,7 +114,7 @@ def test_a_refused_call_ends_when_its_provider_answered() -> None:
     error = CallError({"attempt": 1, "at": at(5), "http_status": 429, "message": "slow down"})
     events = [*STORY[:4], STORY[6], *STORY[7:]]
     facts = RunFacts(builders.run(), call_errors=(error,))
-    assert rows(events, facts=facts)["attempt 1"][1:] == ["3 s", '✗ the provider answered 429: "…']
+    assert rows(events, facts=facts)["attempt 1"][1:] == ["3 s", "✗ the provider answered 429:", '"slow down"']
 
 
 def test_a_test_run_calls_no_model() -> None:

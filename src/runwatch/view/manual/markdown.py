@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from runwatch.base.text import cell_width, pad
+from runwatch.base.text import cell_width, pad, wrap_words
 
 MIN_COLUMN_CELLS: Final = 9
 """A table with narrower columns than this is laid out row by row."""
@@ -23,7 +23,6 @@ _PICTURE: Final = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _LINK: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _EMPHASIS: Final = re.compile(r"(?<![\w*`])\*{1,2}([^*`\s][^*`]*)\*{1,2}(?![\w*])")
 _CELL: Final = re.compile(r"(?<!\\)\|")
-_WORD: Final = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,26 +137,6 @@ def select_matches(block: Block, words: Sequence[str]) -> Block | None:
         return Table(block.head, rows) if rows else None
     text = "\n".join(block.lines) if isinstance(block, CodeBlock) else block.text
     return block if matches(text) else None
-
-
-def wrap_words(text: str, width: int) -> list[str]:
-    """Wrap a line of text between words; a word that is too long is broken."""
-    rows: list[str] = []
-    row, cells = "", 0
-    for word in _WORD.findall(text):
-        wide = len(word) if word.isascii() else cell_width(word)
-        if row and cells + 1 + wide <= width:
-            row, cells = f"{row} {word}", cells + 1 + wide
-            continue
-        if row:
-            rows.append(row)
-        while wide > width:
-            cut = max(1, next((end for end in range(len(word), 0, -1) if cell_width(word[:end]) <= width), 1))
-            rows.append(word[:cut])
-            word = word[cut:]
-            wide = cell_width(word)
-        row, cells = word, wide
-    return [*rows, row] if row or not rows else rows
 
 
 def _continues(mark: str, following: str) -> bool:

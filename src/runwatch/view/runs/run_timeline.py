@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from runwatch.base.text import cell_width
+from runwatch.base.text import cell_width, wrap_words
 from runwatch.records.receipt import ProviderCall, ReceiptSlice
 from runwatch.records.run import CallError
 from runwatch.view.detail.plots import draw_span, fill_patterns
@@ -23,12 +23,13 @@ from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_trace import FALLBACK, AttemptTrace, RunTrace, SliceTrace
 from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
 from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
-from runwatch.view.text.safe_text import SafeText, fit, line, truncate
+from runwatch.view.text.safe_text import SafeText, block, fit, line, truncate
 
 _GAP: Final = 2
 _MIN_BAR_CELLS: Final = 8
 _MIN_NOTE_CELLS: Final = 8
 _NOTE_SHARE: Final = 0.45
+_NOTE_ROWS: Final = 3
 """Part of a line that notes may take."""
 
 
@@ -227,9 +228,11 @@ def _lines(bars: Sequence[TimelineBar], scale: _Scale, room: int, context: Rende
     gap = " " * _GAP
     yield DetailLine(line(""), _axis(scale, cells, context), Role.QUIET)
     for bar, number in zip(bars, seconds, strict=True):
-        note = truncate(bar.note, note_cells, glyphs.ellipsis)
         text = f"{_draw(bar, scale, cells, glyphs)}{gap}{fit(number, number_cells, 'right')}"
-        yield DetailLine(bar.label, line(f"{text}{gap}{note}".rstrip(" "), None), bar.role)
+        note = truncate(bar.note, _NOTE_ROWS * note_cells, glyphs.ellipsis)
+        first, *more = wrap_words(note, note_cells) if note_cells else [""]
+        below = "".join(f"\n{' ' * (room - note_cells)}{row}" for row in more)
+        yield DetailLine(bar.label, block(f"{text}{gap}{first}".rstrip(" ") + below), bar.role)
 
 
 def _axis(scale: _Scale, cells: int, context: RenderContext) -> SafeText:
