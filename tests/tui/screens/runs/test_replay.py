@@ -33,6 +33,7 @@ async def test_a_paused_replay_shows_the_run_as_it_was(size: tuple[int, int], tm
         await on_replay(driven)
         await driven.reaches("event 5 of 8", "right", "right", "right", "right")
         await driven.shows("rejected  0.31  attempt 1")
+        await driven.shows("as it was, not as it is")
         check_golden(f"{size[0]}x{size[1]}/replay", driven.text)
 
 
