@@ -30,6 +30,9 @@ LOCAL: Final = "local"
 ENVIRONMENT: Final = "environment"
 """Profile name of a service whose address came without a profile, from the environment or a flag."""
 
+ENVIRONMENT_KEY: Final = "RUNWATCH_API_KEY"
+"""The variable with the key of an address from the environment or a flag."""
+
 FORMER_ENVIRONMENT: Final = "unnamed"
 """The name of :data:`ENVIRONMENT` in version 0.1.0, still found in its files and in filters."""
 

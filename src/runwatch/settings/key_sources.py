@@ -16,9 +16,7 @@ from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.base.log import keep_secret
 from runwatch.base.secrets.secret import Secret
 from runwatch.base.shell_words import runwatch_command
-from runwatch.settings.declarations import Profile
-
-ENVIRONMENT_KEY: Final = "RUNWATCH_API_KEY"
+from runwatch.settings.declarations import ENVIRONMENT_KEY, Profile
 
 FROM_ENVIRONMENT: Final = f"environment {ENVIRONMENT_KEY}"
 FROM_COMMAND: Final = "key command"

@@ -16,6 +16,7 @@ from runwatch.settings.declarations import (
     COMMAND_SETTINGS,
     COMMANDS,
     ENVIRONMENT,
+    ENVIRONMENT_KEY,
     LOCAL,
     PROFILE_SETTINGS,
     PROFILES,
@@ -23,11 +24,11 @@ from runwatch.settings.declarations import (
     Profile,
     Settings,
 )
-from runwatch.settings.key_sources import ENVIRONMENT_KEY, FoundKey, environment_key, profile_key
 from runwatch.settings.setting import InvalidValueError, Setting
 from runwatch.settings.settings_file import LoadedSettings
 
 if TYPE_CHECKING:
+    from runwatch.settings.key_sources import FoundKey
     from runwatch.settings.local_service import LocalService
 
 ENVIRONMENT_URL: Final = "RUNWATCH_BASE_URL"
@@ -212,6 +213,9 @@ class SettingsResolver:
             if self._options.base_url or self._options.profile:
                 raise UsageError("--local cannot be combined with --base-url or --profile")
             return start_local(self._paths.local_service_dir).target()
+        # Imported here and below, because the console asks for the target after its first paint.
+        from runwatch.settings.key_sources import environment_key, profile_key
+
         address, profile, given_key = self.base_url(), self.profile(), environment_key(self._environment)
         if address is None:
             raise self._not_configured(given_key)
@@ -236,6 +240,8 @@ class SettingsResolver:
             )
         if given_key is not None:
             raise _homeless_key(f"Set {ENVIRONMENT_URL} too, or unset {ENVIRONMENT_KEY} to use the profile's own key.")
+        from runwatch.settings.key_sources import profile_key
+
         return self._target(profile, profile.base_url, profile_key(profile, self._paths.key_file))
 
     def _target(self, profile: Profile, origin: str, key: FoundKey | None) -> Target:

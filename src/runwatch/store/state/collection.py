@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class StoredRecord:
     """One record and when it was last seen.
 
@@ -29,7 +29,7 @@ class StoredRecord:
     monotonic: float
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Collection:
     """All records of one kind in one profile.
 

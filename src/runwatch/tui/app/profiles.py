@@ -11,7 +11,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.errors import RunwatchError
-from runwatch.settings.key_sources import ENVIRONMENT_KEY
+from runwatch.settings.declarations import ENVIRONMENT_KEY
 from runwatch.settings.resolver import ENVIRONMENT_URL, SettingOptions, SettingsResolver
 from runwatch.tui.app.last_session import CACHED_KINDS
 from runwatch.tui.app.session_opening import open_service_session

@@ -35,7 +35,7 @@ SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KeyAction:
     """One key action.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Final, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from rich.style import Style
 from textual import events
@@ -17,10 +18,12 @@ from runwatch.tui.core.key_bindings import KeyMap
 from runwatch.tui.core.messages import CopyRequested, HintClicked
 from runwatch.tui.core.themes import PLAIN, Palette
 from runwatch.tui.terminal.terminal_app import TerminalApp
-from runwatch.view.detail.fold_state import FoldState
 from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.glyphs import TO_ASCII, UNICODE, Glyphs
 from runwatch.view.text.safe_text import line
+
+if TYPE_CHECKING:
+    from runwatch.view.detail.fold_state import FoldState
 
 ASCII_CLASS: Final = "-ascii"
 """CSS class that a widget with a frame sets on itself when glyphs are ASCII."""
@@ -100,7 +103,6 @@ class WidgetApp(TerminalApp):
         self.glyphs: Final = glyphs
         self.keys = keys or KeyMap()
         self.clock: Final[Clock] = clock or SystemClock()
-        self.folds: Final = FoldState()
         self.palette = palette
         self._styles = palette.styles()
         self.apply_palette(palette)
@@ -111,6 +113,13 @@ class WidgetApp(TerminalApp):
         # Textual has one renderer for the process. Set it in both cases, because tests create several apps.
         self.translation = TO_ASCII if self.is_ascii else None
         ScrollBar.renderer = _AsciiScrollBar if self.is_ascii else ScrollBarRender
+
+    @cached_property
+    def folds(self) -> FoldState:
+        """Which parts of details are folded."""
+        from runwatch.view.detail.fold_state import FoldState
+
+        return FoldState()
 
     def apply_palette(self, palette: Palette) -> None:
         """Switch to another theme; ignored with ``NO_COLOR``."""

@@ -354,7 +354,7 @@ def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) 
     return ordered + missing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RowCache:
     """Rows kept while no screen shows them.
 

@@ -153,6 +153,8 @@ class ResourceScreen(ListScreen, RecordScreen):
     # Widgets and content.
 
     def body(self) -> Iterable[Widget]:
+        # Before there are widgets, whose styles would have to be found again.
+        self._mark_place(update=False)
         table = RecordTable(self._columns(), id="table")
         yield SplitPanes(ListPane(table, id="list"), self.detail_pane(), id="panes")
         yield self.filter_bar(self._complete)
@@ -236,10 +238,13 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def _note_width(self) -> None:
         """Put the detail beside the list, below it, or over it in a small window."""
-        place = self._place()
-        self.set_class(place == "below", "-stacked")
-        self.set_class(place is None, "-narrow")
+        self._mark_place()
         self._fit_panes()
+
+    def _mark_place(self, *, update: bool = True) -> None:
+        place = self._place()
+        self.set_class(place == "below", "-stacked", update=update)
+        self.set_class(place is None, "-narrow", update=update)
 
     def _place(self) -> PanePlace | None:
         """Return where the window has room for the detail: where the user wants it, or the usual place."""
