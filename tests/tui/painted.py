@@ -1,5 +1,7 @@
 """The console with a witness: it writes down which modules were imported when its first screen was drawn, and ends.
 
+The first screen waits for the lists of the last session, however slow the machine is.
+
 ``python -m tests.tui.painted FILE``
 """
 
@@ -11,6 +13,7 @@ from pathlib import Path
 
 from runwatch.base.paths import find_paths
 from runwatch.settings.resolver import SettingOptions
+from runwatch.tui.app import console_app
 from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.terminal.terminal_app import run_app
@@ -25,4 +28,5 @@ class Painted(ConsoleApp):
 
 
 if __name__ == "__main__":
+    console_app.LAST_LISTS_WAIT_S = 60.0  # type: ignore[misc]
     sys.exit(run_app(Painted(LaunchOptions(find_paths(), os.environ, SettingOptions()))))
