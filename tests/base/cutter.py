@@ -123,24 +123,22 @@ JOBS: Final = {
     "a file": Job(lambda path: write_atomic(path, OLD), lambda path: write_atomic(path, NEW), Path.read_bytes),
     "a file in pieces": Job(lambda path: write_atomic(path, OLD), in_pieces, Path.read_bytes),
     "a copy set aside": Job(
-        lambda path: write_atomic(path, OLD), lambda path: rename_aside(path, "bad"), Path.read_bytes
+        lambda path: write_atomic(path, OLD), lambda path: rename_aside(path, "bad"), Path.read_bytes,
     ),
     "settings": Job(
-        lambda path: write_setting(path, "retries", 0), lambda path: write_setting(path, "retries", 1), read_retries
+        lambda path: write_setting(path, "retries", 0), lambda path: write_setting(path, "retries", 1), read_retries,
     ),
     "a key": Job(lambda path: put_key(path, "rw_old_key"), lambda path: put_key(path, "rw_new_key"), read_key),
     "service.json": Job(
         lambda path: write_service_file(service_file(path, 1), MASTER_KEYS),
-        lambda path: write_service_file(service_file(path, 2), MASTER_KEYS),
-        read_port,
+        lambda path: write_service_file(service_file(path, 2), MASTER_KEYS), read_port,
     ),
     "secrets of 0.1.0": Job(put_plain, take_over, read_secrets),
     "a session": Job(
-        lambda path: save_view_state(path, ViewState("runs")),
-        lambda path: save_view_state(path, ViewState("models")),
+        lambda path: save_view_state(path, ViewState("runs")), lambda path: save_view_state(path, ViewState("models")),
         load_view_state,
     ),
-}
+}  # fmt: skip
 
 
 def cut_at(number: int, job: Job, path: Path) -> bool:

@@ -22,10 +22,8 @@ SCALARS = (
     | TEXTS
 )
 VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
-    max_leaves=20,
-)
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4), max_leaves=20,
+)  # fmt: skip
 
 
 def digits(value: Any) -> Any:

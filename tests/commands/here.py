@@ -34,16 +34,18 @@ class Here:
         self._monkeypatch.setenv("RUNWATCH_API_KEY", key)
         return self
 
-    def __call__(self, *words: str, stdin: bytes = b"") -> Outcome:
-        """Run one command line to its end."""
+    def __call__(self, *words: str, stdin: bytes = b"", code: int | None = None) -> Outcome:
+        """Run one command line to its end, which has to have this exit code if one is named."""
         streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8") for name in ("stdout", "stderr")}
         with self._monkeypatch.context() as patch:
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
             for name, stream in streams.items():
                 patch.setattr(sys, name, stream)
-            code = run(list(words))
+            ended = run(list(words))
         written: dict[str, Any] = {}
         for name, stream in streams.items():
             stream.flush()
             written[name] = stream.buffer.getvalue()
-        return Outcome(code, written["stdout"], written["stderr"])
+        outcome = Outcome(ended, written["stdout"], written["stderr"])
+        assert code in {None, ended}, outcome.errors
+        return outcome

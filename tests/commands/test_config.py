@@ -76,8 +76,7 @@ def test_set_and_unset_keep_what_the_user_wrote(runwatch: Here) -> None:
 
 def test_set_refuses_what_a_setting_does_not_take(runwatch: Here) -> None:
     for name, value in (("retries", "many"), ("retrys", "1"), ("api_key", KEY)):
-        outcome = runwatch("config", "set", name, value)
-        assert outcome.code == 2
+        outcome = runwatch("config", "set", name, value, code=2)
         assert KEY not in outcome.errors
     assert not runwatch.settings_file.exists()
 
@@ -86,8 +85,7 @@ def test_validate_names_line_and_key_and_the_nearest(runwatch: Here) -> None:
     assert "no settings file" in runwatch("config", "validate").errors
     runwatch.settings_file.write_text('retries = "many"\nthem = "x"\n')
     runwatch.settings_file.chmod(0o600)
-    outcome = runwatch("config", "validate", "--json")
-    assert outcome.code == 2
+    outcome = runwatch("config", "validate", "--json", code=2)
     assert [(row["key"], row["nearest"]) for row in outcome.json] == [("retries", ""), ("them", "theme")]
     assert [row["place"].rpartition(":")[2] for row in outcome.json] == ["1", "2"]
     assert "retries" in runwatch("config", "validate").text
@@ -101,8 +99,7 @@ def test_validate_names_filters_and_columns_that_no_list_has(runwatch: Here) -> 
         '[filters]\nmine = "is:live"\nbad = "is:nothing"\n[columns]\nruns = ["status", "stauts"]\nrnus = ["id"]\n'
     )
     runwatch.settings_file.chmod(0o600)
-    outcome = runwatch("config", "validate", "--json")
-    assert outcome.code == 0
+    outcome = runwatch("config", "validate", "--json", code=0)
     assert [(row["place"].rpartition(":")[2], row["level"], row["key"]) for row in outcome.json] == [
         ("3", "warning", "filters.bad"), ("5", "warning", "columns.runs"), ("6", "warning", "columns.rnus"),
     ]  # fmt: skip
@@ -143,8 +140,7 @@ def test_a_key_needs_a_profile_and_a_content(runwatch: Here) -> None:
     unknown = runwatch("config", "key", "set", "wrok", stdin=KEY.encode())
     assert (unknown.code, "'work'" in unknown.errors) == (2, True)
     assert runwatch("config", "key", "set", "work", stdin=b"\n").code == 2
-    two = runwatch("config", "key", "set", "work", stdin=f"{KEY} {KEY}".encode())
-    assert two.code == 2
+    two = runwatch("config", "key", "set", "work", stdin=f"{KEY} {KEY}".encode(), code=2)
     assert KEY not in two.errors
 
 
@@ -186,8 +182,7 @@ def test_path_writes_nothing_that_a_terminal_acts_on(
 ) -> None:
     monkeypatch.setenv("RUNWATCH_CONFIG", f"/tmp/{hostile.text}/settings.toml")
     for words in (("config", "path"), ("config", "path", "--json"), ("config", "path", "--format", "csv")):
-        outcome = runwatch(*words)
-        assert outcome.code == 0
+        outcome = runwatch(*words, code=0)
         assert is_clean(outcome.text)
         assert is_clean(outcome.errors)
 
@@ -212,8 +207,7 @@ def test_path_writes_nothing_that_a_terminal_acts_on(
     ],
 )
 def test_a_value_that_names_nothing_is_not_written(key: str, value: str, told: str, runwatch: Here) -> None:
-    outcome = runwatch("config", "set", key, value)
-    assert outcome.code == 2
+    outcome = runwatch("config", "set", key, value, code=2)
     assert told in outcome.errors
     assert not runwatch.settings_file.exists()
 

@@ -155,8 +155,7 @@ def test_what_a_local_service_wrote_before_it_ended_is_reported_line_by_line(run
     directory = tmp_path / "runwatch-data" / "local-service"
     directory.mkdir(parents=True, mode=0o700)
     (directory / "service.db").write_bytes(b"not a database" * 1000)
-    outcome = runwatch("doctor", "--local")
-    assert outcome.code == 3
+    outcome = runwatch("doctor", "--local", code=3)
     lines = outcome.text.splitlines()
     told = next(number for number, line in enumerate(lines) if line.startswith("fail  service"))
     assert lines[told + 1] == f"{'':<16} The service's database is damaged or not a database"
@@ -191,8 +190,7 @@ def test_secrets_that_no_master_key_opens_are_named_with_the_command_for_each(
         {"resource_type": "tool", "resource_id": "tool_1"},
     ]
     service.say("GET", "/v1/account", Said(200, account(closed_secrets=closed)))
-    outcome = runwatch("doctor")
-    assert outcome.code == 0
+    outcome = runwatch("doctor", code=0)
     lines = outcome.text.splitlines()
     told = next(number for number, line in enumerate(lines) if line.startswith("warn  secrets"))
     assert lines[told].endswith("5 cannot be opened because their master key is missing:")

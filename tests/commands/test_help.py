@@ -53,8 +53,7 @@ def test_an_unknown_topic_is_answered_with_the_nearest_one(runwatch: Here, typed
 def test_a_page_that_is_missing_is_named(runwatch: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "DIRECTORY", tmp_path)
     pages.page_blocks.cache_clear()
-    done = runwatch("help", "keys")
-    assert done.code == 1
+    done = runwatch("help", "keys", code=1)
     assert "The page 'keys' cannot be read" in done.errors
 
 

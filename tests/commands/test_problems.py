@@ -81,8 +81,7 @@ def test_a_miss_says_what_was_searched_and_shows_the_neighbours(runwatch: Here, 
 
 
 def test_a_miss_in_an_empty_journal_says_so(runwatch: Here) -> None:
-    outcome = runwatch("problems", "find", "--at", "now")
-    assert outcome.code == 1
+    outcome = runwatch("problems", "find", "--at", "now", code=1)
     assert "0 problems, 0 requests" in outcome.errors
     assert "Nothing else is recorded." in outcome.errors
 
@@ -125,8 +124,7 @@ def test_the_local_service_s_own_store_is_searched_where_it_runs(runwatch: Here)
 def bundled(runwatch: Here, tmp_path: Path) -> tuple[str, Path, Any]:
     instance = met(runwatch, "ex_a")
     file = tmp_path / "bundle.json"
-    outcome = runwatch("problems", "show", instance, "--bundle", str(file))
-    assert outcome.code == 0
+    outcome = runwatch("problems", "show", instance, "--bundle", str(file), code=0)
     assert instance in outcome.text
     assert str(file) in outcome.errors
     return instance, file, json.loads(file.read_text("ascii"))
@@ -159,8 +157,7 @@ def test_a_bundle_is_opened_again_as_its_problem(runwatch: Here, service: Script
 def test_a_bundle_that_cannot_be_written_says_so(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
     instance = met(runwatch, "ex_a")
     (tmp_path / "file").touch()
-    outcome = runwatch("problems", "show", instance, "--bundle", str(tmp_path / "file" / "b.json"))
-    assert outcome.code == 1
+    outcome = runwatch("problems", "show", instance, "--bundle", str(tmp_path / "file" / "b.json"), code=1)
     assert "cannot be written" in outcome.errors
 
 

@@ -122,8 +122,7 @@ def test_with_nothing_configured_a_verb_says_what_to_set(cli: Cli) -> None:
 
 def test_a_usage_error_in_json_is_one_json_line(cli: Cli) -> None:
     for words in (("runs", "lst", "--json"), ("runs", "list", "--lmit", "--format", "ndjson")):
-        outcome = cli(*words)
-        assert outcome.code == 2
+        outcome = cli(*words, code=2)
         assert json.loads(outcome.errors)["exit_code"] == 2
 
 
@@ -227,8 +226,7 @@ def test_a_cancel_asks_on_a_terminal(live: tuple[Cli, ScriptedService]) -> None:
     assert service.requests("POST") == []
     with Terminal(cli.command("runs", "cancel", "ex_1"), env=cli.environment) as terminal:
         terminal.wait_for("[y/N]")
-        terminal.type("y\n")
-        terminal.wait_for("ex_1  cancelled")
+        terminal.type("y\n", until="ex_1  cancelled")
         assert terminal.wait_exit() == 0
 
 
@@ -245,8 +243,7 @@ def test_a_key_is_typed_hidden(cli: Cli) -> None:
     assert cli("config", "set", "profiles.work.base_url", "https://work.example").code == 0
     with Terminal(cli.command("config", "key", "set", "work"), env=cli.environment) as terminal:
         terminal.wait_for("API key of the profile 'work'")
-        terminal.type("solverapi_test_canary\n")
-        terminal.wait_for("kept in the key file")
+        terminal.type("solverapi_test_canary\n", until="kept in the key file")
         assert terminal.wait_exit() == 0
         assert b"canary" not in terminal.raw
 
@@ -257,8 +254,7 @@ def test_the_key_of_a_source_is_typed_hidden_or_left_to_a_browser(live: tuple[Cl
     words = ("sources", "connect", "--openai-compatible", "https://models.test/v1")
     with Terminal(cli.command(*words), env=cli.environment) as terminal:
         terminal.wait_for("leave it empty to enter it in a browser")
-        terminal.type("sk-typed-canary\n")
-        terminal.wait_for("Data classes that runs may give the model")
+        terminal.type("sk-typed-canary\n", until="Data classes that runs may give the model")
         terminal.type("\n")
         assert terminal.wait_exit() == 0
         assert b"canary" not in terminal.raw
@@ -266,10 +262,8 @@ def test_the_key_of_a_source_is_typed_hidden_or_left_to_a_browser(live: tuple[Cl
     offer_source(service, after="pending")
     with Terminal(cli.command(*words), env=cli.environment) as terminal:
         terminal.wait_for("in a browser")
-        terminal.type("\n")
-        terminal.wait_for("Data classes that runs may give the model")
-        terminal.type("\n")
-        terminal.wait_for("waiting for the page to be completed")
+        terminal.type("\n", until="Data classes that runs may give the model")
+        terminal.type("\n", until="waiting for the page to be completed")
         terminal.press("ctrl+c")
         assert terminal.wait_exit() == 130
         assert b"The private address still works" in terminal.raw
@@ -296,8 +290,7 @@ def test_in_a_terminal_without_a_verb_the_console_opens_on_runs(cli: Cli) -> Non
 
 @pytest.mark.exhaustive
 def test_a_run_on_the_real_service_from_submit_to_receipt(real: Cli) -> None:
-    submitted = real(*ECHO, "--watch", "--json", "--exit-status")
-    assert submitted.code == 0, submitted.errors
+    submitted = real(*ECHO, "--watch", "--json", "--exit-status", code=0)
     events = submitted.json_lines
     assert (events[0]["state"], events[-1]["state"]) == ("accepted", "completed")
     run_id = events[0]["execution_id"]
@@ -315,8 +308,7 @@ def test_a_run_on_the_real_service_from_submit_to_receipt(real: Cli) -> None:
 
 def test_a_live_run_without_models_is_refused_with_its_reason(real: Cli) -> None:
     words = [word if word != "echo" else "live" for word in ECHO]
-    outcome = real(*words, "--watch", "--exit-status")
-    assert outcome.code == 1
+    outcome = real(*words, "--watch", "--exit-status", code=1)
     assert "data_class_not_available" in outcome.errors
     assert re.search(r"runwatch sources connect .*--openai-compatible http://\S+ --model \w", outcome.errors)
 
@@ -324,8 +316,7 @@ def test_a_live_run_without_models_is_refused_with_its_reason(real: Cli) -> None
 def test_the_demo_shows_a_run_and_its_receipt_and_leaves_nothing_behind(cli: Cli, tmp_path: Path) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    outcome = cli("demo", env={"TMPDIR": str(temporary)})
-    assert outcome.code == 0, outcome.errors
+    outcome = cli("demo", env={"TMPDIR": str(temporary)}, code=0)
     for words in ("accepted", "completed", "platform.echo", "test run, no charge"):
         assert words in outcome.text
     assert list(temporary.iterdir()) == []
@@ -376,8 +367,7 @@ def test_serve_in_json_prints_one_line_and_ends_on_a_signal(cli: Cli, tmp_path: 
 
 
 def test_serve_refuses_an_address_that_others_reach(cli: Cli, tmp_path: Path) -> None:
-    outcome = cli("serve", "--host", "0.0.0.0", "--data-dir", str(tmp_path / "service"))
-    assert outcome.code == 2
+    outcome = cli("serve", "--host", "0.0.0.0", "--data-dir", str(tmp_path / "service"), code=2)
     assert "--allow-remote" in outcome.errors
 
 

@@ -17,8 +17,7 @@ def met(runwatch: Here, *ids: str) -> list[str]:
     """Meet a problem for each run that does not exist; their instances, newest first."""
     instances = []
     for run_id in ids:
-        outcome = runwatch("runs", "show", run_id, "--json")
-        assert outcome.code == 1
+        outcome = runwatch("runs", "show", run_id, "--json", code=1)
         instances.append(json.loads(outcome.errors)["problem"]["instance"])
     return instances[::-1]
 
@@ -78,8 +77,7 @@ def test_the_account_is_exact_or_in_sections(runwatch: Here, service: ScriptedSe
 
 def test_a_key_that_is_refused_exits_4_and_names_the_next_step(runwatch: Here, service: ScriptedService) -> None:
     service.say("GET", "/v1/account", Said(401, problem("unauthenticated")))
-    outcome = runwatch("account")
-    assert outcome.code == 4
+    outcome = runwatch("account", code=4)
     assert "config key set" in outcome.errors
 
 
@@ -127,16 +125,14 @@ def test_a_part_that_several_problems_have_is_not_guessed_at(runwatch: Here, ser
         said = Said(404, problem("not_found", instance=f"{start}0000000-1234-4567-89ab-0123456789ab"))
         service.say("GET", f"/v1/executions/ex_{start}", said)
     met(runwatch, "ex_a", "ex_b")
-    outcome = runwatch("problems", "show", "1234-4567-89ab")
-    assert outcome.code == 2
+    outcome = runwatch("problems", "show", "1234-4567-89ab", code=2)
     assert "a0000000-1234" in outcome.errors
     assert "b0000000-1234" in outcome.errors
 
 
 @pytest.mark.parametrize("word", [*CODES, *REASONS, "scheme_rejected", "pause_turn"])
 def test_every_code_and_reason_is_explained_without_any_settings(runwatch: Here, word: str) -> None:
-    outcome = runwatch("problems", "explain", word)
-    assert outcome.code == 0
+    outcome = runwatch("problems", "explain", word, code=0)
     assert outcome.text.startswith(word)
     assert "means" in outcome.text
     assert "next" in outcome.text
@@ -152,8 +148,7 @@ def test_explain_lists_everything_in_every_format(runwatch: Here) -> None:
 
 
 def test_explain_names_the_nearest_word(runwatch: Here) -> None:
-    outcome = runwatch("problems", "explain", "not_fuond")
-    assert outcome.code == 2
+    outcome = runwatch("problems", "explain", "not_fuond", code=2)
     assert "not_found" in outcome.errors
 
 

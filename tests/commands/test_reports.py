@@ -68,8 +68,7 @@ def test_a_compliance_export_is_written_whole_and_for_this_user_alone(
     assert json.loads(file.read_text()) == dict(resources.compliance_export().raw)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert "is the SHA-256 of receipts_ndjson" in outcome.errors
-    nowhere = runwatch("compliance", "export", "--output", str(tmp_path / "export.json" / "x"))
-    assert nowhere.code == 1
+    nowhere = runwatch("compliance", "export", "--output", str(tmp_path / "export.json" / "x"), code=1)
     assert "cannot be written" in nowhere.errors
 
 
@@ -134,8 +133,7 @@ def test_what_is_no_record_is_refused(runwatch: Here, content: bytes) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(runwatch: Here) -> None:
-    outcome = runwatch("open", "/nowhere/at-all.json")
-    assert outcome.code == 2
+    outcome = runwatch("open", "/nowhere/at-all.json", code=2)
     assert "/nowhere/at-all.json" in outcome.errors
 
 
@@ -157,7 +155,6 @@ def test_the_ending_of_the_file_says_how_receipts_are_written(
 def test_an_unknown_ending_is_refused_before_anything_is_read(
     runwatch: Here, service: ScriptedService, tmp_path: Path
 ) -> None:
-    outcome = runwatch("receipts", "export", "--output", str(tmp_path / "kept.xlsx"))
-    assert outcome.code == 2
+    outcome = runwatch("receipts", "export", "--output", str(tmp_path / "kept.xlsx"), code=2)
     assert ".ndjson, .csv, .json, .md" in outcome.errors
     assert service.heard == []

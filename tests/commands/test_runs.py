@@ -114,8 +114,7 @@ def test_a_filter_is_applied_here_to_what_the_service_sent(runwatch: Here, servi
 
 
 def test_a_filter_that_cannot_be_read_stops_before_any_request(runwatch: Here, service: ScriptedService) -> None:
-    outcome = runwatch("runs", "list", "--filter", "is:purple")
-    assert outcome.code == 2
+    outcome = runwatch("runs", "list", "--filter", "is:purple", code=2)
     assert "unknown is:purple" in outcome.errors
     assert service.heard == []
 
@@ -161,8 +160,7 @@ def test_a_run_gone_from_the_watch_list_s_service_is_reported_and_left_out(
 ) -> None:
     assert runwatch("runs", "add", "ex_gone", ECHO, "--no-check").code == 0
     service.say("GET", "/v1/executions", Said(501, problem("internal", status=501)))
-    outcome = runwatch("runs", "list")
-    assert outcome.code == 0
+    outcome = runwatch("runs", "list", code=0)
     assert ECHO in outcome.text
     assert "ex_gone" in outcome.errors
 
@@ -183,8 +181,7 @@ def test_show_gives_the_exact_record_or_sections(runwatch: Here, service: Script
 
 def test_show_goes_on_without_a_receipt(runwatch: Here, service: ScriptedService) -> None:
     service.receipts.clear()
-    outcome = runwatch("runs", "show", LIVE)
-    assert outcome.code == 0
+    outcome = runwatch("runs", "show", LIVE, code=0)
     assert "without the receipt" in outcome.errors
 
 
@@ -216,8 +213,7 @@ def test_a_run_without_events_says_so(runwatch: Here, service: ScriptedService) 
 
 
 def test_cancel_needs_yes_without_a_terminal_and_sends_nothing(runwatch: Here, service: ScriptedService) -> None:
-    outcome = runwatch("runs", "cancel", RUNNING)
-    assert outcome.code == 2
+    outcome = runwatch("runs", "cancel", RUNNING, code=2)
     assert "--yes" in outcome.errors
     assert service.heard == []
 
@@ -247,15 +243,13 @@ def test_cancel_carries_a_key_of_its_own_for_each_run(runwatch: Here, service: S
 def test_that_nothing_was_changed_is_said_once(runwatch: Here, service: ScriptedService, detail: str | None) -> None:
     more = {} if detail is None else {"detail": detail}
     service.say("POST", CANCEL, Said(409, problem("invalid_state", status=409, **more)))
-    outcome = runwatch("runs", "cancel", RUNNING, "--yes")
-    assert outcome.code == 1
+    outcome = runwatch("runs", "cancel", RUNNING, "--yes", code=1)
     assert outcome.errors.count("Nothing was changed.") == 1
 
 
 def test_a_cancel_without_an_answer_is_unknown(runwatch: Here, service: ScriptedService) -> None:
     service.say("POST", CANCEL, Said(503, problem("upstream_unavailable", status=503)))
-    outcome = runwatch("runs", "cancel", RUNNING, "--yes")
-    assert outcome.code == 3
+    outcome = runwatch("runs", "cancel", RUNNING, "--yes", code=3)
     assert outcome.text == f"{RUNNING}  unknown\n"
     assert "Unknown: it may have taken effect" in outcome.errors
     assert len(service.requests("POST")) == 3
@@ -263,8 +257,7 @@ def test_a_cancel_without_an_answer_is_unknown(runwatch: Here, service: Scripted
 
 @pytest.mark.parametrize("words", [("runs", "cancel", RUNNING, "--yes"), ("runs", "cancel", RUNNING)])
 def test_read_only_refuses_before_it_asks(runwatch: Here, service: ScriptedService, words: tuple[str, ...]) -> None:
-    outcome = runwatch(*words, "--read-only")
-    assert outcome.code == 2
+    outcome = runwatch(*words, "--read-only", code=2)
     assert "read-only" in outcome.errors
     assert service.heard == []
 
@@ -331,8 +324,7 @@ def test_add_takes_ids_one_a_line_from_standard_input(runwatch: Here, service: S
     text = f"{ECHO} and what somebody wrote behind it\n\n  {LIVE}\n{ECHO}\n"
     outcome = runwatch("runs", "add", "-", stdin=text.encode())
     assert outcome.text.splitlines() == [f"{ECHO}  added  completed", f"{LIVE}  added  completed"]
-    empty = runwatch("runs", "add", "-", stdin=b"\n")
-    assert empty.code == 2
+    runwatch("runs", "add", "-", stdin=b"\n", code=2)
 
 
 def test_runs_of_another_key_are_not_on_this_watch_list(runwatch: Here) -> None:

@@ -41,8 +41,7 @@ def without(flag: str) -> list[str]:
 
 
 def test_the_body_has_the_mode_and_exactly_what_was_asked(runwatch: Here, service: ScriptedService) -> None:
-    outcome = runwatch(*BASE)
-    assert outcome.code == 0
+    outcome = runwatch(*BASE, code=0)
     assert sent(service) == [BODY]
     assert NEW in outcome.text
 
@@ -68,8 +67,7 @@ def test_a_dry_run_prints_what_would_be_sent_and_needs_no_service(runwatch: Here
 
 @pytest.mark.parametrize("flag", ["--mode", "--objective", "--data-class", "--max-cost-usd", "--max-runtime-s"])
 def test_what_is_required_is_asked_for_by_its_name(runwatch: Here, flag: str) -> None:
-    outcome = runwatch(*without(flag))
-    assert outcome.code == 2
+    outcome = runwatch(*without(flag), code=2)
     assert flag in outcome.errors.splitlines()[0]
     assert "costs money" in outcome.errors
 
@@ -90,8 +88,7 @@ def test_what_is_required_is_asked_for_by_its_name(runwatch: Here, flag: str) ->
 def test_a_rule_of_the_interface_is_kept_here_and_its_flag_named(
     runwatch: Here, service: ScriptedService, more: tuple[str, ...], named: str
 ) -> None:
-    outcome = runwatch(*BASE, *more)
-    assert outcome.code == 2
+    outcome = runwatch(*BASE, *more, code=2)
     assert named in outcome.errors
     assert service.heard == []
 
@@ -115,8 +112,7 @@ def test_files_that_cannot_be_used_are_named(runwatch: Here, tmp_path: Any) -> N
         ([*BASE, "--inputs", str(tmp_path / "list.json")], "not a JSON object"),
         ([*without("--objective"), "--objective-file", "-", "--inputs", "-"], "standard input"),
     ):
-        outcome = runwatch(*words)
-        assert outcome.code == 2
+        outcome = runwatch(*words, code=2)
         assert word in outcome.errors
 
 
@@ -144,15 +140,13 @@ def test_a_whole_request_is_sent_with_the_bytes_it_has(runwatch: Here, service: 
 def test_a_whole_request_that_breaks_a_rule_is_not_sent(
     runwatch: Here, service: ScriptedService, content: bytes, words: str
 ) -> None:
-    outcome = runwatch("runs", "submit", "--from", "-", stdin=content)
-    assert outcome.code == 2
+    outcome = runwatch("runs", "submit", "--from", "-", stdin=content, code=2)
     assert words in outcome.errors
     assert service.heard == []
 
 
 def test_a_whole_request_goes_with_no_part_of_one(runwatch: Here) -> None:
-    outcome = runwatch("runs", "submit", "--from", "-", "--mode", "echo", "--max-cost-usd", "1")
-    assert outcome.code == 2
+    outcome = runwatch("runs", "submit", "--from", "-", "--mode", "echo", "--max-cost-usd", "1", code=2)
     assert "--mode, --max-cost-usd" in outcome.errors
 
 
@@ -176,15 +170,13 @@ def test_a_blank_key_is_refused(runwatch: Here) -> None:
 
 
 def test_read_only_sends_nothing(runwatch: Here, service: ScriptedService) -> None:
-    outcome = runwatch(*BASE, "--read-only")
-    assert outcome.code == 2
+    runwatch(*BASE, "--read-only", code=2)
     assert service.heard == []
 
 
 def test_a_refusal_says_that_nothing_was_accepted(runwatch: Here, service: ScriptedService) -> None:
     service.say("POST", SUBMIT, Said(402, problem("insufficient_credit", detail="0.20 USD are left.")))
-    outcome = runwatch(*BASE)
-    assert outcome.code == 1
+    outcome = runwatch(*BASE, code=1)
     for words in ("0.20 USD are left.", "insufficient_credit (HTTP 402)", "Nothing was accepted", "instance", "key"):
         assert words in outcome.errors
 
@@ -196,8 +188,7 @@ def test_an_unknown_outcome_is_kept_and_settled_by_resending_it(runwatch: Here, 
     failure = json.loads(failed.errors)
     assert (failed.code, failure["outcome"], failure["attempts"]) == (3, "unknown", 3)
     assert failure["idempotency_key"] == "kept"
-    told = runwatch("runs", "submit", "--resend", "other")
-    assert told.code == 2
+    told = runwatch("runs", "submit", "--resend", "other", code=2)
     assert "kept (Say hello)" in told.errors
     again = runwatch("runs", "submit", "--resend", "kept", "--json")
     assert (again.code, again.json["execution_id"]) == (0, NEW)
@@ -206,8 +197,7 @@ def test_an_unknown_outcome_is_kept_and_settled_by_resending_it(runwatch: Here, 
 
 
 def test_resend_goes_with_no_part_of_a_request(runwatch: Here) -> None:
-    outcome = runwatch("runs", "submit", "--resend", "kept", "--mode", "echo")
-    assert outcome.code == 2
+    outcome = runwatch("runs", "submit", "--resend", "kept", "--mode", "echo", code=2)
     assert "--mode" in outcome.errors
 
 
@@ -269,8 +259,7 @@ def test_a_hold_after_the_submit_names_the_accepted_run_and_the_service_of_the_c
 
     monkeypatch.setattr("runwatch.commands.shared.rate_limited_client.RateLimitedClient.list_events", hold)
     monkeypatch.setattr("runwatch.commands.watch.follow_run", lambda client, *_, **__: held_events(client))
-    outcome = runwatch(*BASE, "--watch", "--base-url", service.base_url)
-    assert outcome.code == 5
+    outcome = runwatch(*BASE, "--watch", "--base-url", service.base_url, code=5)
     assert f"{MOVED_ON} --base-url {service.base_url} {NEW}\n" in outcome.errors
     assert "Nothing was sent" not in outcome.errors
 
@@ -314,8 +303,7 @@ def test_a_problem_with_nothing_but_type_title_and_status_is_a_refusal(
 ) -> None:
     body = {"type": "https://errors.example.test/over-limit", "title": "Over the limit", "status": 422}
     service.say("POST", SUBMIT, Said(422, body))
-    outcome = runwatch(*BASE)
-    assert outcome.code == 1
+    outcome = runwatch(*BASE, code=1)
     assert "Nothing was accepted" in outcome.errors
     assert "Unknown" not in outcome.errors
 

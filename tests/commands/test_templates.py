@@ -37,8 +37,7 @@ def body_of(service: ScriptedService, path: str) -> Any:
 
 def test_a_plan_is_shown_and_changes_nothing(runwatch: Here, service: ScriptedService) -> None:
     offer(service)
-    shown = runwatch("templates", "plan", "starter", "--read-only")
-    assert shown.code == 0
+    shown = runwatch("templates", "plan", "starter", "--read-only", code=0)
     for words in ("0.15 USD", "submit_bounded_live_proof", "Submits a test run.", "sha256:d1"):
         assert words in shown.text
     assert body_of(service, PLANS) == {"template_id": "starter"}
@@ -48,8 +47,7 @@ def test_a_plan_is_shown_and_changes_nothing(runwatch: Here, service: ScriptedSe
 def test_a_plan_with_something_in_its_way_exits_1(runwatch: Here, service: ScriptedService) -> None:
     blockers = resources.template(eligible=False).raw["blockers"]
     offer(service, blockers=blockers, eligible=False)
-    outcome = runwatch("templates", "plan", "starter")
-    assert outcome.code == 1
+    outcome = runwatch("templates", "plan", "starter", code=1)
     assert "pool_not_entitled" in outcome.text
 
 
@@ -67,8 +65,7 @@ def test_an_offering_is_named_whole_or_not_at_all(runwatch: Here, service: Scrip
 
 def test_applying_tells_the_plan_and_needs_a_yes(runwatch: Here, service: ScriptedService) -> None:
     offer(service)
-    asked = runwatch("templates", "apply", "starter")
-    assert asked.code == 2
+    asked = runwatch("templates", "apply", "starter", code=2)
     assert "--yes" in asked.errors
     assert "at most: 0.15 USD" in asked.errors
     assert "Submits one live run within the budget." in asked.errors
@@ -77,10 +74,8 @@ def test_applying_tells_the_plan_and_needs_a_yes(runwatch: Here, service: Script
     assert (done.code, done.json) == (0, dict(resources.application().raw))
     body = body_of(service, APPLICATIONS)
     assert (body["digest"], body["issued_at"], body["template_id"]) == (
-        "sha256:d1",
-        "2026-11-20T10:05:00.123Z",
-        "starter",
-    )
+        "sha256:d1", "2026-11-20T10:05:00.123Z", "starter",
+    )  # fmt: skip
     (heard,) = service.requests("POST", APPLICATIONS)
     assert heard.head.header("idempotency-key") == body["application_key"]
 
@@ -109,8 +104,7 @@ def test_a_plan_that_cannot_be_applied_exits_1_whichever_member_says_so(
 @pytest.mark.parametrize("member", ["eligible", "application_supported"])
 def test_a_blocked_template_is_not_applied(runwatch: Here, service: ScriptedService, member: str) -> None:
     offer(service, **{member: False})
-    outcome = runwatch("templates", "apply", "starter", "--yes")
-    assert outcome.code == 1
+    outcome = runwatch("templates", "apply", "starter", "--yes", code=1)
     assert "runwatch templates show starter" in outcome.errors
     assert service.requests("POST", APPLICATIONS) == []
 
@@ -119,8 +113,7 @@ def test_a_stale_plan_is_reported_with_its_fields(runwatch: Here, service: Scrip
     offer(service)
     stale = problem("validation_failed", errors=[{"field": "digest", "message": "Plan again."}])
     service.say("POST", APPLICATIONS, Said(400, stale))
-    outcome = runwatch("templates", "apply", "starter", "--yes")
-    assert outcome.code == 1
+    outcome = runwatch("templates", "apply", "starter", "--yes", code=1)
     assert "digest: Plan again." in outcome.errors
 
 
@@ -162,8 +155,7 @@ def test_a_paid_proof_is_authorized_by_its_digest_and_with_a_yes_alone(
     runwatch: Here, service: ScriptedService
 ) -> None:
     offer(service)
-    asked = runwatch("templates", "resume", "app_01")
-    assert asked.code == 2
+    asked = runwatch("templates", "resume", "app_01", code=2)
     assert "paid live proof" in asked.errors
     assert service.requests("POST", RESUME) == []
     assert runwatch("templates", "resume", "app_01", "--yes").code == 0
@@ -172,8 +164,7 @@ def test_a_paid_proof_is_authorized_by_its_digest_and_with_a_yes_alone(
 
 def test_an_application_that_waits_for_nothing_is_not_resumed(runwatch: Here, service: ScriptedService) -> None:
     offer(service, resources.application("ready", next_action=None))
-    outcome = runwatch("templates", "resume", "app_01", "--json")
-    assert outcome.code == 1
+    outcome = runwatch("templates", "resume", "app_01", "--json", code=1)
     assert "the application is ready" in json.loads(outcome.errors)["detail"]
 
 
@@ -204,8 +195,7 @@ def reported(service: ScriptedService) -> None:
 
 def test_the_report_says_what_blocks_a_template_and_what_to_do_next(runwatch: Here, service: ScriptedService) -> None:
     reported(service)
-    shown = runwatch("templates", "report")
-    assert shown.code == 0
+    shown = runwatch("templates", "report", code=0)
     assert shown.text.startswith("# Eligibility of templates")
     assert "Add credit, then plan again." in shown.text
 

@@ -91,8 +91,7 @@ def test_an_unknown_run_is_a_refusal(runwatch: Here, service: ScriptedService) -
 
 
 def test_of_several_runs_one_failure_is_reported_and_the_others_go_on(runwatch: Here, service: ScriptedService) -> None:
-    outcome = runwatch("runs", "watch", "ex_nobody", ECHO)
-    assert outcome.code == 1
+    outcome = runwatch("runs", "watch", "ex_nobody", ECHO, code=1)
     assert len(outcome.text.splitlines()) == 7
     assert "run ex_nobody is no longer followed" in outcome.errors
 
@@ -136,8 +135,7 @@ def test_a_silence_that_several_runs_meet_is_reported_once(runwatch: Here, servi
         events = raw(echo_events(run_id))
         path = f"/v1/executions/{run_id}/events"
         service.say("GET", path, Said(200, {"events": events[:2]}), *[bad] * 3, Said(200, {"events": events}))
-    outcome = runwatch("runs", "watch", RUNNING, "ex_second")
-    assert outcome.code == 0
+    outcome = runwatch("runs", "watch", RUNNING, "ex_second", code=0)
     assert outcome.errors.count("next try in") == 1
 
 
@@ -145,8 +143,7 @@ def test_patience_ends_with_a_network_exit_code(runwatch: Here, service: Scripte
     path = f"/v1/executions/{RUNNING}/events"
     bad = Said(503, problem("upstream_unavailable", status=503))
     service.say("GET", path, Said(200, {"events": raw(echo_events(RUNNING)[:2])}), bad)
-    outcome = runwatch("runs", "watch", RUNNING)
-    assert outcome.code == 3
+    outcome = runwatch("runs", "watch", RUNNING, code=3)
     assert len(outcome.text.splitlines()) == 2
     assert 900 <= sum(runwatch.clock.sleeps) <= 1000
 
@@ -156,8 +153,7 @@ def test_a_429_is_waited_out_and_said(runwatch: Here, service: ScriptedService) 
     events = raw(echo_events(RUNNING))
     limited = Said(429, problem("rate_limited", retry_after_s=20), headers=(("Retry-After", "20"),))
     service.say("GET", path, Said(200, {"events": events[:2]}), limited, Said(200, {"events": events[2:]}))
-    outcome = runwatch("runs", "watch", RUNNING)
-    assert outcome.code == 0
+    outcome = runwatch("runs", "watch", RUNNING, code=0)
     assert len(outcome.text.splitlines()) == 7
     assert "asks to wait; next try in 20" in outcome.errors
 

@@ -23,8 +23,7 @@ def test_a_webhook_is_added_and_its_secret_shown_this_once(runwatch: Here, servi
 
 
 def test_a_webhook_without_address_and_events_is_not_sent(runwatch: Here, service: ScriptedService) -> None:
-    refused = runwatch("webhooks", "create")
-    assert refused.code == 2
+    refused = runwatch("webhooks", "create", code=2)
     assert "--url" in refused.errors
     assert "--event" in refused.errors
     assert not service.requests("POST")
@@ -68,7 +67,6 @@ def test_a_webhook_is_removed_after_a_yes(runwatch: Here, service: ScriptedServi
     service.say("DELETE", "/v1/webhooks/wh_01", Said(200, gone))
     assert runwatch("webhooks", "remove", "wh_01").code == 2
     assert not service.requests("DELETE")
-    removed = runwatch("webhooks", "remove", "wh_01", "--yes", "--json")
-    assert removed.code == 0
+    removed = runwatch("webhooks", "remove", "wh_01", "--yes", "--json", code=0)
     assert removed.json == [{"webhook_id": "wh_01", "outcome": "removed", "status": "removed"}]
     assert service.requests("DELETE")[0].head.header("idempotency-key")

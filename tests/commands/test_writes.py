@@ -138,8 +138,7 @@ def test_read_only_refuses_before_anything_is_sent_or_asked(
 def test_what_destroys_needs_a_yes_where_nobody_can_be_asked(
     runwatch: Here, service: ScriptedService, words: Words
 ) -> None:
-    outcome = runwatch(*words)
-    assert outcome.code == 2
+    outcome = runwatch(*words, code=2)
     assert "--yes" in outcome.errors
     assert words[2] in outcome.errors
     assert service.heard == []
@@ -157,8 +156,7 @@ def test_what_destroys_is_done_with_a_yes(runwatch: Here, service: ScriptedServi
 def test_several_are_destroyed_one_by_one_and_the_worst_counts(runwatch: Here, service: ScriptedService) -> None:
     service.say("DELETE", "/v1/arms/arm_1", Said(200, resources.arm("arm_1", "disabled")))
     service.say("DELETE", "/v1/arms/arm_2", Said(404, problem("not_found")))
-    outcome = runwatch("arms", "disable", "arm_1", "arm_2", "arm_1", "--yes", "--json")
-    assert outcome.code == 1
+    outcome = runwatch("arms", "disable", "arm_1", "arm_2", "arm_1", "--yes", "--json", code=1)
     assert outcome.json == [
         {"arm_id": "arm_1", "outcome": "disabled", "status": "disabled"},
         {"arm_id": "arm_2", "outcome": "refused", "status": None},
@@ -168,8 +166,7 @@ def test_several_are_destroyed_one_by_one_and_the_worst_counts(runwatch: Here, s
 def test_a_check_that_cannot_be_used_is_registered_and_told(runwatch: Here, service: ScriptedService) -> None:
     service.say("POST", "/v1/verifiers", Said(200, resources.verifier_outcome(reachable=False)))
     words = ("--name", "C", "--version-name", "1", "--url", "https://c.test/", "--data-class", "public")
-    outcome = runwatch("verifiers", "register", *words)
-    assert outcome.code == 0
+    outcome = runwatch("verifiers", "register", *words, code=0)
     assert "cannot be used yet" in outcome.text
     assert "runwatch verifiers test vrf_90aa" in outcome.errors
 
@@ -191,8 +188,7 @@ def test_a_test_that_does_not_pass_exits_1(runwatch: Here, service: ScriptedServ
     ],
 )  # fmt: skip
 def test_what_is_missing_is_named_all_at_once(runwatch: Here, words: Words, missing: str) -> None:
-    outcome = runwatch(*words)
-    assert outcome.code == 2
+    outcome = runwatch(*words, code=2)
     assert f"This needs {missing}" in outcome.errors
 
 
@@ -240,8 +236,7 @@ def test_a_model_that_several_sources_serve_has_to_be_named_by_its_deployment(
     runwatch: Here, service: ScriptedService
 ) -> None:
     serve(service, "models", [resources.catalog_entry("mdep_1"), resources.catalog_entry("mdep_2")])
-    outcome = runwatch("models", "save", "northwind/ember-7b-instruct")
-    assert outcome.code == 2
+    outcome = runwatch("models", "save", "northwind/ember-7b-instruct", code=2)
     assert "mdep_1, mdep_2" in outcome.errors
 
 
@@ -283,8 +278,7 @@ def test_a_key_expires_after_the_time_that_was_given(
 ) -> None:
     made = resources.api_key(key="solverapi_live_xyz987654", expires_at="2026-12-21T12:00:00.000Z")
     service.say("POST", "/v1/api-keys", Said(200, made))
-    outcome = runwatch("keys", "create", "--name", "ci", "--expires", text)
-    assert outcome.code == 0
+    outcome = runwatch("keys", "create", "--name", "ci", "--expires", text, code=0)
     assert "2026-12-21" in outcome.text
     assert loads(service.heard[-1].body) == {"display_name": "ci", "expires_in_s": seconds}
 
@@ -293,8 +287,7 @@ def test_a_key_expires_after_the_time_that_was_given(
 def test_a_key_expires_after_a_length_of_time_and_nothing_else(
     runwatch: Here, service: ScriptedService, text: str
 ) -> None:
-    outcome = runwatch("keys", "create", f"--expires={text}")
-    assert outcome.code == 2
+    outcome = runwatch("keys", "create", f"--expires={text}", code=2)
     assert "30d" in outcome.errors
     assert not service.heard
 
@@ -312,11 +305,9 @@ def test_a_dry_run_prints_the_request_and_sends_nothing(runwatch: Here, service:
         "verifiers", "register", "--name", "C", "--version-name", "2", "--data-class", "public", *words, "--dry-run"
     )
     assert made.json == {
-        "method": "POST",
-        "path": "/v1/verifiers",
-        "idempotency_key": "mine",
+        "method": "POST", "path": "/v1/verifiers", "idempotency_key": "mine",
         "body": WRITES[next(each for each in WRITES if each[:2] == ("verifiers", "register"))][2],
-    }
+    }  # fmt: skip
     changed = runwatch("arms", "edit", "arm/1", "--cost-class", "economy", "--dry-run").json
     assert (changed["path"], changed["body"]) == ("/v1/arms/arm%2F1", {"cost_class": "economy"})
     assert service.heard == []

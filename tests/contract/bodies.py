@@ -45,11 +45,9 @@ VERIFIER_BODY: Final[Shape] = {
     "correctness_declaration?": {"method": words("deterministic")},
 }
 VERIFIER_PATCH: Final[Shape] = {
-    "display_name?": str,
-    "version?": str,
-    "endpoint?": _ENDPOINT,
+    "display_name?": str, "version?": str, "endpoint?": _ENDPOINT,
     "correctness_declaration?": {"method": words("deterministic")},
-}
+}  # fmt: skip
 INTENT_BODY: Final[Shape] = {
     "stop_choice": {"kind": words("no_expiration", "preset_days", "calendar_date"), "days?": int},
 }
@@ -57,10 +55,8 @@ KEY_TEST_BODY: Final[Shape] = {"handle": str, "captured_generation": int, "opera
 KEY_REVOKE_BODY: Final[Shape] = {"operation_key?": str}
 
 HANDOFF_BODY: Final[Shape] = {
-    "source_id": str,
-    "auth_scheme": str,
-    "endpoint?": {"base_url?": str, "protocol_profile?": str, "prices?": {}},
-}
+    "source_id": str, "auth_scheme": str, "endpoint?": {"base_url?": str, "protocol_profile?": str, "prices?": {}},
+}  # fmt: skip
 CONNECTION_BODY: Final[Shape] = {
     "display_name": str, "source_id": str, "auth_scheme": str, "handoff_intent_id": str, "source_scope": {},
 }  # fmt: skip

@@ -76,9 +76,7 @@ RESULT: Final[Shape] = {
     "retention_expires_at": TIME_OR_NULL,
 }  # fmt: skip
 RECEIPT: Final[Shape] = {
-    "execution_id": str,
-    "mode": MODE,
-    "status": FINAL_STATE,
+    "execution_id": str, "mode": MODE, "status": FINAL_STATE,
     "slices": [
         {
             "slice_id": str,
@@ -90,10 +88,10 @@ RECEIPT: Final[Shape] = {
             "acted_on_eval?": {"action": words("gate", "fallback", "repair_retry"), "outcome": str},
             "cost": object,
             "model_provenance?": (None, PROVENANCE),
-        }
+        },
     ],
     "totals": {"usd": float, "platform_fee_usd": float, "runtime_s": float},
-}
+}  # fmt: skip
 
 ARM: Final[Shape] = {
     "arm_id": str, "kind": ARM_KIND, "display_name": str, "status": ARM_STATUS, "capability_tags": [str],

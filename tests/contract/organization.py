@@ -239,10 +239,8 @@ class Organization:
                 "on_eval": ["gate"],
             },
             "verifier_id": (await self.once(self.check))["verifier_id"],
-            "routing": {"required_arm_id": (await self.once(self.saved))["arm_id"]},
-            "compose": "auto",
-            **more,
-        }
+            "routing": {"required_arm_id": (await self.once(self.saved))["arm_id"]}, "compose": "auto", **more,
+        }  # fmt: skip
 
     async def submit(self, body: Json) -> Json:
         """A run that was accepted."""
@@ -358,11 +356,9 @@ class Organization:
 
     async def agent_body(self) -> Json:
         return {
-            "repository": await self.once(self.repository),
-            "display_name": "Patch agent",
-            "endpoint": {"url": self.agent_url, "auth_ref": ""},
-            "max_runtime_s": 600,
-        }
+            "repository": await self.once(self.repository), "display_name": "Patch agent",
+            "endpoint": {"url": self.agent_url, "auth_ref": ""}, "max_runtime_s": 600,
+        }  # fmt: skip
 
     async def agent(self) -> Json:
         return await self.post("/v1/review-composer/agents", await self.agent_body())

@@ -37,15 +37,13 @@ async def organization_of(base_url: str, key: str) -> AsyncIterator[Organization
     silent.say("POST", ".*", HANG)
     async with contextlib.AsyncExitStack() as stack:
         organization = Organization(
-            base_url,
-            key,
-            models_url=(await stack.enter_async_context(ModelServer(key=PROVIDER_KEY))).base_url,
+            base_url, key, models_url=(await stack.enter_async_context(ModelServer(key=PROVIDER_KEY))).base_url,
             silent_url=(await stack.enter_async_context(silent)).base_url,
             check_url=await stack.enter_async_context(_listening(dock.serve)),
             strict_check_url=await stack.enter_async_context(_listening(Strict("").serve)),
             agent_url=await stack.enter_async_context(_listening(_serve_agent)),
             hook_url=(await stack.enter_async_context(Receiver())).url,
-        )
+        )  # fmt: skip
         yield await stack.enter_async_context(organization)
 
 

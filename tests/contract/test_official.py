@@ -47,12 +47,10 @@ async def solver(session: Desk) -> AsyncIterator[Any]:
 async def test_a_good_request_is_done(session: Desk, solver: Any, operation: Operation) -> None:
     good = await operation.make(session.organization)
     answer = await solver.request(
-        operation.id,
-        path_parameters={camel(name): value for name, value in good.ids.items()},
-        query=dict(good.query) or None,
-        body=good.body,
+        operation.id, path_parameters={camel(name): value for name, value in good.ids.items()},
+        query=dict(good.query) or None, body=good.body,
         idempotency_key=None if operation.method == "GET" else session.organization.fresh("official"),
-    )
+    )  # fmt: skip
     if operation.answers is None:
         assert answer is None
     else:
@@ -66,11 +64,9 @@ async def test_an_unknown_id_is_a_problem_that_the_client_understands(
     good = await session.good(operation)
     with pytest.raises(ProblemError) as caught:
         await solver.request(
-            operation.id,
-            path_parameters={camel(name): "nobody/ü" for name in good.ids},
-            body=good.body,
+            operation.id, path_parameters={camel(name): "nobody/ü" for name in good.ids}, body=good.body,
             idempotency_key=None if operation.method == "GET" else session.organization.fresh("official"),
-        )
+        )  # fmt: skip
     assert (caught.value.status, caught.value.code) == (404, "not_found")
 
 
@@ -81,11 +77,9 @@ async def test_an_empty_body_is_a_problem_that_the_client_understands(
     good = await session.good(operation)
     with pytest.raises(ProblemError) as caught:
         await solver.request(
-            operation.id,
-            path_parameters={camel(name): value for name, value in good.ids.items()},
-            body={},
+            operation.id, path_parameters={camel(name): value for name, value in good.ids.items()}, body={},
             idempotency_key=session.organization.fresh("official"),
-        )
+        )  # fmt: skip
     assert (caught.value.status, caught.value.code) == (400, "validation_failed")
     assert {error.field for error in caught.value.field_errors}
 

@@ -14,11 +14,9 @@ from tests.contract.shooting import Range
 from tests.support.http1 import answer_bytes, read_head
 
 PROBLEM = {
-    "type": "https://runwatch.invalid/problems/not_found",
-    "title": "There is no such resource.",
-    "status": 404,
+    "type": "https://runwatch.invalid/problems/not_found", "title": "There is no such resource.", "status": 404,
     "instance": "3f0c9a34-3a0f-4a36-9a29-5c7e6f1f0a11",
-}
+}  # fmt: skip
 SECRET = "sentinel-1234"
 
 

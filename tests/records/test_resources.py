@@ -177,10 +177,8 @@ def test_a_problem_tells_its_fields() -> None:
 def test_a_problem_of_our_own_wording_claims_no_instance() -> None:
     problem = synthetic_problem("not_a_problem", "The answer did not come from the API", 502)
     assert problem.raw == {
-        "type": f"{PROBLEM_BASE}not_a_problem",
-        "title": "The answer did not come from the API",
-        "status": 502,
-    }
+        "type": f"{PROBLEM_BASE}not_a_problem", "title": "The answer did not come from the API", "status": 502,
+    }  # fmt: skip
     assert problem.id == ""
     assert synthetic_problem("x", "X", 500, "why").detail == "why"
 

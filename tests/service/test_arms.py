@@ -95,10 +95,8 @@ async def test_a_saved_model_is_a_whole_record(local: Local, saved: Saved) -> No
     for body in (again, again | {"model_deployment_id": arm["model_deployment_id"]}):
         made = (await local.http.post("/v1/arms", json=body)).json()
         assert (made["status"], made["provider"], made["model_deployment_id"]) == (
-            "ready",
-            "Lab",
-            arm["model_deployment_id"],
-        )
+            "ready", "Lab", arm["model_deployment_id"],
+        )  # fmt: skip
     assert await read(local, arm) == arm
     assert await decisions(local, arm["arm_id"]) == ["registered"]
 
@@ -157,11 +155,9 @@ async def test_an_agent_is_asked_for_an_answer(serving: Serving, status: int, re
         arm = await post(service, "/v1/arms", agent(f"{server.origin}/agent", lifecycle={"max_runtime_s": 60}))
         assert [heard.head.header("authorization") for heard in server.heard] == [None]
         assert arm["preflight"] == {
-            "reachable": reachable,
-            "reason_code": None if reachable else "endpoint_unreachable",
-            "http_status": status,
+            "reachable": reachable, "reason_code": None if reachable else "endpoint_unreachable", "http_status": status,
             "detail": None if reachable else "The address answered with a server error.",
-        }
+        }  # fmt: skip
         assert arm["status"] == ("ready" if reachable else "degraded")
         record = await read(service, arm)
         assert record["endpoint"] == {"url": f"{server.origin}/agent", "auth_ref": ""}
@@ -378,11 +374,9 @@ async def test_an_agent_that_moves_or_ends_loses_its_key(serving: Serving, data_
     async with serving(allow_loopback_checks=True) as service, ModelServer() as first, ModelServer() as second:
         await connect_repository(service)
         body = {
-            "repository": "acme/widgets",
-            "display_name": "Patch agent",
-            "endpoint": {"url": f"{first.origin}/jobs", "auth_ref": ""},
-            "max_runtime_s": 600,
-        }
+            "repository": "acme/widgets", "display_name": "Patch agent",
+            "endpoint": {"url": f"{first.origin}/jobs", "auth_ref": ""}, "max_runtime_s": 600,
+        }  # fmt: skip
         arm = await post(service, AGENTS, body, key="k")
         await enter_key(service, arm["arm_id"])
         secrets = data_dir / DIRECTORY

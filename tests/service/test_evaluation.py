@@ -44,10 +44,8 @@ class Bench:
 
     async def evaluate(self, candidate: Any = "some text", url: str | None = None) -> Evaluation:
         row: Any = {
-            "verifier_id": CHECK,
-            "tenant_id": OWNER,
-            "endpoint": {"url": url or self.endpoint.url, "auth_ref": ""},
-        }
+            "verifier_id": CHECK, "tenant_id": OWNER, "endpoint": {"url": url or self.endpoint.url, "auth_ref": ""},
+        }  # fmt: skip
         return await evaluate(self.outbound, self.vault, self.database, self.policy, row, candidate)
 
     async def connect(self, key: str, stop: StopDate | None = None) -> str:

@@ -289,11 +289,9 @@ async def test_a_required_arm_runs_alone(work: LiveWork) -> None:
     part = only_slice(await work.receipt(run))
     assert (part["route"]["selected"], part["cost"]["calls"], part["model_provenance"]) == (None, 0, None)
     assert part["recorded_check"] == {
-        "state": "terminal_no_evaluation",
-        "no_evaluation_attempted": True,
-        "reason": "arm_not_ready",
+        "state": "terminal_no_evaluation", "no_evaluation_attempted": True, "reason": "arm_not_ready",
         "recorded_at": part["recorded_check"]["recorded_at"],
-    }
+    }  # fmt: skip
 
 
 async def test_a_run_without_an_eligible_arm_fails(work: LiveWork) -> None:

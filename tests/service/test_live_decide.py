@@ -174,10 +174,8 @@ def test_a_call_that_was_never_sent_costs_a_known_nothing() -> None:
 def test_spend_is_exact() -> None:
     spent = live(attempts=(attempt(1, usd="0.1"), attempt(2, usd="0.2"))).spend
     assert (spent, to_json_value(spent), to_json_number(Decimal("1E-7")).literal) == (
-        Decimal("0.3"),
-        "0.3",
-        "0.0000001",
-    )
+        Decimal("0.3"), "0.3", "0.0000001",
+    )  # fmt: skip
     assert (to_json_value(Decimal("100")), to_json_value(Decimal("0.00"))) == ("100", "0")
 
 

@@ -223,9 +223,7 @@ async def test_the_sample_sources_serve_models_of_every_lifecycle_and_retired_on
         assert len(shown) == len(definitions) - 1
         assert "retired" not in {entry["model"]["lifecycle"] for entry in shown}
         assert {entry["arm_registration_template"]["cost_class"] for entry in shown} == {
-            "economy",
-            "standard",
-            "premium",
-        }
+            "economy", "standard", "premium",
+        }  # fmt: skip
         # What a sample model may be given is its own to say.
         assert {tuple(entry["offering"]["data_classes"]) for entry in shown} >= {("public",)}

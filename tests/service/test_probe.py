@@ -100,10 +100,8 @@ def test_a_false_verdict_on_the_probe_is_what_is_expected() -> None:
     report = build_report(found(200), START, has_key=False)
     form = report.form()
     assert form["contract"] == {
-        "validated": True,
-        "verifier_result": {"is_correct": False, "quality_score": 0},
-        "violation": None,
-    }
+        "validated": True, "verifier_result": {"is_correct": False, "quality_score": 0}, "violation": None,
+    }  # fmt: skip
     assert states(report) == ["ok", "ok", "ok"]
     assert (report.status, report.status_reason, report.failure) == ("ready", None, None)
     assert form["detail"] is None

@@ -712,13 +712,11 @@ async def test_what_a_list_tells_is_kept_and_the_rest_is_unknown(providers: Prov
     told, bare = await listed(
         providers,
         {
-            "id": "Northwind/ember-7b-2026-05-01",
-            "name": "Ember 7B",
-            "pricing": {"prompt": "0.00000015", "completion": "0.0000006"},
-            "expiration_date": "2027-01-01",
+            "id": "Northwind/ember-7b-2026-05-01", "name": "Ember 7B",
+            "pricing": {"prompt": "0.00000015", "completion": "0.0000006"}, "expiration_date": "2027-01-01",
         },
         {"id": "tiny-preview", "owned_by": "Lab", "pricing": {"prompt": "-1", "completion": "-1"}},
-    )
+    )  # fmt: skip
     assert told == ServedModel(
         upstream_ref="Northwind/ember-7b-2026-05-01", display_name="Ember 7B", capabilities=("text.generate",),
         data_classes=("public",), publisher_id="northwind", family="ember-7b", release="2026-05-01",

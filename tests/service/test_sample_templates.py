@@ -64,11 +64,9 @@ async def test_testing_and_syncing_the_untested_connection_opens_the_byok_templa
     assert await blocked_by(sample) == []
     row = (await templates(sample))["byok-open-model"]["catalog_row"]
     assert row["connection"] == {
-        "access_lane": "byok",
-        "commercial_owner": "customer",
-        "connection_id": untested["connection_id"],
+        "access_lane": "byok", "commercial_owner": "customer", "connection_id": untested["connection_id"],
         "display_name": untested["display_name"],
-    }
+    }  # fmt: skip
     begun = await apply(sample, template_id="byok-open-model")
     proved = await application(sample, begun["application_id"])
     assert (proved["state"], proved["next_action"]["type"]) == ("echo_proved", "authorize_byok_live_proof")

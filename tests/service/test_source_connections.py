@@ -220,10 +220,8 @@ async def test_a_sync_takes_over_new_models_keeps_ids_and_disables_those_that_ar
         server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-2"}, {"id": "tiny-3"}]}))
         later = await sync(local, saved.path)
         assert {name: row["status"] for name, row in later.items()} == {
-            "tiny-1": "disabled",
-            "tiny-2": "listed",
-            "tiny-3": "listed",
-        }
+            "tiny-1": "disabled", "tiny-2": "listed", "tiny-3": "listed",
+        }  # fmt: skip
         for name, row in saved.deployments.items():
             assert later[name]["model_deployment_id"] == row["model_deployment_id"]
         assert sorted(await catalog(local)) == ["tiny-2", "tiny-3"]

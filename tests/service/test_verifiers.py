@@ -142,11 +142,9 @@ async def test_a_declaration_is_made_kept_and_withdrawn_without_touching_the_has
     verifier_id = before["verifier_id"]
     declared = await changed(local, verifier_id, correctness_declaration={"method": "deterministic"})
     assert declared["correctness_declaration"] == {
-        "status": "declared",
-        "method": "deterministic",
-        "declared_at": "2026-11-21T12:00:00.000Z",
+        "status": "declared", "method": "deterministic", "declared_at": "2026-11-21T12:00:00.000Z",
         "statement": "Tenant declared deterministic correctness; not independently verified",
-    }
+    }  # fmt: skip
     assert (declared["revision"], declared["hash"]) == (2, before["hash"])
     assert isinstance(local.clock, FakeClock)
     local.clock.advance(60)

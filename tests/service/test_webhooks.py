@@ -179,12 +179,10 @@ async def test_a_final_run_is_reported_once_with_a_signature_that_holds(near: Lo
         assert not is_signed(taken, hook["secret"] + "x")
         told = loads(taken.body)
         assert told == {
-            "event_id": row["event_id"],
-            "type": "execution.completed",
-            "created_at": row["created_at"],
+            "event_id": row["event_id"], "type": "execution.completed", "created_at": row["created_at"],
             "tenant_id": (await near.get("/v1/account"))["tenant_id"],
             "execution": await near.get(f"/v1/executions/{run_id}"),
-        }
+        }  # fmt: skip
         headers = {
             "content-type": "application/json",
             "runwatch-event": "execution.completed",

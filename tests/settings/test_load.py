@@ -209,14 +209,12 @@ def test_problems_stand_in_the_order_of_the_file(path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        'api_key = "canary-5e1f"',
-        '[profiles.work]\nbase_url = "https://h"\napi_key = "canary-5e1f"',
+        'api_key = "canary-5e1f"', '[profiles.work]\nbase_url = "https://h"\napi_key = "canary-5e1f"',
         '[profiles.work]\nbase_url = "https://h"\nAPI-KEY = "canary-5e1f"',
         '[profiles.work]\nbase_url = "https://h"\ntoken = ["canary-5e1f"]',
-        '[other.deep]\npassword = { value = "canary-5e1f" }',
-        '[profiles."not a name"]\nsecret = "canary-5e1f"',
+        '[other.deep]\npassword = { value = "canary-5e1f" }', '[profiles."not a name"]\nsecret = "canary-5e1f"',
     ],
-)
+)  # fmt: skip
 def test_a_key_in_the_file_is_refused_and_never_shown(text: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "_known", ())
     loaded = load_settings_file(write(path, text))

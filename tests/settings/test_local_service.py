@@ -226,11 +226,9 @@ def test_the_last_words_are_those_of_this_start_and_not_endless(data_dir: Path) 
 def test_a_child_that_says_nothing_is_ended_after_the_patience(data_dir: Path) -> None:
     with pytest.raises(LocalServiceError, match="not ready within 0 seconds"):
         ensure_running(
-            data_dir,
-            command=COMMAND,
-            environment=environment(FAKE_SERVICE="says nothing"),
+            data_dir, command=COMMAND, environment=environment(FAKE_SERVICE="says nothing"),
             pace=WaitTiming(patience_s=0),
-        )
+        )  # fmt: skip
 
 
 def test_a_child_that_says_something_else_is_an_error_that_does_not_repeat_it(data_dir: Path) -> None:

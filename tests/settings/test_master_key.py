@@ -173,12 +173,10 @@ class TestKeyring:
 @pytest.mark.parametrize(
     "content",
     [
-        "= 3",
-        "local_service = 3\n",
-        '[local_service]\nmaster_key_store = "cloud"\n',
+        "= 3", "local_service = 3\n", '[local_service]\nmaster_key_store = "cloud"\n',
         "[local_service]\nmaster_key_command = 3\n",
     ],
-)
+)  # fmt: skip
 def test_settings_that_leave_the_place_open_stop_the_search(content: str, settings_file: Path) -> None:
     settings_file.parent.mkdir(mode=0o700)
     settings_file.write_text(content)

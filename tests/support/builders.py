@@ -60,10 +60,8 @@ def full_request_body(**over: Any) -> dict[str, Any]:
             "cost_coefficient": 0.5,
             "on_eval": ["gate", "fallback"],
         },
-        verifier_id="vrf_7c1e",
-        routing={"required_arm_id": "arm_01HX7"},
-        compose="auto",
-    )
+        verifier_id="vrf_7c1e", routing={"required_arm_id": "arm_01HX7"}, compose="auto",
+    )  # fmt: skip
     return merged(raw, over)
 
 
@@ -71,11 +69,9 @@ def problem(code: str = "not_found", *, status: int | None = None, **over: Any) 
     """A Problem with the status and title of its code, and its own instance."""
     known = CODES.get(code)
     raw = {
-        "type": f"{PROBLEM_BASE}{code}",
-        "title": known.title if known else "Something else.",
-        "status": status or (known.status if known else 500),
-        "instance": str(uuid.uuid4()),
-    }
+        "type": f"{PROBLEM_BASE}{code}", "title": known.title if known else "Something else.",
+        "status": status or (known.status if known else 500), "instance": str(uuid.uuid4()),
+    }  # fmt: skip
     return Problem(merged(raw, over))
 
 

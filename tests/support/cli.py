@@ -92,8 +92,11 @@ class Cli:
         stdin: bytes | None = None,
         timeout: float = TIMEOUT_S,
         env: Mapping[str, str] | None = None,
+        code: int | None = None,
     ) -> Outcome:
-        """Run the command to its end; without ``stdin`` its standard input is empty.
+        """Run the command to its end, which has to have this exit code if one is named.
+
+        Without ``stdin`` its standard input is empty.
 
         Raises:
             subprocess.TimeoutExpired: it took longer than ``timeout`` seconds.
@@ -102,7 +105,9 @@ class Cli:
             self.command(*arguments), input=stdin if stdin is not None else b"", capture_output=True,
             env={**self.environment, **(env or {})}, cwd=self._home, timeout=timeout, check=False,
         )  # fmt: skip
-        return Outcome(done.returncode, done.stdout, done.stderr)
+        outcome = Outcome(done.returncode, done.stdout, done.stderr)
+        assert code in {None, outcome.code}, outcome.errors
+        return outcome
 
     def command(self, *arguments: str) -> list[str]:
         """The command line, for a terminal or another process."""

@@ -35,11 +35,9 @@ LONG: Final = os.environ.get("RUNWATCH_LONG") == "1"
 Draw = Callable[[random.Random], Step]
 
 DISCONNECTS: Final[Sequence[Draw]] = (
-    lambda chance: Reset(),
-    lambda chance: Reset(after="answer"),
-    lambda chance: Reset(after="answer", size=chance.randint(1, 400)),
-    lambda chance: Cut(chance.randint(0, 400)),
-)
+    lambda chance: Reset(), lambda chance: Reset(after="answer"),
+    lambda chance: Reset(after="answer", size=chance.randint(1, 400)), lambda chance: Cut(chance.randint(0, 400)),
+)  # fmt: skip
 """The ways in which a connection ends too early; each is a network failure for the client."""
 
 LOST_ANSWERS: Final[Sequence[Draw]] = (
@@ -49,13 +47,11 @@ LOST_ANSWERS: Final[Sequence[Draw]] = (
 """What leaves a write unknown and is asked again: connections that end, 5XX of the service and of a proxy."""
 
 BAD_ANSWERS: Final[Sequence[Draw]] = (
-    lambda chance: Doubled(),
-    lambda chance: Doubled(chance.randint(1, 60)),
-    lambda chance: Retyped("text/html"),
+    lambda chance: Doubled(), lambda chance: Doubled(chance.randint(1, 60)), lambda chance: Retyped("text/html"),
     lambda chance: Answer(200, b"<!doctype html><p>Sign in", content_type="text/html"),
     lambda chance: Answer(302, headers=(("Location", "http://127.0.0.1:9/"),)),
     lambda chance: Skewed(chance.choice((-86_400.0, -90.0, 90.0, 86_400.0))),
-)
+)  # fmt: skip
 """Answers that come whole and are wrong."""
 
 SLOW_ANSWERS: Final[Sequence[Draw]] = (

@@ -225,10 +225,8 @@ def _messages(model: str, text: str, usage: Json) -> Json:
 
 
 _FORMS: Final[dict[str, Callable[[str, str, Json], Json]]] = {
-    "chat/completions": _chat,
-    "responses": _responses,
-    "messages": _messages,
-}
+    "chat/completions": _chat, "responses": _responses, "messages": _messages,
+}  # fmt: skip
 
 
 def _error(status: int, kind: str) -> Said:

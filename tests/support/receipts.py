@@ -76,19 +76,17 @@ def ended_receipt(
     """The receipt of a live run that ended without an output: ``cancelled``, ``expired`` or ``failed``."""
     why = reason or {"cancelled": "cancelled", "expired": "runtime_exceeded"}.get(status, "no_eligible_arms")
     raw = {
-        "execution_id": execution_id,
-        "mode": "live",
-        "status": status,
+        "execution_id": execution_id, "mode": "live", "status": status,
         "slices": [
             {
                 "slice_id": "sl_1",
                 "capability": "text.generate",
                 "route": {"ranking": [], "selected": None},
                 "recorded_check": recorded_check("terminal_no_evaluation", reason=why),
-            }
+            },
         ],
         "totals": {"usd": 0, "platform_fee_usd": 0, "runtime_s": 6},
-    }
+    }  # fmt: skip
     return Receipt(merged(raw, over))
 
 

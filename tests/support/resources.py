@@ -27,11 +27,9 @@ from runwatch.records.webhook import Delivery, Webhook
 from tests.support.parts import AT, KEY_ID, merged, provenance
 
 DECLARED: Final = {
-    "status": "declared",
-    "method": "deterministic",
-    "declared_at": "2026-11-10T12:00:00Z",
+    "status": "declared", "method": "deterministic", "declared_at": "2026-11-10T12:00:00Z",
     "statement": "Tenant declared deterministic correctness; not independently verified",
-}
+}  # fmt: skip
 NOT_DECLARED: Final = {"status": "not_declared", "statement": "Not declared"}
 HANDLE: Final = "cred_v_0123456789abcdef0123456789abcdef"
 OLD_HANDLE: Final = "cred_v_ffffffffffffffffffffffffffffffff"
@@ -39,43 +37,25 @@ OLD_HANDLE: Final = "cred_v_ffffffffffffffffffffffffffffffff"
 
 def definition(model_key: str = "northwind/ember-7b-instruct", **over: Any) -> Definition:
     raw = {
-        "model_key": model_key,
-        "publisher_id": "northwind",
-        "family": "ember",
-        "release": "2026-05",
-        "capabilities": ["text.generate", "text.summarize"],
-        "lifecycle": "preview",
+        "model_key": model_key, "publisher_id": "northwind", "family": "ember", "release": "2026-05",
+        "capabilities": ["text.generate", "text.summarize"], "lifecycle": "preview",
         "release_license": {
-            "identifier": "apache-2.0",
-            "commercial_use": "allowed",
-            "evidence_ref": "evd_license_0001",
+            "identifier": "apache-2.0", "commercial_use": "allowed", "evidence_ref": "evd_license_0001",
         },
-    }
+    }  # fmt: skip
     return Definition(merged(raw, over))
 
 
 def deployment(model_deployment_id: str = "mdep_01HX6", **over: Any) -> Deployment:
     raw = {
-        "model_deployment_id": model_deployment_id,
-        "connection_id": "conn_01HX5",
-        "source_id": "northwind_direct",
-        "model_key": "northwind/ember-7b-instruct",
-        "served_variant_id": "sv_ember7b_default",
-        "upstream_ref": "ember-7b-instruct",
-        "release_assurance": "unknown",
-        "assurance_evidence_ref": None,
-        "resolved_upstream_ref": "ember-7b-instruct-20260501",
-        "resolution_evidence_ref": "evd_resolution_0001",
-        "protocol_profile": "openai_responses",
-        "location": "eu",
-        "route": "direct",
-        "fallback_policy": "none",
-        "pricing_basis": "source_reported",
-        "last_tested_at": "2026-11-18T09:12:00Z",
-        "status": "listed",
-        "created_at": "2026-11-01T08:00:00Z",
-        "updated_at": "2026-11-18T09:12:30Z",
-    }
+        "model_deployment_id": model_deployment_id, "connection_id": "conn_01HX5", "source_id": "northwind_direct",
+        "model_key": "northwind/ember-7b-instruct", "served_variant_id": "sv_ember7b_default",
+        "upstream_ref": "ember-7b-instruct", "release_assurance": "unknown", "assurance_evidence_ref": None,
+        "resolved_upstream_ref": "ember-7b-instruct-20260501", "resolution_evidence_ref": "evd_resolution_0001",
+        "protocol_profile": "openai_responses", "location": "eu", "route": "direct", "fallback_policy": "none",
+        "pricing_basis": "source_reported", "last_tested_at": "2026-11-18T09:12:00Z", "status": "listed",
+        "created_at": "2026-11-01T08:00:00Z", "updated_at": "2026-11-18T09:12:30Z",
+    }  # fmt: skip
     return Deployment(merged(raw, over))
 
 
@@ -90,30 +70,17 @@ def catalog_entry(model_deployment_id: str = "mdep_01HX6", **over: Any) -> Catal
         "source": {"source_id": "northwind_direct", "source_kind": "publisher_direct"},
         "offering": {
             "served_variant": {name: placed.raw[name] for name in variant_names},
-            "protocol_profile": "openai_responses",
-            "auth_scheme": "api_key",
-            "data_classes": ["public"],
-            "fallback_policy": "none",
-            "location": "eu",
-            "route": "direct",
-            "pricing_basis": "source_reported",
-            "tested_at": "2026-11-18T09:12:00Z",
-            "resolved_upstream_ref": "ember-7b-instruct-20260501",
+            "protocol_profile": "openai_responses", "auth_scheme": "api_key", "data_classes": ["public"],
+            "fallback_policy": "none", "location": "eu", "route": "direct", "pricing_basis": "source_reported",
+            "tested_at": "2026-11-18T09:12:00Z", "resolved_upstream_ref": "ember-7b-instruct-20260501",
             "resolution_evidence_ref": "evd_resolution_0001",
             "certification": {
-                "certification_id": "cert_0001",
-                "evidence_schema_version": "1",
-                "standing": "conformant",
+                "certification_id": "cert_0001", "evidence_schema_version": "1", "standing": "conformant",
                 "generated_at": "2026-11-18T09:12:30Z",
                 "subject": {
-                    "model_key": "northwind/ember-7b-instruct",
-                    "served_variant_id": "sv_ember7b_default",
-                    "source_id": "northwind_direct",
-                    "protocol_profile": "openai_responses",
-                    "auth_scheme": "api_key",
-                    "location": "eu",
-                    "route": "direct",
-                    "pricing_basis": "source_reported",
+                    "model_key": "northwind/ember-7b-instruct", "served_variant_id": "sv_ember7b_default",
+                    "source_id": "northwind_direct", "protocol_profile": "openai_responses", "auth_scheme": "api_key",
+                    "location": "eu", "route": "direct", "pricing_basis": "source_reported",
                 },
             },
         },
@@ -121,55 +88,37 @@ def catalog_entry(model_deployment_id: str = "mdep_01HX6", **over: Any) -> Catal
         "deployment": {name: value for name, value in placed.raw.items() if name != "connection_id"},
         "provenance": {**provenance(), "resolved": None},
         "arm_registration_template": {
-            "kind": "model",
-            "display_name": "Ember 7B Instruct",
-            "model_deployment_id": model_deployment_id,
-            "capability_tags": ["text.generate", "text.summarize"],
-            "data_class_grants": ["public"],
+            "kind": "model", "display_name": "Ember 7B Instruct", "model_deployment_id": model_deployment_id,
+            "capability_tags": ["text.generate", "text.summarize"], "data_class_grants": ["public"],
             "cost_class": "economy",
         },
-    }
+    }  # fmt: skip
     return CatalogEntry(merged(raw, over))
 
 
 def arm(arm_id: str = "arm_01HX7", status: str = "ready", **over: Any) -> Arm:
     """A saved model that is bound to a deployment."""
     raw = {
-        "arm_id": arm_id,
-        "kind": "model",
-        "display_name": "Ember 7B Instruct",
-        "status": status,
-        "model_lifecycle": "preview",
-        "capability_tags": ["text.generate"],
-        "data_class_grants": ["public"],
-        "cost_class": "economy",
-        "provider": "northwind_direct",
-        "model_id": "ember-7b-instruct",
+        "arm_id": arm_id, "kind": "model", "display_name": "Ember 7B Instruct", "status": status,
+        "model_lifecycle": "preview", "capability_tags": ["text.generate"], "data_class_grants": ["public"],
+        "cost_class": "economy", "provider": "northwind_direct", "model_id": "ember-7b-instruct",
         "model_deployment_id": "mdep_01HX6",
-    }
+    }  # fmt: skip
     return Arm(merged(raw, over))
 
 
 def agent_arm(arm_id: str = "arm_agent1", **over: Any) -> Arm:
     """A saved agent whose route is not plainly available."""
     raw = {
-        "arm_id": arm_id,
-        "kind": "agent",
-        "display_name": "Research agent",
-        "status": "degraded",
-        "status_reason": "endpoint_unreachable",
-        "capability_tags": ["research"],
-        "data_class_grants": ["public", "sandbox"],
-        "cost_class": "premium",
+        "arm_id": arm_id, "kind": "agent", "display_name": "Research agent", "status": "degraded",
+        "status_reason": "endpoint_unreachable", "capability_tags": ["research"],
+        "data_class_grants": ["public", "sandbox"], "cost_class": "premium",
         "endpoint": {"url": "https://agent.example.test/jobs", "auth_ref": ""},
         "lifecycle": {"long_running": True, "cancellable": False, "max_runtime_s": 600},
         "route_availability": {
-            "status": "suspended",
-            "reason": "operator_suspended",
-            "since": "2026-11-20T00:00:00Z",
-            "until": None,
+            "status": "suspended", "reason": "operator_suspended", "since": "2026-11-20T00:00:00Z", "until": None,
         },
-    }
+    }  # fmt: skip
     return Arm(merged(raw, over))
 
 
@@ -181,27 +130,16 @@ def arm_outcome(arm_id: str = "arm_01HX7", **over: Any) -> ArmOutcome:
 def verifier(verifier_id: str = "vrf_7c1e", **over: Any) -> Verifier:
     """A check with a key in use."""
     raw = {
-        "verifier_id": verifier_id,
-        "display_name": "Release-notes check",
-        "version": "1.2.0",
-        "kind": "endpoint",
+        "verifier_id": verifier_id, "display_name": "Release-notes check", "version": "1.2.0", "kind": "endpoint",
         "endpoint": {"url": "https://checks.example.test/release-notes", "auth_ref": ""},
-        "input_data_classes": ["public"],
-        "scoring": {"correctness": "boolean_anchors", "quality": "scalar_0_1"},
-        "hash": "sha256:aa11",
-        "revision": 3,
-        "status": "ready",
-        "status_reason": None,
+        "input_data_classes": ["public"], "scoring": {"correctness": "boolean_anchors", "quality": "scalar_0_1"},
+        "hash": "sha256:aa11", "revision": 3, "status": "ready", "status_reason": None,
         "correctness_declaration": dict(DECLARED),
         "connection": {
-            "status": "active",
-            "stop_at": "2027-02-08T00:00:00Z",
-            "stop_time_zone": "UTC",
-            "days_remaining": 80,
-            "stopped_at": None,
-            "stop_reason": None,
+            "status": "active", "stop_at": "2027-02-08T00:00:00Z", "stop_time_zone": "UTC", "days_remaining": 80,
+            "stopped_at": None, "stop_reason": None,
         },
-    }
+    }  # fmt: skip
     return Verifier(merged(raw, over))
 
 
@@ -210,143 +148,95 @@ def probe(*, reachable: bool = True) -> dict[str, Any]:
     if reachable:
         fine = {"status": "ok", "correction": None}
         return {
-            "outcome": "reachable",
-            "reason_code": None,
-            "http_status": 200,
+            "outcome": "reachable", "reason_code": None, "http_status": 200,
             "contract": {
-                "validated": True,
-                "verifier_result": {"is_correct": False, "quality_score": 0},
-                "violation": None,
+                "validated": True, "verifier_result": {"is_correct": False, "quality_score": 0}, "violation": None,
             },
-            "feedback": {"reachability": fine, "authentication": fine, "response_compatibility": fine},
-            "detail": None,
+            "feedback": {"reachability": fine, "authentication": fine, "response_compatibility": fine}, "detail": None,
             "checked_at": "2026-11-20T09:05:00Z",
-        }
+        }  # fmt: skip
     unseen = {"status": "not_checked", "correction": None}
     return {
-        "outcome": "unreachable",
-        "reason_code": "dns_resolution_failed",
-        "http_status": None,
-        "contract": None,
+        "outcome": "unreachable", "reason_code": "dns_resolution_failed", "http_status": None, "contract": None,
         "feedback": {
-            "reachability": {"status": "failed", "correction": "Check the host name."},
-            "authentication": unseen,
+            "reachability": {"status": "failed", "correction": "Check the host name."}, "authentication": unseen,
             "response_compatibility": unseen,
         },
-        "detail": "The host name did not resolve.",
-        "checked_at": "2026-11-20T09:00:00Z",
-    }
+        "detail": "The host name did not resolve.", "checked_at": "2026-11-20T09:00:00Z",
+    }  # fmt: skip
 
 
 def verifier_outcome(verifier_id: str = "vrf_90aa", *, reachable: bool = True, **over: Any) -> VerifierOutcome:
     """What came of registering a check."""
     raw = {
-        "verifier_id": verifier_id,
-        "hash": "sha256:cc22",
-        "status": "ready" if reachable else "degraded",
-        "status_reason": None if reachable else "endpoint_unreachable",
-        "preflight": probe(reachable=reachable),
+        "verifier_id": verifier_id, "hash": "sha256:cc22", "status": "ready" if reachable else "degraded",
+        "status_reason": None if reachable else "endpoint_unreachable", "preflight": probe(reachable=reachable),
         "correctness_declaration": dict(NOT_DECLARED),
-    }
+    }  # fmt: skip
     return VerifierOutcome(merged(raw, over))
 
 
 def verifier_test(verifier_id: str = "vrf_7c1e", *, reachable: bool = True, **over: Any) -> VerifierTest:
     raw = {
-        "verifier_id": verifier_id,
-        "status": "ready" if reachable else "degraded",
-        "status_reason": None if reachable else "endpoint_unreachable",
-        "probe": probe(reachable=reachable),
+        "verifier_id": verifier_id, "status": "ready" if reachable else "degraded",
+        "status_reason": None if reachable else "endpoint_unreachable", "probe": probe(reachable=reachable),
         "correctness_declaration": dict(NOT_DECLARED),
-    }
+    }  # fmt: skip
     return VerifierTest(merged(raw, over))
 
 
 def key_connection(status: str = "active", **over: Any) -> KeyConnection:
     raw = {
-        "status": status,
-        "stop_at": "2027-02-08T00:00:00Z",
-        "stop_time_zone": "UTC",
-        "days_remaining": 80,
-        "stopped_at": None,
-        "stop_reason": None,
-        "handle": HANDLE,
-        "origin": "https://checks.example.test",
-        "generation": 4,
-        "projection_ack": "acknowledged",
-        "pending_key": None,
+        "status": status, "stop_at": "2027-02-08T00:00:00Z", "stop_time_zone": "UTC", "days_remaining": 80,
+        "stopped_at": None, "stop_reason": None, "handle": HANDLE, "origin": "https://checks.example.test",
+        "generation": 4, "projection_ack": "acknowledged", "pending_key": None,
         "last_test": {"outcome": "passed", "handle": HANDLE, "reason": None, "at": "2026-11-10T12:00:05Z"},
         "replacement": None,
         "retired_keys": [
             {
-                "handle": OLD_HANDLE,
-                "state": "destroyed",
-                "reason": "replaced",
-                "retired_at": "2026-11-10T12:00:05Z",
+                "handle": OLD_HANDLE, "state": "destroyed", "reason": "replaced", "retired_at": "2026-11-10T12:00:05Z",
                 "destroyed_at": "2026-11-11T00:00:00Z",
-            }
+            },
         ],
         "last_operation": {
-            "kind": "promote",
-            "phase": "committed",
-            "generation": 4,
-            "resulting_state": {"handle": HANDLE, "replaced_handle": OLD_HANDLE},
-            "recorded_at": "2026-11-10T12:00:05Z",
+            "kind": "promote", "phase": "committed", "generation": 4,
+            "resulting_state": {"handle": HANDLE, "replaced_handle": OLD_HANDLE}, "recorded_at": "2026-11-10T12:00:05Z",
         },
-    }
+    }  # fmt: skip
     return KeyConnection(merged(raw, over))
 
 
 def key_intent(continue_url: str, **over: Any) -> KeyIntent:
     """A permission to enter a key on the page at an address."""
     raw = {
-        "intent_id": "int_01",
-        "continue_url": continue_url,
-        "intake_origin": "https://app.example.test",
-        "origin": "https://checks.example.test",
-        "expires_at": "2026-11-20T10:35:00Z",
-    }
+        "intent_id": "int_01", "continue_url": continue_url, "intake_origin": "https://app.example.test",
+        "origin": "https://checks.example.test", "expires_at": "2026-11-20T10:35:00Z",
+    }  # fmt: skip
     return KeyIntent(merged(raw, over))
 
 
 def source_profile(source_id: str = "openai_direct", **over: Any) -> SourceProfile:
     """A source that can be connected with a key."""
     raw = {
-        "source_id": source_id,
-        "source_kind": "publisher_direct",
+        "source_id": source_id, "source_kind": "publisher_direct",
         "protocol_profiles": [{"id": "openai_responses", "version": "1"}],
         "auth_schemes": [{"id": "api_key", "version": "1"}],
-        "endpoint_policy": {"https_required": True, "redirects_allowed": False},
-        "access_lane": "byok",
-        "credential_owner": "customer",
-        "commercial_owner": "customer",
-    }
+        "endpoint_policy": {"https_required": True, "redirects_allowed": False}, "access_lane": "byok",
+        "credential_owner": "customer", "commercial_owner": "customer",
+    }  # fmt: skip
     return SourceProfile(merged(raw, over))
 
 
 def connection(connection_id: str = "conn_01HX5", **over: Any) -> SourceConnection:
     raw = {
-        "connection_id": connection_id,
-        "source_id": "openai_direct",
-        "display_name": "OpenAI",
-        "auth_scheme": "api_key",
-        "auth_binding_ref": "bind_01",
-        "source_scope": {"kind": "account", "account_ref": "acct_01"},
-        "status": "active",
-        "access_lane": "byok",
-        "credential_owner": "customer",
-        "commercial_owner": "customer",
-        "customer_ref": "ten_01",
-        "binding_revision": 2,
-        "tested_binding_revision": 2,
-        "test_state": "passed",
-        "test_error": None,
-        "last_tested_at": "2026-11-20T10:00:00Z",
-        "rotated_at": None,
-        "revoked_at": None,
-        "created_at": "2026-11-01T08:00:00Z",
-        "updated_at": "2026-11-20T10:00:00Z",
-    }
+        "connection_id": connection_id, "source_id": "openai_direct", "display_name": "OpenAI",
+        "auth_scheme": "api_key", "auth_binding_ref": "bind_01",
+        "source_scope": {"kind": "account", "account_ref": "acct_01"}, "status": "active", "access_lane": "byok",
+        "credential_owner": "customer", "commercial_owner": "customer", "customer_ref": "ten_01", "binding_revision": 2,
+        "tested_binding_revision": 2, "test_state": "passed", "test_error": None,
+        "last_tested_at": "2026-11-20T10:00:00Z", "rotated_at": None, "revoked_at": None,
+        "created_at": "2026-11-01T08:00:00Z", "updated_at": "2026-11-20T10:00:00Z",
+    }  # fmt: skip
     return SourceConnection(merged(raw, over))
 
 
@@ -354,20 +244,11 @@ def handoff(state: str = "pending", **over: Any) -> Handoff:
     """A permission to enter a source's key."""
     is_completed = state in {"completed", "consumed"}
     raw = {
-        "handoff_intent_id": "hand_01",
-        "source_id": "openai_direct",
-        "auth_scheme": "api_key",
-        "state": state,
-        "failure_code": None,
-        "expires_at": "2026-11-20T10:15:00Z",
-        "completed_at": AT if is_completed else None,
-        "failed_at": None,
-        "expired_at": None,
-        "consumed_at": None,
-        "created_at": AT,
-        "updated_at": AT,
+        "handoff_intent_id": "hand_01", "source_id": "openai_direct", "auth_scheme": "api_key", "state": state,
+        "failure_code": None, "expires_at": "2026-11-20T10:15:00Z", "completed_at": AT if is_completed else None,
+        "failed_at": None, "expired_at": None, "consumed_at": None, "created_at": AT, "updated_at": AT,
         **({"source_scope": {"kind": "account", "account_ref": "acct_01"}} if is_completed else {}),
-    }
+    }  # fmt: skip
     return Handoff(merged(raw, over))
 
 
@@ -379,14 +260,9 @@ def template(template_id: str = "starter", *, eligible: bool = True, **over: Any
     """A template that can be applied, or one that is blocked."""
     lane = {"starter": "diagnostic", "pooled-open-model": "millwork_pool"}.get(template_id, "byok")
     raw: dict[str, Any] = {
-        "template_id": template_id,
-        "template_version": "1",
-        "access_lane": lane,
-        "eligible": eligible,
-        "blockers": [],
-        "alternative_plans": [],
-        "catalog_row": None,
-    }
+        "template_id": template_id, "template_version": "1", "access_lane": lane, "eligible": eligible, "blockers": [],
+        "alternative_plans": [], "catalog_row": None,
+    }  # fmt: skip
     if not eligible:
         raw["blockers"] = [
             {
@@ -397,13 +273,11 @@ def template(template_id: str = "starter", *, eligible: bool = True, **over: Any
         ]
         raw["alternative_plans"] = [
             {
-                "template_id": "byok-open-model",
-                "template_version": "1",
-                "access_lane": "byok",
+                "template_id": "byok-open-model", "template_version": "1", "access_lane": "byok",
                 "application_supported": True,
                 "next_action": {"type": "approve_plan", "detail": "Plan with your own provider account."},
-            }
-        ]
+            },
+        ]  # fmt: skip
     return Template(merged(raw, over))
 
 
@@ -439,54 +313,34 @@ def plan(template_id: str = "starter", **over: Any) -> Plan:
 
 def application(state: str = "echo_proved", **over: Any) -> Application:
     raw = {
-        "application_id": "app_01",
-        "template_id": "byok-open-model",
-        "template_version": "1",
-        "request_preset_id": None,
-        "state": state,
-        "completed_effects": [{"id": "submit_echo", "at": AT}],
-        "result": None,
-        "receipt": None,
-        "managed_arm_id": "arm_01HX7",
-        "echo_execution_id": "ex_01HXE",
-        "echo_receipt_id": "ex_01HXE",
-        "live_execution_id": None,
-        "selected_model_deployment_id": None,
-        "source_connection_id": "conn_01HX5",
-        "consent": None,
+        "application_id": "app_01", "template_id": "byok-open-model", "template_version": "1",
+        "request_preset_id": None, "state": state, "completed_effects": [{"id": "submit_echo", "at": AT}],
+        "result": None, "receipt": None, "managed_arm_id": "arm_01HX7", "echo_execution_id": "ex_01HXE",
+        "echo_receipt_id": "ex_01HXE", "live_execution_id": None, "selected_model_deployment_id": None,
+        "source_connection_id": "conn_01HX5", "consent": None,
         "live_proof": {"digest": "sha256:l1", "issued_at": AT, "expires_at": "2026-11-20T10:20:00Z"},
         "next_action": {"type": "authorize_byok_live_proof", "detail": "Authorize one paid run."},
-        "diagnostics": {"source_id": "openai_direct", "lane_substitution_performed": False},
-        "created_at": AT,
-    }
+        "diagnostics": {"source_id": "openai_direct", "lane_substitution_performed": False}, "created_at": AT,
+    }  # fmt: skip
     return Application(merged(raw, over))
 
 
 def selection(**over: Any) -> Selection:
     raw = {
-        "application_id": "app_01",
-        "template_id": "byok-open-model",
-        "template_version": "1",
-        "managed_arm_id": "arm_01HX7",
-        "model_deployment_id": "mdep_01HX6",
-        "request_preset_id": "byok-public-v1",
+        "application_id": "app_01", "template_id": "byok-open-model", "template_version": "1",
+        "managed_arm_id": "arm_01HX7", "model_deployment_id": "mdep_01HX6", "request_preset_id": "byok-public-v1",
         "request_policy": {"mode": "live", "data_classes": ["public"], "fallback_policy": "none"},
-        "proof_execution_id": "ex_01HXA",
-        "selected_at": AT,
-        "updated_at": AT,
-    }
+        "proof_execution_id": "ex_01HXA", "selected_at": AT, "updated_at": AT,
+    }  # fmt: skip
     return Selection(merged(raw, over))
 
 
 def agent(arm_id: str = "arm_rev1", status: str = "ready", **over: Any) -> ReviewAgent:
     raw = {
-        "arm_id": arm_id,
-        "display_name": "Patch agent",
-        "endpoint_url": "https://agent.example.test/jobs",
-        "repository": "acme/widgets",
-        "status": status,
+        "arm_id": arm_id, "display_name": "Patch agent", "endpoint_url": "https://agent.example.test/jobs",
+        "repository": "acme/widgets", "status": status,
         "status_reason": "" if status == "ready" else "endpoint_unreachable",
-    }
+    }  # fmt: skip
     return ReviewAgent(merged(raw, over))
 
 
@@ -502,12 +356,9 @@ def credential(credential_ref: str = "cred_ref_01", **over: Any) -> Credential:
 def github_connection(**over: Any) -> GithubConnection:
     """A repository with the claim that it is connected."""
     raw = {
-        "connection_id": "gh_01",
-        "repository": "acme/widgets",
-        "status": "connected",
-        "verification": "unverified",
+        "connection_id": "gh_01", "repository": "acme/widgets", "status": "connected", "verification": "unverified",
         "created_at": "2026-10-02T08:00:00Z",
-    }
+    }  # fmt: skip
     return GithubConnection(merged(raw, over))
 
 
@@ -521,66 +372,40 @@ def github_intent(
 
 def proposal(proposal_id: str = "prop_01", status: str = "pending", **over: Any) -> Proposal:
     raw = {
-        "proposal_id": proposal_id,
-        "status": status,
-        "decided_by": None if status == "pending" else KEY_ID,
-        "execution_id": "ex_01HXG",
-        "slice_id": "sl_1",
-        "arm_id": "arm_skill1",
-        "parent_artifact_id": "art_1",
-        "parent_score": 0.4,
-        "candidate_score": 0.8,
-        "diff": "@@ region:tone @@\n-Be brief.\n+Be brief and exact.",
+        "proposal_id": proposal_id, "status": status, "decided_by": None if status == "pending" else KEY_ID,
+        "execution_id": "ex_01HXG", "slice_id": "sl_1", "arm_id": "arm_skill1", "parent_artifact_id": "art_1",
+        "parent_score": 0.4, "candidate_score": 0.8, "diff": "@@ region:tone @@\n-Be brief.\n+Be brief and exact.",
         "verifier_evidence": {"verifier_id": "vrf_7c1e", "is_correct": True, "quality_score": 0.8},
         "created_at": "2026-11-20T08:00:00Z",
-    }
+    }  # fmt: skip
     return Proposal(merged(raw, over))
 
 
 def api_key(api_key_id: str = KEY_ID, status: str = "active", **over: Any) -> ApiKey:
     raw = {
-        "api_key_id": api_key_id,
-        "key_prefix": "solverapi_live_a1b2",
-        "display_name": "ci",
-        "role": "owner",
-        "status": status,
-        "created_at": "2026-10-01T00:00:00Z",
-        "revoked_at": None if status == "active" else AT,
+        "api_key_id": api_key_id, "key_prefix": "solverapi_live_a1b2", "display_name": "ci", "role": "owner",
+        "status": status, "created_at": "2026-10-01T00:00:00Z", "revoked_at": None if status == "active" else AT,
         "revoked_by": None if status == "active" else KEY_ID,
-    }
+    }  # fmt: skip
     return ApiKey(merged(raw, over))
 
 
 def webhook(webhook_id: str = "wh_01", **over: Any) -> Webhook:
     """An address that gets deliveries of final runs."""
     raw = {
-        "webhook_id": webhook_id,
-        "url": "https://hooks.example.test/runs",
-        "event_types": ["execution.completed"],
-        "status": "active",
-        "created_at": "2026-11-01T00:00:00Z",
-        "secret_rotated_at": None,
-    }
+        "webhook_id": webhook_id, "url": "https://hooks.example.test/runs", "event_types": ["execution.completed"],
+        "status": "active", "created_at": "2026-11-01T00:00:00Z", "secret_rotated_at": None,
+    }  # fmt: skip
     return Webhook(merged(raw, over))
 
 
 def delivery(delivery_id: str = "dlv_01", **over: Any) -> Delivery:
     """A message that was delivered."""
     raw = {
-        "delivery_id": delivery_id,
-        "webhook_id": "wh_01",
-        "event_id": "evt_01",
-        "event_type": "execution.completed",
-        "execution_id": "ex_01HXE",
-        "status": "delivered",
-        "attempts": 1,
-        "next_attempt_at": None,
-        "status_code": 204,
-        "error": None,
-        "replay_of": None,
-        "created_at": AT,
-        "delivered_at": AT,
-    }
+        "delivery_id": delivery_id, "webhook_id": "wh_01", "event_id": "evt_01", "event_type": "execution.completed",
+        "execution_id": "ex_01HXE", "status": "delivered", "attempts": 1, "next_attempt_at": None, "status_code": 204,
+        "error": None, "replay_of": None, "created_at": AT, "delivered_at": AT,
+    }  # fmt: skip
     return Delivery(merged(raw, over))
 
 

@@ -134,17 +134,22 @@ class Terminal:
         flags = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, self.process.pid, flags) is not None
 
-    def type(self, text: str) -> None:
+    def type(self, text: str, *, until: str | re.Pattern[str] | None = None) -> None:
+        """Type a text, and wait until something shows if that is named."""
         self._write(text.encode())
+        if until is not None:
+            self.wait_for(until)
 
-    def press(self, *names: str) -> None:
-        """Press keys by name; a name of one character types it.
+    def press(self, *names: str, until: str | re.Pattern[str] | None = None) -> None:
+        """Press keys by name, and wait until something shows if that is named; a name of one character types it.
 
         Raises:
             KeyError: there is no key of that name.
         """
         for name in names:
             self._write((name if len(name) == 1 else KEYS[name]).encode())
+        if until is not None:
+            self.wait_for(until)
 
     def paste(self, text: str) -> None:
         """Paste a text, between the marks of bracketed paste where the program has asked for them."""

@@ -53,11 +53,9 @@ moments: Final = st.one_of(
 )
 
 numbers: Final = st.one_of(
-    st.integers(),
-    st.integers(-(10**300), 10**300),
-    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(), st.integers(-(10**300), 10**300), st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from(["0.10", "1e400", "-0.0", "1e999999999", "123456789012345678901234.5", "1e-400"]).map(ExactNumber),
-)
+)  # fmt: skip
 
 scalars: Final = st.one_of(st.none(), st.booleans(), numbers, texts, words, moments)
 

@@ -53,12 +53,10 @@ def test_an_address_has_its_kind(text: str, kind: str) -> None:
 
 
 WRAPPED = {
-    "6to4": lambda bits: 0x2002 << 112 | bits << 80,
-    "nat64": lambda bits: 0x64FF9B << 96 | bits,
-    "local nat64": lambda bits: 0x64FF9B0001 << 80 | bits,
-    "isatap": lambda bits: 0x2A00 << 112 | 0x5EFE << 32 | bits,
+    "6to4": lambda bits: 0x2002 << 112 | bits << 80, "nat64": lambda bits: 0x64FF9B << 96 | bits,
+    "local nat64": lambda bits: 0x64FF9B0001 << 80 | bits, "isatap": lambda bits: 0x2A00 << 112 | 0x5EFE << 32 | bits,
     "public isatap": lambda bits: 0x2A00 << 112 | 0x2005EFE << 32 | bits,
-}
+}  # fmt: skip
 V4 = st.one_of(
     st.integers(0, 2**32 - 1),
     st.sampled_from([int(ip_address(text)) for texts in KINDS.values() for text in texts if ":" not in text]),

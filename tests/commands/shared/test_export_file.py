@@ -94,7 +94,6 @@ def test_a_file_that_is_there_is_refused_before_anything_is_read(
 ) -> None:
     (tmp_path / "export.json").touch()
     before = len(service.requests("GET"))
-    outcome = runwatch("compliance", "export", "--output", str(tmp_path / "export.json"))
-    assert outcome.code == 2
+    outcome = runwatch("compliance", "export", "--output", str(tmp_path / "export.json"), code=2)
     assert "--force" in outcome.errors
     assert len(service.requests("GET")) == before

@@ -60,11 +60,15 @@ def nowhere(home: Path, *outcomes: Any) -> None:
     assert not any(word.encode() in content for content in written for word in (CANARY, TOKEN))
 
 
-def test_a_source_is_connected_step_by_step(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def _source(service: ScriptedService) -> None:
+    """Every service offers a source; a test may say more about it."""
     offer_source(service)
+
+
+def test_a_source_is_connected_step_by_step(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
     service.say("GET", CONNECTION, Said(200, resources.connection()))
-    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=f"{CANARY}\n".encode())
-    assert outcome.code == 0
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=f"{CANARY}\n".encode(), code=0)
     assert outcome.json == {"connection": dict(resources.connection().raw), "arms": [dict(resources.arm_outcome().raw)]}
     told = [json.loads(line)["notice"] for line in outcome.errors.splitlines()]
     *steps, run = told[-6:]
@@ -85,24 +89,20 @@ def test_a_source_is_connected_step_by_step(runwatch: Here, service: ScriptedSer
 
 
 def test_the_key_comes_from_a_command_too(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
-    offer_source(service)
     (tmp_path / "key.txt").write_text(CANARY)
     command = f"{sys.executable} -c \"print(open(r'{tmp_path / 'key.txt'}').read())\""
-    outcome = runwatch(*CONNECT, "--key-command", command)
-    assert outcome.code == 0
+    outcome = runwatch(*CONNECT, "--key-command", command, code=0)
     assert body_of(service, "/connect/source") == {"secret": CANARY}
     (tmp_path / "key.txt").unlink()
     nowhere(tmp_path, outcome)
 
 
 def test_without_a_key_the_page_is_reported_and_waited_for(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     pending, completed = resources.handoff("pending"), resources.handoff("completed")
     service.say(
         "GET", "/v1/source-credential-handoffs/hand_01", Said(200, pending), Said(200, pending), Said(200, completed)
     )
-    outcome = runwatch(*CONNECT)
-    assert outcome.code == 0
+    outcome = runwatch(*CONNECT, code=0)
     assert outcome.errors.count(page(service, "source")) == 1
     port = service.base_url.rpartition(":")[2]
     assert f"ssh -L {port}:127.0.0.1:{port} " in outcome.errors
@@ -124,24 +124,20 @@ def test_a_handoff_that_ends_without_a_key_ends_the_waiting(
 
 def test_a_page_that_nobody_completes_is_given_up(runwatch: Here, service: ScriptedService) -> None:
     offer_source(service, after="pending")
-    outcome = runwatch(*CONNECT)
-    assert outcome.code == 1
+    outcome = runwatch(*CONNECT, code=1)
     assert "The private page was not completed in time" in outcome.errors
 
 
 def test_a_key_is_never_sent_to_another_address(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     address = "http://127.0.0.1:9/connect/source?intent=elsewhere-123456789"
     service.say("POST", "/v1/source-credential-handoffs", Said(201, resources.handoff(continue_url=address)))
-    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
-    assert outcome.code == 0
+    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode(), code=0)
     assert "no key is sent there" in outcome.errors
     assert address in outcome.errors
     assert not any(CANARY.encode() in heard.body for heard in service.heard)
 
 
 def test_a_page_that_refuses_the_key_is_a_refusal(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
-    offer_source(service)
     said = Said(400, problem("validation_failed", detail=f"What is {CANARY}?"))
     service.say("POST", "/connect/source", said)
     outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
@@ -165,14 +161,12 @@ def test_a_server_on_this_machine_gets_no_key_unless_one_is_given(runwatch: Here
 
 
 def test_a_source_with_an_address_of_its_own_takes_its_usual_way(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     serve(
         service, "profiles", [resources.source_profile("openrouter", auth_schemes=[{"id": "oauth2", "version": "1"}])]
     )
     assert runwatch("sources", "connect", "openrouter", "--key-stdin", stdin=CANARY.encode()).code == 0
     assert body_of(service, "/v1/source-credential-handoffs") == {"source_id": "openrouter", "auth_scheme": "oauth2"}
-    wrong = runwatch("sources", "connect", "openroutr", "--key-stdin", stdin=CANARY.encode())
-    assert wrong.code == 1
+    wrong = runwatch("sources", "connect", "openroutr", "--key-stdin", stdin=CANARY.encode(), code=1)
     assert "did you mean 'openrouter'?" in wrong.errors
 
 
@@ -201,12 +195,10 @@ def test_a_source_with_an_address_of_its_own_takes_its_usual_way(runwatch: Here,
 def test_a_new_connection_whose_test_fails_is_removed_and_the_cause_has_its_advice(
     runwatch: Here, service: ScriptedService, failure: dict[str, Any], said: tuple[str, str]
 ) -> None:
-    offer_source(service)
     failed = resources.connection(status="disabled", test_state="failed", **failure)
     service.say("POST", f"{CONNECTION}/test", Said(200, failed))
     service.say("DELETE", CONNECTION, Said(200, {"connection_id": "conn_01HX5", "status": "disabled"}))
-    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
-    assert outcome.code == 1
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode(), code=1)
     assert outcome.json == {"connection": None, "arms": []}
     assert all(words in outcome.errors for words in said), outcome.errors
     assert ("rotate" in outcome.errors) is False
@@ -214,13 +206,11 @@ def test_a_new_connection_whose_test_fails_is_removed_and_the_cause_has_its_advi
 
 
 def test_a_source_that_does_not_answer_leaves_no_connection_either(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     failed = resources.connection(status="disabled", test_state="failed", test_failure="network")
     service.say("POST", f"{CONNECTION}/test", Said(502, problem("upstream_unavailable")))
     service.say("GET", CONNECTION, Said(200, failed))
     service.say("DELETE", CONNECTION, Said(200, {"connection_id": "conn_01HX5", "status": "disabled"}))
-    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
-    assert outcome.code == 3
+    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode(), code=3)
     assert "nothing answered at the address" in outcome.errors
     assert "Start the server" in outcome.errors
     assert "502" not in outcome.errors
@@ -230,14 +220,12 @@ def test_a_source_that_does_not_answer_leaves_no_connection_either(runwatch: Her
 def test_a_source_that_is_connected_is_used_and_its_model_is_saved_once(
     runwatch: Here, service: ScriptedService
 ) -> None:
-    offer_source(service)
     endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}
     known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
     serve(service, "sources", [known])
     saved = resources.arm("arm_09", model_deployment_id="mdep_01HX6", status="ready")
     serve(service, "arms", [saved])
-    outcome = runwatch(*CONNECT, "--json")
-    assert outcome.code == 0
+    outcome = runwatch(*CONNECT, "--json", code=0)
     assert "already connected as conn_01HX5" in outcome.errors
     assert outcome.json["arms"] == [dict(saved.raw)]
     for path in ("/v1/source-credential-handoffs", "/v1/source-connections", "/v1/arms", f"{CONNECTION}/rotate"):
@@ -247,7 +235,6 @@ def test_a_source_that_is_connected_is_used_and_its_model_is_saved_once(
 def test_connecting_again_tests_a_new_model_sets_prices_and_grants_data_classes(
     runwatch: Here, service: ScriptedService
 ) -> None:
-    offer_source(service)
     endpoint = {"base_url": "https://127.0.0.1:9/v1", "protocol_profile": "openai_chat", "models": ["other"]}
     known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
     serve(service, "sources", [known])
@@ -259,8 +246,7 @@ def test_connecting_again_tests_a_new_model_sets_prices_and_grants_data_classes(
     prices = {"*": {"input_usd_per_million": "1", "output_usd_per_million": "2"}}
     priced = resources.connection(source_id="openai_compatible", endpoint={**endpoint, "prices": prices})
     service.say("GET", CONNECTION, Said(200, priced))
-    outcome = runwatch("sources", "connect", "--openai-compatible", "https://127.0.0.1:9", *words, "--json")
-    assert outcome.code == 0
+    outcome = runwatch("sources", "connect", "--openai-compatible", "https://127.0.0.1:9", *words, "--json", code=0)
     assert outcome.json["connection"] == dict(priced.raw)
     assert [loads(heard.body) for heard in service.requests("POST", f"{CONNECTION}/deployments/sync")] == [
         {"models": ["ember-7b-instruct"], "prices": prices}
@@ -270,33 +256,28 @@ def test_connecting_again_tests_a_new_model_sets_prices_and_grants_data_classes(
 
 
 def test_prices_that_a_service_does_not_take_are_an_error(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}
     serve(service, "sources", [
         resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
     ])  # fmt: skip
     unpriced = {**SERVED.raw, "pricing_basis": "estimated"}
     service.say("POST", f"{CONNECTION}/deployments/sync", Said(200, {"deployments": [unpriced]}))
-    outcome = runwatch(*CONNECT, "--price-input", "1", "--price-output", "2")
-    assert outcome.code == 1
+    outcome = runwatch(*CONNECT, "--price-input", "1", "--price-output", "2", code=1)
     assert "did not accept the prices" in outcome.errors
     assert "sources disconnect conn_01HX5" in outcome.errors
 
 
 def test_a_source_with_an_address_of_its_own_is_connected_once_too(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     serve(service, "sources", [resources.connection(display_name="openrouter", source_id="openrouter")])
     words = (
         "sources", "connect", "openrouter", "--auth-scheme", "api_key", "--price-input", "1", "--price-output", "2",
     )  # fmt: skip
-    outcome = runwatch(*words)
-    assert outcome.code == 0
+    outcome = runwatch(*words, code=0)
     assert "already connected as conn_01HX5" in outcome.errors
     assert service.requests("POST", "/v1/source-connections") == []
 
 
 def test_a_known_connection_gets_the_key_that_is_given(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat"}
     known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
     serve(service, "sources", [known])
@@ -314,7 +295,6 @@ def test_a_known_connection_gets_the_key_that_is_given(runwatch: Here, service: 
 def test_a_known_address_is_one_connection_whatever_its_name_or_spelling(
     runwatch: Here, service: ScriptedService, address: str, name: str | None
 ) -> None:
-    offer_source(service)
     endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_responses"}
     known = resources.connection(
         display_name=name or "Lab", source_id="openai_compatible", auth_scheme="none", endpoint=endpoint
@@ -330,7 +310,6 @@ def test_a_known_address_is_one_connection_whatever_its_name_or_spelling(
 def test_another_name_or_protocol_makes_a_second_connection(
     runwatch: Here, service: ScriptedService, words: tuple[str, str]
 ) -> None:
-    offer_source(service)
     endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_responses"}
     known = resources.connection(display_name="Lab", source_id="openai_compatible", endpoint=endpoint)
     serve(service, "sources", [known])
@@ -340,7 +319,6 @@ def test_another_name_or_protocol_makes_a_second_connection(
 
 
 def test_prices_that_are_there_already_are_not_set_again(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     prices = {"*": {"input_usd_per_million": "1.0", "output_usd_per_million": "2"}}
     endpoint = {"base_url": "https://models.test/v1", "protocol_profile": "openai_chat", "prices": prices}
     known = resources.connection(display_name="models.test", source_id="openai_compatible", endpoint=endpoint)
@@ -357,8 +335,7 @@ def test_a_data_class_that_no_model_there_may_get_is_refused_before_anything_is_
         ("https://models.test/v1", "sandbox", "public"),
         ("http://127.0.0.1:9/v1", "secret", "public, sandbox, tenant_internal"),
     ):
-        outcome = runwatch("sources", "connect", "--openai-compatible", address, "--data-class", name)
-        assert outcome.code == 2
+        outcome = runwatch("sources", "connect", "--openai-compatible", address, "--data-class", name, code=2)
         assert f"it can be granted {allowed}" in outcome.errors
     assert service.heard == []
 
@@ -366,7 +343,6 @@ def test_a_data_class_that_no_model_there_may_get_is_refused_before_anything_is_
 def test_a_new_connection_whose_model_is_refused_is_disconnected_again(
     runwatch: Here, service: ScriptedService
 ) -> None:
-    offer_source(service)
     service.say("POST", "/v1/arms", Said(400, problem("validation_failed")))
     service.say("DELETE", CONNECTION, Said(200, {"connection_id": "conn_01HX5", "status": "disabled"}))
     outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
@@ -376,8 +352,7 @@ def test_a_new_connection_whose_model_is_refused_is_disconnected_again(
 
 def test_too_many_models_are_refused_with_the_bound(runwatch: Here, service: ScriptedService) -> None:
     words = [word for number in range(21) for word in ("--model", f"m{number}")]
-    outcome = runwatch(*CONNECT, *words)
-    assert outcome.code == 2
+    outcome = runwatch(*CONNECT, *words, code=2)
     assert "20 times" in outcome.errors
     assert service.heard == []
 
@@ -393,10 +368,8 @@ def leave_untested(service: ScriptedService) -> None:
 
 
 def test_a_connection_that_was_never_tested_is_taken_up_again(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     leave_untested(service)
-    outcome = runwatch(*CONNECT, "--json")
-    assert outcome.code == 0
+    outcome = runwatch(*CONNECT, "--json", code=0)
     assert "already connected as conn_01HX5" in outcome.errors
     assert outcome.json["connection"]["connection_id"] == "conn_01HX5"
     assert len(service.requests("POST", f"{CONNECTION}/test")) == 1
@@ -407,7 +380,6 @@ def test_a_connection_that_was_never_tested_is_taken_up_again(runwatch: Here, se
 def test_a_connection_that_was_never_tested_and_fails_is_removed(
     runwatch: Here, service: ScriptedService, status: int
 ) -> None:
-    offer_source(service)
     leave_untested(service)
     failed = resources.connection(status="disabled", test_state="failed", test_error="authentication")
     service.say(
@@ -425,7 +397,6 @@ def test_a_connection_that_was_never_tested_and_fails_is_removed(
 
 
 def test_only_public_data_is_granted_unless_more_was_asked_for(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     template = {**TEMPLATE, "data_class_grants": ["public", "tenant_internal"]}
     serve(service, "models", [resources.catalog_entry(arm_registration_template=template)])
     outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
@@ -434,7 +405,6 @@ def test_only_public_data_is_granted_unless_more_was_asked_for(runwatch: Here, s
 
 
 def test_a_named_class_is_added_to_public(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     template = {**TEMPLATE, "data_class_grants": ["public", "tenant_internal"]}
     serve(service, "models", [resources.catalog_entry(arm_registration_template=template)])
     words = ("sources", "connect", "openrouter", "--auth-scheme", "api_key", "--data-class", "tenant_internal")
@@ -443,28 +413,23 @@ def test_a_named_class_is_added_to_public(runwatch: Here, service: ScriptedServi
 
 
 def test_a_model_that_may_not_get_public_data_needs_a_named_class(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     template = {**TEMPLATE, "data_class_grants": ["tenant_internal"]}
     serve(service, "models", [resources.catalog_entry(arm_registration_template=template)])
-    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode())
-    assert outcome.code == 1
+    outcome = runwatch(*CONNECT, "--key-stdin", stdin=CANARY.encode(), code=1)
     assert "it may be granted tenant_internal" in outcome.errors
     assert service.requests("POST", "/v1/arms") == []
 
 
 def test_what_was_made_before_a_failure_is_printed_as_it_is_now(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     now = resources.connection(test_state="failed")
     service.say("POST", f"{CONNECTION}/deployments/sync", Said(502, problem("upstream_unavailable")))
     service.say("GET", CONNECTION, Said(200, now))
-    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode())
-    assert outcome.code == 3
+    outcome = runwatch(*CONNECT, "--key-stdin", "--json", stdin=CANARY.encode(), code=3)
     assert outcome.json["connection"] == dict(now.raw)
     assert "upstream_unavailable" in outcome.errors
 
 
 def test_of_several_models_only_the_named_ones_are_saved(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     served = [dict(SERVED.raw), dict(resources.deployment("mdep_2", upstream_ref="other", model_key="x/other").raw)]
     sync = "/v1/source-connections/conn_01HX5/deployments/sync"
     service.say("POST", sync, Said(200, {"deployments": served}))
@@ -496,8 +461,7 @@ def test_of_several_models_only_the_named_ones_are_saved(runwatch: Here, service
 def test_options_that_cannot_be_are_refused_before_anything_is_sent(
     runwatch: Here, service: ScriptedService, words: tuple[str, ...], said: str
 ) -> None:
-    outcome = runwatch(*words)
-    assert outcome.code == 2
+    outcome = runwatch(*words, code=2)
     assert said in outcome.errors
     assert service.heard == []
 
@@ -509,10 +473,8 @@ def test_what_is_no_key_is_refused_without_being_repeated(runwatch: Here, servic
 
 
 def test_another_key_is_given_to_a_connection_and_tested(runwatch: Here, service: ScriptedService) -> None:
-    offer_source(service)
     service.say("POST", "/v1/source-connections/conn_01HX5/rotate", Said(200, resources.connection()))
-    outcome = runwatch("sources", "rotate", "conn_01HX5", "--key-stdin", stdin=CANARY.encode())
-    assert outcome.code == 0
+    runwatch("sources", "rotate", "conn_01HX5", "--key-stdin", stdin=CANARY.encode(), code=0)
     assert body_of(service, "/v1/source-connections/conn_01HX5/rotate") == {"handoff_intent_id": "hand_01"}
     assert len(service.requests("POST", "/v1/source-connections/conn_01HX5/test")) == 1
 
@@ -561,8 +523,7 @@ def test_only_what_is_read_back_decides_whether_a_key_is_used(runwatch: Here, se
         "unbound", handle=None, last_test={"outcome": "failed", "reason": "authentication_failed"}
     )
     offer_endpoint(service, base, intents, STAGED, failed)
-    outcome = runwatch("verifiers", "promote", "id_1")
-    assert outcome.code == 1
+    outcome = runwatch("verifiers", "promote", "id_1", code=1)
     assert "authentication_failed" in outcome.errors
 
 
@@ -578,8 +539,7 @@ def test_a_key_is_waited_for_and_may_stay_unused(runwatch: Here, service: Script
 
 def test_nothing_to_promote_is_reported(runwatch: Here, service: ScriptedService) -> None:
     service.say("GET", "/v1/verifiers/v/connection", Said(200, UNBOUND))
-    outcome = runwatch("verifiers", "promote", "v")
-    assert outcome.code == 1
+    outcome = runwatch("verifiers", "promote", "v", code=1)
     assert "runwatch verifiers connect v" in outcome.errors
 
 

@@ -20,12 +20,10 @@ ENDED = [f"ex_{number}" for number in range(20)]
 
 def service(clock: FakeClock, *, receipts: bool = True, limit: int | None = None) -> LimitedService:
     return LimitedService(
-        clock,
-        limit,
-        runs=[run("ex_live"), *(run(run_id, "completed") for run_id in ENDED)],
+        clock, limit, runs=[run("ex_live"), *(run(run_id, "completed") for run_id in ENDED)],
         receipts=[echo_receipt(run_id) for run_id in ENDED] if receipts else [],
         account=account(quota={"rate_limit_rpm": limit}),
-    )
+    )  # fmt: skip
 
 
 async def test_one_request_reads_the_receipts_of_all_listed_runs_that_have_ended(tmp_path: Path) -> None:

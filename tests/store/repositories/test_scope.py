@@ -99,11 +99,9 @@ async def test_a_client_without_a_key_has_an_identity_too(database: Database) ->
 
 def test_a_fingerprint_tells_keys_and_origins_apart_and_shows_neither() -> None:
     targets = [
-        StubClient().target,
-        StubClient(key="another").target,
-        StubClient(origin="https://other.example.com").target,
+        StubClient().target, StubClient(key="another").target, StubClient(origin="https://other.example.com").target,
         StubClient(key=None).target,
-    ]
+    ]  # fmt: skip
     prints = {fingerprint_key(target) for target in targets}
     assert len(prints) == 4
     assert fingerprint_key(StubClient().target) == fingerprint_key(StubClient(profile="play").target)

@@ -123,11 +123,9 @@ def test_errors_of_a_problem_go_to_their_fields_and_the_others_are_reported_with
         {"field": "scoring.quality", "message": "Required."},
     ]
     assert form.by_field(errors) == {
-        "endpoint-url": "Must be https.",
-        "data_classes": "Must be a text.",
-        "stop_choice-kind": "Takes days.",
+        "endpoint-url": "Must be https.", "data_classes": "Must be a text.", "stop_choice-kind": "Takes days.",
         FORM_LEVEL: "scoring.quality: Required.",
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("errors", [None, 7, "text", [None], [{"field": 3, "message": "x"}], [{"field": "x"}], {}])

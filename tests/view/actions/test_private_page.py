@@ -20,12 +20,10 @@ from tests.support import resources
 @pytest.mark.parametrize(
     "address",
     [
-        "https://runs.example.test/connect/verifier?intent=a",
-        "http://127.0.0.1:40213/connect/source?intent=a",
-        "http://[::1]:8080/connect/agent?intent=a",
-        "http://localhost:8080/connect/agent?intent=a",
+        "https://runs.example.test/connect/verifier?intent=a", "http://127.0.0.1:40213/connect/source?intent=a",
+        "http://[::1]:8080/connect/agent?intent=a", "http://localhost:8080/connect/agent?intent=a",
     ],
-)
+)  # fmt: skip
 def test_a_secure_address_and_one_of_this_machine_are_opened(address: str) -> None:
     assert explain_browser_refusal(address) is None
 

@@ -45,10 +45,8 @@ def test_what_is_folded_says_how_many_lines_it_hides() -> None:
 
 def test_a_short_list_of_plain_values_stays_on_one_line() -> None:
     assert [node.name for node in walk_json({"short": ["one", 2, None], "empty": [], "none": {}})] == [
-        "short",
-        "empty",
-        "none",
-    ]
+        "short", "empty", "none",
+    ]  # fmt: skip
     assert [node.name for node in walk_json({"long": ["x" * MAX_INLINE_CHARS, "y"]})] == ["long", "[0]", "[1]"]
     assert [node.name for node in walk_json({"deep": [[1], {"a": 2}]})] == ["deep", "[0]", "[1]", "a"]
 

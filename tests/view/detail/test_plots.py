@@ -23,11 +23,9 @@ from runwatch.view.text.safe_text import SafeText, line
 from tests.view.strategies import many, texts
 
 values = st.one_of(
-    st.none(),
-    st.integers(-(10**40), 10**40),
-    st.decimals(allow_nan=False, allow_infinity=False, places=4),
+    st.none(), st.integers(-(10**40), 10**40), st.decimals(allow_nan=False, allow_infinity=False, places=4),
     st.sampled_from([Decimal(0), Decimal("1E+999"), Decimal("1E-999"), Decimal("-0.0"), 0]),
-)
+)  # fmt: skip
 glyph_sets = st.sampled_from([UNICODE, ASCII])
 cells = st.integers(-2, 60)
 

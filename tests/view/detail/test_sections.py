@@ -39,10 +39,8 @@ def test_unknown_members_come_last_whole_and_by_their_paths() -> None:
     assert titles[-1] == OTHER_MEMBERS
     rest = detail("runs", run)[OTHER_MEMBERS]
     assert {label: line.text for label, line in rest.items()} == {
-        "novel.deep[0].x": "1",
-        "novel.deep[1].y": "–",
-        "other": "true",
-    }
+        "novel.deep[0].x": "1", "novel.deep[1].y": "–", "other": "true",
+    }  # fmt: skip
 
 
 def test_a_value_of_the_wrong_type_is_shown_as_it_came_and_says_so() -> None:

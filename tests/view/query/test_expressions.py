@@ -243,7 +243,5 @@ def test_the_service_is_asked_for_what_every_match_must_have(text: str, sent: di
 def test_named_filters_and_other_resources_are_split_too() -> None:
     assert split(":bad", named={"bad": "status=failed"}) == {"status": "failed"}
     assert split("arm=arm_1 status=failed created>=2026-11-20", RECEIPTS) == {
-        "arm_id": "arm_1",
-        "status": "failed",
-        "since": "2026-11-20T00:00:00.000Z",
-    }
+        "arm_id": "arm_1", "status": "failed", "since": "2026-11-20T00:00:00.000Z",
+    }  # fmt: skip
