@@ -263,6 +263,7 @@ def serve(call: Invocation) -> int:
         was_running = local_service.stop_running(data_dir.absolute())
         call.output.note("the local service has stopped" if was_running else "no local service was running")
         return 0
+    from runwatch.base.network.service_target import normalise_base_url
     from runwatch.service import process as service
     from runwatch.settings.master_key import find_master_keys
 
@@ -292,6 +293,7 @@ def serve(call: Invocation) -> int:
             places=_find_places(options, database, service.PLACES),
             has_interface=not options.worker_only,
             allow_remote=bool(options.allow_remote),
+            public_url=normalise_base_url(options.public_url) if options.public_url else "",
             allow_loopback_checks=bool(options.allow_loopback_checks),
             allow_signup=bool(options.allow_signup),
             sample=bool(options.sample),

@@ -28,6 +28,7 @@ class ServeOptions:
         key_command: Prints the header with the owner's key for other clients; empty if no command does.
         json: Whether to print one JSON line with address and key to standard output.
         allow_remote: Whether to accept an address that other machines can reach.
+        public_url: Scheme, host and port at which callers reach the service through a proxy; empty without one.
         database: Address of the PostgreSQL database, with or without a password; ``None`` for the SQLite file of the
             data directory.
         places: Most runs that this process drives at once, as jobs in that database; ``None`` for an engine without
@@ -54,6 +55,7 @@ class ServeOptions:
     key_command: str = ""
     json: bool
     allow_remote: bool = False
+    public_url: str = ""
     database: Secret | None = None
     places: int | None = None
     has_interface: bool = True

@@ -41,6 +41,16 @@ class ServiceContext:
     last_request: float = 0.0
     touched: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def page_origin(self) -> str:
+        """Scheme, host and port at which callers reach private pages."""
+        return self.options.public_url or self.origin
+
+    @property
+    def has_secure_pages(self) -> bool:
+        """Whether browsers reach private pages by https."""
+        return self.page_origin.startswith("https:")
+
     def touch(self) -> None:
         self.last_request = self.clock.monotonic()
         self.touched.set()

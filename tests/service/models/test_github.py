@@ -134,6 +134,22 @@ async def test_a_session_opens_the_start_of_a_connection_and_nothing_else(local:
             check(await person.get(path, headers={"Cookie": f"{COOKIE}={token}", "Accept": "*/*"}), "unauthenticated")
 
 
+async def test_behind_a_proxy_pages_are_at_its_address(serving: Serving) -> None:
+    public = "https://runs.example"
+    async with serving(public_url=public) as local, browser(local) as person:
+        local.http.headers["Host"] = person.headers["Host"] = "runs.example"
+        intent = await started(local)
+        assert intent["continue_url"].startswith(f"{public}/connect/github?intent=")
+        page = intent["continue_url"].removeprefix(public)
+        for origin, status in (("https://evil.example", 403), ("https://runs.example.evil", 403), (public, 200)):
+            sent = await person.post(page, data={"go": "on"}, headers={"Origin": origin})
+            assert sent.status_code == status
+        signed = await person.post("/connect/sign-in", data={"key": local.key}, follow_redirects=False)
+        assert signed.headers["set-cookie"].endswith("Secure")
+        foreign = await local.http.get("/v1/account", headers={"Host": "evil.example"})
+        check(foreign, "validation_failed")
+
+
 async def test_a_browser_without_a_session_is_shown_the_form_and_never_that_it_is_signed_in(local: Local) -> None:
     done = "/connect/sign-in?done=yes"
     async with browser(local) as person:

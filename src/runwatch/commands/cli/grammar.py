@@ -63,6 +63,7 @@ _DECLARED = (
             OptionSpec("--stop", "stop the service of this data directory instead"),
             OptionSpec("--rotate-master-key", "seal the secrets of this data directory with a new master key instead"),
             OptionSpec("--allow-remote", "allow an address that other machines can reach"),
+            OptionSpec("--public-url", "the https address at which callers reach it through a proxy", "URL", "text"),
             OptionSpec("--rate-limit-rpm", "refuse with 429 above N requests a minute", "N", "count"),
             OptionSpec(
                 "--allow-loopback-checks", "allow output checks, agents and webhooks on this machine, by plain http"

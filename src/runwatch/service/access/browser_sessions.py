@@ -63,11 +63,15 @@ def end_all(transaction: Transaction, api_key_id: str) -> None:
     transaction.remove(sessions, {"api_key_id": api_key_id})
 
 
-def cookie_headers(token: Secret | None) -> tuple[tuple[str, str], ...]:
-    """Return the headers that set the cookies, or clear them."""
+def cookie_headers(token: Secret | None, *, is_secure: bool) -> tuple[tuple[str, str], ...]:
+    """Return the headers that set the cookies, or clear them.
+
+    Args:
+        is_secure: Whether browsers reach the pages by https.
+    """
     age = 0 if token is None else int(VALID_FOR.total_seconds())
     value = "" if token is None else token.reveal()
-    rest = f"Max-Age={age}; HttpOnly; SameSite=Strict"
+    rest = f"Max-Age={age}; HttpOnly; SameSite=Strict{'; Secure' * is_secure}"
     return tuple(
         ("Set-Cookie", f"{name}={value}; Path={path}; {rest}") for name, path in ((COOKIE, PATH), (PAGE_COOKIE, PAGE))
     )

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Protocol
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -98,6 +98,9 @@ class ServiceApp:
         self.context: Final = context
         self._routes = Routes(endpoints)
         self._host = host
+        public = context.options.public_url
+        self._public_origins = frozenset({public} - {""})
+        self._public_hosts = frozenset(urlsplit(origin).hostname or "" for origin in self._public_origins)
         self._sample_checks = sample_checks
         self._decoding = asyncio.Semaphore(_DECODED_AT_ONCE)
         self._asking = asyncio.Lock()
@@ -405,10 +408,12 @@ class ServiceApp:
         ``Host``) or across origins (detected by ``Origin``).
         """
         hosts = request.headers.getlist("host")
-        if not names_this_machine(hosts, self._host):
-            raise make_validation_error(("Host", "Must name the machine that the service listens on."))
-        origins = request.headers.getlist("origin")
-        if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
+        if not names_this_machine(hosts, self._host, self._public_hosts):
+            raise make_validation_error(
+                ("Host", "Must name the machine that the service listens on, or its --public-url behind a proxy.")
+            )
+        own = {f"http://{hosts[0].lower()}", *self._public_origins}
+        if any(origin.lower() not in own for origin in request.headers.getlist("origin")):
             raise RefusalError("permission_denied", "The service takes no requests from pages of other origins.")
 
     def _has_own_origin(self, request: Request) -> bool:

@@ -22,7 +22,7 @@ from runwatch.service.transaction import Transaction
 def begin(transaction: Transaction, call: AuthenticatedRequest, request: GithubIntentRequest) -> ServiceResponse:
     """Start the connection of one repository; the response names the page that completes it, which is a secret."""
     intent, continue_url = private_entry.begin(
-        transaction, call.principal, github.ENTRY, request.repository, origin=call.context.origin
+        transaction, call.principal, github.ENTRY, request.repository, origin=call.context.page_origin
     )
     told = {"intent_id": intent.intent_id, "repository": request.repository, "expires_at": intent.expires_at}
     return make_continue_response(told, continue_url)

@@ -61,7 +61,7 @@ async def ask_for_key(
             call.principal,
             kind,
             row[id_column],
-            origin=call.context.origin,
+            origin=call.context.page_origin,
             display_name=row["display_name"],
             endpoint_origin=origin,
             stop=list(parse_stop(request.stop_choice, transaction.now)),
@@ -69,7 +69,7 @@ async def ask_for_key(
         told = {
             "intent_id": intent.intent_id,
             "continue_url": None,
-            "intake_origin": call.context.origin,
+            "intake_origin": call.context.page_origin,
             "origin": origin,
             "expires_at": intent.expires_at,
             "stop_choice": request.stop_choice.model_dump(exclude_unset=True),

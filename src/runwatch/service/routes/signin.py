@@ -62,7 +62,7 @@ async def sign_in(call: AuthenticatedRequest) -> ServiceResponse:
     except RefusalError as refusal:
         raise FormRefusalError(refusal, partial(_FORM.refuse, fields)) from refusal
     token = await call.context.database.write(lambda transaction: browser_sessions.begin(transaction, principal.key_id))
-    cookie = browser_sessions.cookie_headers(token)
+    cookie = browser_sessions.cookie_headers(token, is_secure=call.context.has_secure_pages)
     if not call.is_form:
         return _SIGNED_IN.show(headers=cookie)
     return see_other(f"{browser_sessions.PAGE}?done=yes", headers=cookie)
@@ -73,7 +73,8 @@ async def sign_out(call: AuthenticatedRequest) -> ServiceResponse:
     token = call.cookie
     if token is not None:
         await call.context.database.write(lambda transaction: browser_sessions.end(transaction, token))
-    return render_page("Signed out", ["You can close this page."], headers=browser_sessions.cookie_headers(None))
+    cleared = browser_sessions.cookie_headers(None, is_secure=call.context.has_secure_pages)
+    return render_page("Signed out", ["You can close this page."], headers=cleared)
 
 
 ENDPOINTS: Final = (

@@ -40,7 +40,7 @@ async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
     def effect(transaction: Transaction) -> tuple[ServiceResponse, list[str]]:
         over = handoffs.expire(transaction, call.tenant_id)
         row, address = handoffs.begin(
-            transaction, call.principal, profile, request.auth_scheme, endpoint, origin=call.context.origin
+            transaction, call.principal, profile, request.auth_scheme, endpoint, origin=call.context.page_origin
         )
         return replace(make_continue_response(_handoff_json(transaction, row), address), status=_CREATED), over
 

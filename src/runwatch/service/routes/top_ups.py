@@ -39,7 +39,7 @@ def begin(transaction: Transaction, call: AuthenticatedRequest, request: TopUpRe
     # The body as decoded has the exact digits.
     amount = str(amounts.amount_of(call.content["amount_usd"]))
     intent, continue_url = private_entry.begin(
-        transaction, call.principal, KIND, call.tenant_id, origin=call.context.origin, amount_usd=amount
+        transaction, call.principal, KIND, call.tenant_id, origin=call.context.page_origin, amount_usd=amount
     )
     return make_continue_response({"intent_id": intent.intent_id, "expires_at": intent.expires_at}, continue_url)
 

@@ -27,7 +27,9 @@ def handoff_beginner(context: ServiceContext, principal: Principal) -> BeginHand
     def begin(transaction: Transaction, offering: ByokOffering) -> tuple[Row, str | None]:
         profile = sources.find(profiles, offering.source_id, offering.auth_scheme)
         endpoint = sources.endpoint_of(profile, offering.auth_scheme, None)
-        return handoffs.begin(transaction, principal, profile, offering.auth_scheme, endpoint, origin=context.origin)
+        return handoffs.begin(
+            transaction, principal, profile, offering.auth_scheme, endpoint, origin=context.page_origin
+        )
 
     return begin
 
