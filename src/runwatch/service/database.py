@@ -275,8 +275,6 @@ class SingleWriterDatabase(TransactionRunner):
         """Run a read-only function immediately."""
         return function(Transaction(self._connection, self._clock.now()))
 
-    look = read
-
     async def write(self, function: Callable[[Transaction], T]) -> T:
         """Run a writing function immediately; if it raises, none of its writes are kept."""
         with self._savepoint:

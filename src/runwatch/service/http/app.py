@@ -342,15 +342,16 @@ class ServiceApp:
         if call.keyed is None:
             return await endpoint.handle(call)
         async with self.context.turns.of(call.keyed):
+            look = partial(self.context.database.look, call.keyed.first_answer)
             # One write of a shared database looks by itself.
             is_unseen = endpoint.is_one_write and self.context.is_shared
             try:
-                return (None if is_unseen else await call.read(call.keyed.first_answer)) or await endpoint.handle(call)
+                return (None if is_unseen else await look()) or await endpoint.handle(call)
             except AnsweredElsewhere as known:
                 return known.answer
             except RefusalError:
                 # It may be refused before its write; the first response counts all the same.
-                if is_unseen and (first := await call.read(call.keyed.first_answer)) is not None:
+                if is_unseen and (first := await look()) is not None:
                     return first
                 raise
 
