@@ -13,8 +13,6 @@ from runwatch.base.errors import UsageError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.session import CommandSession
 from runwatch.records.record import Record
-from runwatch.view.query.parser import parse_filter
-from runwatch.view.query.server_filter import server_parameters
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.values import parse_time, parse_value, value_to_time
 
@@ -65,6 +63,10 @@ def build_query(call: Invocation, spec: ResourceSpec[Any], named: Mapping[str, s
     assert spec.record.WIRE is not None
     query: dict[str, Any] = {}
     if call.options.filter:
+        # Imported here, because most lists are read without a filter.
+        from runwatch.view.query.parser import parse_filter
+        from runwatch.view.query.server_filter import server_parameters
+
         parsed = parse_filter(call.options.filter, spec, named=named)
         query.update(server_parameters(parsed, spec.record.WIRE.filters, call.clock.now()))
     since = parse_since(call)

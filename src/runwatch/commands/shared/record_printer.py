@@ -23,7 +23,6 @@ from runwatch.settings.declarations import Settings
 from runwatch.settings.resolver import find_ascii_variable
 from runwatch.view.export import text_output
 from runwatch.view.export.receipt_rows import SLICE_COLUMNS
-from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.events import EVENTS
 from runwatch.view.runs.event_lines import render_event
 from runwatch.view.spec.resource import Column, ResourceSpec
@@ -146,6 +145,8 @@ class RecordPrinter:
         ]
         rows = table.build_rows(self._spec, items, self.context)
         if self._filter:
+            from runwatch.view.query.parser import parse_filter
+
             query = parse_filter(self._filter, self._spec, named=self._named)
             rows = query.keep(rows)
         return rows

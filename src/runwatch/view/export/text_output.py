@@ -8,12 +8,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.json import dumps
 from runwatch.base.text import cell_width
 from runwatch.records.record import Record
-from runwatch.view.detail import sections
 from runwatch.view.export.file_formats import guard_formula, with_unknown_spend
 from runwatch.view.export.receipt_rows import SLICE_COLUMNS, csv_heads, csv_rows
 from runwatch.view.spec.resource import Column, ResourceSpec, S
@@ -22,6 +21,9 @@ from runwatch.view.table.rows import RecordRow
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import SafeText, fit, join, json_value, line
+
+if TYPE_CHECKING:
+    from runwatch.view.detail.sections import DetailLine
 
 GAP: Final = "  "
 """The gap between two columns."""
@@ -99,9 +101,12 @@ def _squeeze(
 
 def detail_lines(spec: ResourceSpec[S], item: Record | S, context: RenderContext) -> Iterator[SafeText]:
     """Yield the sections of a record line by line, with an empty line between sections."""
+    # Imported here, because lists have no details.
+    from runwatch.view.detail.sections import build_sections
+
     if spec.note:
         yield line(spec.note)
-    for number, section in enumerate(sections.build_sections(spec, item, context)):
+    for number, section in enumerate(build_sections(spec, item, context)):
         if number or spec.note:
             yield line("")
         yield section.title
@@ -111,7 +116,7 @@ def detail_lines(spec: ResourceSpec[S], item: Record | S, context: RenderContext
             yield from _detail_lines(label, entry, label_width)
 
 
-def _detail_lines(label: SafeText, entry: sections.DetailLine, label_width: int) -> Iterator[SafeText]:
+def _detail_lines(label: SafeText, entry: DetailLine, label_width: int) -> Iterator[SafeText]:
     label = fit(label, label_width) if cell_width(label) <= label_width else label
     first, *others = entry.text.split("\n")
     note = f"  ({entry.note})" if entry.note else ""
