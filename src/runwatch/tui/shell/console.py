@@ -127,6 +127,11 @@ class Console(WidgetApp):
     command_keys: CommandKeys
 
     @property
+    def is_opening(self) -> bool:
+        """Whether the session is being opened."""
+        return self.session is None and self.failure is None and not self.has_file
+
+    @property
     def has_file(self) -> bool:
         """Whether an opened file replaces the service."""
         return self.launch.file is not None

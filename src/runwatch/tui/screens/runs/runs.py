@@ -78,13 +78,19 @@ class RunsScreen(ResourceScreen, EventScreen):
         self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), dict.fromkeys(_COUNTED, 0))
 
     def detail_pane(self) -> Pane:
-        """Return the second pane, empty until after the first paint, which its content would delay."""
+        """Return the second pane, empty until after the first paint and the first rows, which its content would
+        delay.
+        """
         return Pane(id="detail")
 
     def on_mount(self) -> None:
-        """Fill the second pane after the first paint."""
-        self.call_after_refresh(self._make_detail)
+        """Fill the second pane after the first paint, or with the first rows of a service that is being opened."""
+        if self.listing.shown or not self.console.is_opening:
+            self.call_after_refresh(self._make_detail)
         self.watch_notes()
+
+    def session_opened(self) -> None:
+        self.call_after_refresh(self._make_detail)
 
     def _make_detail(self) -> None:
         # The screen may be removed before its first refresh.

@@ -35,7 +35,7 @@ class FilterBar(Horizontal):
     """The filter input, followed by the number of matching rows or an error.
 
     ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` and ``tab`` accept the completion; without one,
-    ``tab`` leaves the input. Its children are mounted after the screen's first paint, which they would delay.
+    ``tab`` leaves the input. Its children are mounted when it is first used, because few screens are filtered.
 
     Args:
         complete: Completes what is typed; see :func:`make_filter_suggester`.
@@ -109,12 +109,8 @@ class FilterBar(Horizontal):
         self._complete = complete
         self._is_made = False
 
-    def on_mount(self) -> None:
-        """Mount the children after the first paint, before the user needs them."""
-        self.call_after_refresh(self._make)
-
     def input_class(self) -> type[LineInput]:
-        """Return the class of the input, which is imported after the first paint too."""
+        """Return the class of the input, which is imported then too."""
         from runwatch.tui.widgets.inputs.line_input import LineInput
 
         return LineInput
@@ -133,7 +129,7 @@ class FilterBar(Horizontal):
         field.focus()
 
     def show_count(self, matching: SafeText) -> None:
-        """Show how many rows match, such as ``14/212``. Does nothing before the children are mounted."""
+        """Show how many rows match, such as ``14/212``. Does nothing before the bar is first used."""
         if not self._is_made:
             return
         self._input.remove_class("-invalid")
@@ -173,8 +169,7 @@ class FilterBar(Horizontal):
         self.post_message(self.Cancelled())
 
     def _make(self) -> None:
-        # The screen may be removed before its first refresh.
-        if not self._is_made and self.is_attached:
+        if not self._is_made:
             self._is_made = True
             self.mount(
                 Static(to_content((label_span(self.MARK, ACCENT),)), id="filter-mark"),
