@@ -596,6 +596,22 @@ async def test_a_paused_screen_keeps_what_it_shows(tmp_path: Path) -> None:
         await driven.reaches(re.compile(r"✓ completed +8f21"), "P")
 
 
+@pytest.mark.parametrize("merged", [False, True])
+async def test_a_paused_tail_stands_still_says_so_and_counts_what_comes(tmp_path: Path, *, merged: bool) -> None:
+    growing = Growing(many_events(3))
+    async with console(noon.service(events=growing), tmp_path, size=NARROW) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.reaches("3 events", *(("space", "L") if merged else ("enter",)))
+        await driven.reaches("PAUSED by P", "P")
+        growing.add(3)
+        growing.add(4, "completed")
+        await driven.comes("+2 new")
+        assert "3 events" in driven.text
+        assert "ended" not in driven.text
+        await driven.reaches("5 events", "P")
+        assert "PAUSED" not in driven.text
+
+
 async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, open_at="arms") as driven:

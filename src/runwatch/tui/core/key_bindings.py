@@ -131,7 +131,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.commands", "!", "own commands", "Run one of your own commands with this record.", "show_commands"),
     _action("screen.refresh", "r", "refresh", "Refresh this view."),
     _action("screen.refresh_all", "R", "refresh all", "Refresh everything."),
-    _action("screen.pause", "P", "pause", "Pause or resume this view, and its reading."),
+    _action("screen.pause", "P", "pause", "Pause or resume what is shown: a list is not read, new events are counted."),
     _action("screen.raw", "v", "raw", "Switch between fields and JSON."),
     _action("screen.export", "e", "export", "Export this view to a file."),
     _action("screen.compare", "D", "compare", "Compare with another row."),

@@ -297,6 +297,10 @@ class ConsoleScreen(Screen[None]):
             return label_span("not connected", Role.BAD)
         return pane_status(state, self.console.render_context())
 
+    def pause_span(self, since: str = "") -> StyledSpan:
+        """Return which key has paused a pane, and since when."""
+        return label_span(f"PAUSED by {self.console.keys.shown('screen.pause')}{since}", Role.WARN)
+
     def failure_lines(self) -> tuple[SafeText, ...]:
         """Return why the session could not be opened and what to do; empty if it could, or may still be."""
         failure = self.console.failure

@@ -76,6 +76,7 @@ class EventTail:
         self._is_merged = False
         self._has_news = False
         self._is_growing = False
+        self._is_held = False
         self._rest: Timer | None = None
         self._filter: EventFilter | None = None
         self._kept_filter: EventFilter | None = None
@@ -117,9 +118,9 @@ class EventTail:
         self.grow()
 
     def clear(self) -> None:
-        """Show no events and remove the filter."""
+        """Show no events, and remove filter and hold."""
         self._events = self._lines = self._filter = self._kept_filter = None
-        self._has_news = self._is_looking = False
+        self._has_news = self._is_looking = self._is_held = False
         self._found = []
         self._log.highlighter = None
 
@@ -138,8 +139,22 @@ class EventTail:
         """Number of events."""
         return 0 if self._lines is None else self._lines.events_count
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the user has paused these events."""
+        return self._is_held
+
+    def hold(self, *, is_held: bool) -> None:
+        """Leave the events as they are, or show those stored meanwhile."""
+        self._is_held = is_held
+        self.grow()
+
     def grow(self) -> None:
-        """Read newly stored events; changes during that read are read afterwards."""
+        """Read newly stored events, unless held; changes during that read are read afterwards."""
+        if not self._is_held:
+            self._grow_on()
+
+    def _grow_on(self) -> None:
         self._has_news = True
         if not self._is_growing and self._events is not None:
             self._is_growing = True
@@ -217,15 +232,21 @@ class EventTail:
     # Texts of the frame.
 
     def mode_words(self, *, has_ended: bool = False) -> StyledSpans:
-        """Return whether the log follows the end, which an ended run's log need not."""
+        """Return whether the log follows the end, which an ended run's log need not; nothing while it is held."""
+        if self._is_held:
+            return line("")
         if has_ended:
             return (label_span("ended"),)
         follow, paused = label_span("follow", Role.LIVE), label_span("PAUSED by scrolling", Role.WARN)
         return (follow if self._log.following else paused,)
 
-    def new_words(self) -> StyledSpans:
-        """Return how many events arrived since following stopped."""
-        new = self._log.new_lines
+    def new_words(self, stored: int = 0) -> StyledSpans:
+        """Return how many events arrived since following stopped, or since the events are held.
+
+        Args:
+            stored: Number of events that are stored.
+        """
+        new = self._log.new_lines + (max(0, stored - self.length) if self._is_held else 0)
         return (label_span(f"+{grouped_number(new)} new", Role.WARN if new else Role.QUIET),)
 
     def known_words(self, *, is_read: bool = True, is_failing: bool = False) -> SafeText:
@@ -305,7 +326,7 @@ class EventTail:
         self._rest = None
         self._is_growing = False
         if self._has_news:
-            self.grow()
+            self._grow_on()
 
     def _look(self) -> None:
         """Filter the events not searched yet."""

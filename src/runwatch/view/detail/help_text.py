@@ -52,7 +52,7 @@ STATES: Final = (
     ("partial", Role.WARN, "An item in the response was not a record. The rest is shown."),
     ("final", Role.QUIET, "The run has ended and will not change."),
     ("PAUSED by scrolling", Role.WARN, "Events are counted and not followed; {tail.follow} follows them again."),
-    ("PAUSED by {screen.pause}", Role.WARN, "You paused the list; the same key resumes it."),
+    ("PAUSED by {screen.pause}", Role.WARN, "You paused it; new events are counted. The same key resumes it."),
     ("ended", Role.QUIET, "The run has ended, and no further event comes."),
     ("no event yet", Role.QUIET, "The service has said that there is none; before that it is loading…"),
 )

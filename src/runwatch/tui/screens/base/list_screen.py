@@ -344,13 +344,18 @@ class ListScreen(RowScreen):
         self._close_filter()
 
     def action_pause(self) -> None:
-        """Pause or resume the list; while it is paused, it is not read. The states of runs are read on every screen."""
+        """Pause or resume the list and its detail; a paused list is not read. Runs are read on every screen."""
         pauses = self._paused_at is None
         self._paused_at = self.console.clock.monotonic() if pauses else None
         if (session := self.console.session) is not None:
             for record in self.polled_lists():
                 (session.live.stop_list if pauses else session.live.start_list)(record)
-        self.tick()
+        for detail in self.query("#detail").results(Pane):
+            detail.show_pause((self.pause_span(),) if pauses else line(""))
+        if pauses:
+            self._show_edge()
+        else:
+            self.show_rows()
 
     def action_export(self) -> None:
         from runwatch.tui.flows.exports import open_export_menu
@@ -450,8 +455,7 @@ class ListScreen(RowScreen):
         """Return the age of the rows; of a paused list that is when it was paused."""
         if self._paused_at is None:
             return (self.age_span(state),)
-        since = freshness_text(self.console.clock.monotonic() - self._paused_at)
-        paused = label_span(f"PAUSED by {self.console.keys.shown('screen.pause')} {since}", Role.WARN)
+        paused = self.pause_span(f" {freshness_text(self.console.clock.monotonic() - self._paused_at)}")
         return (paused, label_span("  "), self.age_span(state)) if state.load in FAILED_STATES else (paused,)
 
     def _count_text(self) -> SafeText:

@@ -53,9 +53,9 @@ def tail_view(run_ids: Sequence[str] = ()) -> ViewState:
 class MergedTailScreen(EventScreen):
     """The merged tail screen. Without chosen runs it follows every live one."""
 
-    BINDINGS = make_bindings("screen.filter", "screen.copy", "screen.open_run", "screen.new")
+    BINDINGS = make_bindings("screen.filter", "screen.pause", "screen.copy", "screen.open_run", "screen.new")
     HINTS = (
-        "tail.open", "screen.filter", "tail.follow", "screen.open_run", ("screen.copy", "copy run id"),
+        "tail.open", "screen.filter", "tail.follow", "screen.pause", "screen.open_run", ("screen.copy", "copy run id"),
         "tail.context", "screen.refresh", "app.quit",
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -144,6 +144,8 @@ class MergedTailScreen(EventScreen):
     def tail_moved(self, news: TailUpdate) -> None:
         if self._events is not None and news.run_id in self._events.run_ids:
             self.tail.grow()
+            if self.tail.is_held:
+                self.show_tail()
 
     def tick(self) -> None:
         """Update ages, and follow runs again whose tail was stopped."""
@@ -176,7 +178,7 @@ class MergedTailScreen(EventScreen):
             title=(label_span(self._title(), Role.PLAIN),),
             state=self.tail.mode_words(),
             age=(known, (silent, Role.BAD)) if silent else (known,),
-            counters=self.tail.new_words(),
+            counters=self.tail.new_words(self._stored()),
         )
 
     # User input.
@@ -200,7 +202,19 @@ class MergedTailScreen(EventScreen):
         self.add_class("-filtering")
         self.query_one(FilterBar).edit(self._filter)
 
+    def action_pause(self) -> None:
+        """Pause or resume the events, which are still read and counted; no run is added meanwhile."""
+        if self._events is None:
+            self.notify_user("No events to pause.", Role.WARN)
+            return
+        self.tail.hold(is_held=not self.tail.is_held)
+        self.query_one("#tail-pane", Pane).show_pause((self.pause_span(),) if self.tail.is_held else line(""))
+        self._begin()
+        self.show_tail()
+
     def action_refresh(self) -> None:
+        if self.tail.is_held:
+            self.action_pause()
         session = self.console.session
         if session is not None and self._events is not None:
             session.live.scheduler.ask_anyway()
@@ -242,7 +256,7 @@ class MergedTailScreen(EventScreen):
     def _begin(self) -> None:
         """Follow the chosen runs, or all live ones; a run that has ended stays in the list."""
         session = self.console.session
-        if session is None or not self.is_mounted:
+        if session is None or not self.is_mounted or self.tail.is_held:
             return
         from runwatch.store.repositories.event_sequence import MergedSequence
 
@@ -291,6 +305,11 @@ class MergedTailScreen(EventScreen):
         if silent:
             return line(f" {dot} no response for {len(silent)}: {silent[0].title}")
         return line(f" {dot} the service has no events of {len(told)}" if told else "")
+
+    def _stored(self) -> int:
+        session = self.console.session
+        runs = () if session is None or self._events is None else self._events.run_ids
+        return sum(session.live.tails.news(run_id).count for run_id in runs) if session is not None else 0
 
     def _is_read(self) -> bool:
         """Return whether the service has said of every run what events there are."""

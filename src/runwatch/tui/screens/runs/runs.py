@@ -235,7 +235,25 @@ class RunsScreen(ResourceScreen, EventScreen):
         if news.run_id == self._shown:
             if news.count != self.tail.length:
                 self.tail.grow()
+            self._hold_tail()
             self.show_tail()
+
+    def _hold_tail(self) -> None:
+        """Hold the events of a paused screen; those of a run opened meanwhile as soon as its past is read."""
+        session, run_id = self.console.session, self._shown
+        if session is None or run_id is None or self._paused_at is None or self.tail.is_held:
+            return
+        news = session.live.tails.news(run_id)
+        if not news.has_more and (news.answered_at is not None or news.is_complete):
+            self.tail.hold(is_held=True)
+
+    def action_pause(self) -> None:
+        """Pause or resume the list and the events; these are still read, and counted."""
+        super().action_pause()
+        self._hold_tail()
+        if self._paused_at is None and self.tail.is_held:
+            self.tail.hold(is_held=False)
+        self.show_tail()
 
     def tick(self) -> None:
         """Update ages, and follow the run again if its tail was stopped."""
@@ -402,12 +420,12 @@ class RunsScreen(ResourceScreen, EventScreen):
             return
         news = session.live.tails.news(row.id)
         dot = self.console.glyphs.dot
-        pace = "" if news.is_complete or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
+        pace = "" if news.is_complete or self.tail.is_held or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
         pane.set_border_text(
             title=self.detail_title(row),
             state=(*to_spans(self.tail.mode_words(has_ended=news.is_complete)), label_span(pace)),
             age=self._tail_age(news, session),
-            counters=self.tail.new_words(),
+            counters=self.tail.new_words(news.count),
         )
 
     # Internal.

@@ -71,6 +71,7 @@ class Pane(Container):
     def __init__(self, *children: Widget, edge: BorderText | None = None, id: str | None = None) -> None:
         super().__init__(*children, id=id)
         self._edge = edge or BorderText()
+        self._pause: StyledSpans = NOTHING
 
     def set_border_text(
         self,
@@ -86,6 +87,11 @@ class Pane(Container):
         if edge != self._edge:
             before, self._edge = self._edge, edge
             self._write_edge(above=edge[:2] != before[:2], below=edge[2:] != before[2:])
+
+    def show_pause(self, words: StyledSpans) -> None:
+        """Say before the state that the pane is paused; an empty text says no longer so."""
+        self._pause = words
+        self._write_edge(below=False)
 
     def render_line(self, y: int) -> Strip:
         """Draw the background, which the children cover."""
@@ -134,7 +140,10 @@ class Pane(Container):
         if not self.is_mounted:
             return
         # Textual's public setters would redraw all children too, every second for a growing age.
-        self._border_title = self._edge_content(self._edge.title, self._edge.state)
+        state = self._edge.state
+        if _has_words(self._pause):
+            state = (*to_spans(self._pause), (line("  " if _has_words(state) else ""), ""), *to_spans(state))
+        self._border_title = self._edge_content(self._edge.title, state)
         self._border_subtitle = self._edge_content(self._edge.age, self._edge.counters, drops_parts=True)
         # A single text has frame on its other side anyway; only two texts need frame drawn between them.
         self.styles.border_title_align = "left" if _has_words(self._edge.title) else "right"
