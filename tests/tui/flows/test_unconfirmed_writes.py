@@ -95,7 +95,9 @@ async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
         await driven.shows(TOLD)
         await open_list(driven)
         assert re.search(r"Retry: Cancel a run +0s ago · 8f21…9b7e", driven.text)
+        assert "Discard: Cancel a run" in driven.text
         await choose(driven)
+        assert "Retry it" in driven.text
         assert f"POST {CANCEL}" in driven.text
         assert driven.focused is not None
         assert driven.focused.id == "sheet-keep"

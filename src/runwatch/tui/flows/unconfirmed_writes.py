@@ -73,11 +73,11 @@ class UnconfirmedWrites:
         """Open their list on a screen, or show that there are none."""
         start_worker(self._console, self._open(screen), "reading unconfirmed writes", group="kept")
 
-    def settle(self, screen: ConsoleScreen, write: UnconfirmedWrite, *, asks_again: bool) -> None:
+    def settle(self, screen: ConsoleScreen, write: UnconfirmedWrite, *, is_retried: bool) -> None:
         """Open the dialog that retries or discards a write."""
         session = self._console.session
         if session is not None:
-            make = _ask_again if asks_again else _Dismissal
+            make = _retry if is_retried else _Discard
             screen.app.push_screen(make(screen, session, write).dialog)
 
     async def _open(self, screen: ConsoleScreen) -> None:
@@ -98,10 +98,10 @@ class UnconfirmedWrites:
         for write in writes:
             what = OPERATIONS[write.request.operation].title
             off = (line(READ_ONLY) if session.client.read_only else None) if write.is_offered else _TOO_OLD
-            again = partial(self.settle, screen, write, asks_again=True)
-            dismiss = partial(self.settle, screen, write, asks_again=False)
+            again = partial(self.settle, screen, write, is_retried=True)
+            discard = partial(self.settle, screen, write, is_retried=False)
             yield MenuItem(line(f"Retry: {what}"), again, self._about(write), off)
-            yield MenuItem(line(f"Dismiss: {what}"), dismiss, self._about(write))
+            yield MenuItem(line(f"Discard: {what}"), discard, self._about(write))
 
     def _about(self, write: UnconfirmedWrite) -> SafeText:
         """Describe when it was sent, its subject, and why its outcome is unknown."""
@@ -124,7 +124,7 @@ class UnconfirmedWrites:
         return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox retries or discards it"
 
 
-def _ask_again(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:
+def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:
     """Build the dialog that retries a write."""
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
     from runwatch.view.resources.registry import mutation_for_operation
@@ -139,7 +139,7 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, write: Unconfirme
         ),
         request=request_text(write.request.operation, write.request.path),
         keep=_KEEP,
-        confirm=line("Ask again"),
+        confirm=line("Retry it"),
         profile=profile_label(session),
         key=line(written.key),
         body=None if written.body is None else _body(written.body),
@@ -167,7 +167,7 @@ def _ask_again(screen: ConsoleScreen, session: ServiceSession, write: Unconfirme
     return WriteSender(screen, session, text, [PendingWrite("kept", written, write)], done, after=opens)
 
 
-class _Dismissal(WriteSender):
+class _Discard(WriteSender):
     """The dialog that discards a write."""
 
     def __init__(self, screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> None:
@@ -180,7 +180,7 @@ class _Dismissal(WriteSender):
             ),
             request=line("nothing is sent"),
             keep=_KEEP,
-            confirm=line("Dismiss it"),
+            confirm=line("Discard it"),
             profile=profile_label(session),
             key=line(write.request.key),
             age=_sent(screen, write),
