@@ -95,9 +95,10 @@ def _search(call: Invocation, text: str, hint: str) -> list[ProblemEntry]:
     found = merge_service_problems([problem_from_journal(line) for line in lines], answered)
     if not found:
         store = "its own store was searched too" if not without else f"its own store was not searched: {without}"
+        journal = f"{kept} problem{'s' * (kept != 1)} of this machine's journal"
         raise RunwatchError(
             "No problem seen on this machine has that instance id",
-            detail=f"searched: the {kept} problems of this machine's journal; of the local service {store}",
+            detail=f"searched: {journal}; of the local service {store}",
             hint=hint,
         )
     return found

@@ -19,7 +19,7 @@ from runwatch.records.evaluation import EvalSummary
 from runwatch.records.record import Record
 from runwatch.records.usage import Usage
 from runwatch.view.reports.compliance import DIGEST_DIFFERS, DIGEST_MATCHES, digest_agrees, export_text
-from runwatch.view.reports.period import PERIODS
+from runwatch.view.reports.period import PERIODS, parse_period
 from runwatch.view.resources.organization import COMPLIANCE, EVALS, USAGE
 from runwatch.view.spec.resource import ResourceSpec
 
@@ -116,7 +116,7 @@ def _query(call: Invocation) -> dict[str, str | None]:
     """Return the period of the options. A name such as ``7d`` becomes the current dates.
 
     Raises:
-        UsageError: The options contradict each other.
+        UsageError: The options contradict each other, or the period is none.
     """
     options = call.options
     start, end, period = options["from"], options.to, options.period
@@ -124,4 +124,6 @@ def _query(call: Invocation) -> dict[str, str | None]:
         raise UsageError("--period excludes --from and --to")
     if period in PERIODS:
         return dict(PERIODS[period].at(call.clock.now()).query())
+    if period is not None:
+        parse_period(period, call.clock.now())
     return {"period": period, "from": start, "to": end}

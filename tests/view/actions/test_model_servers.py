@@ -43,12 +43,12 @@ def test_an_address_is_one_word_of_the_command_whatever_is_in_it(url: str) -> No
 @pytest.mark.parametrize(
     ("over", "said"),
     [
-        ({}, "Ollama, port 11434 · 2 models"),
-        ({"models": ["a"]}, "Ollama, port 11434 · 1 model"),
-        ({"models": []}, "Ollama, port 11434 · 0 models"),
-        ({"models": [], "needs_key": True}, "Ollama, port 11434 · wants a key"),
+        ({}, "port 11434 (Ollama?) · 2 models"),
+        ({"models": ["a"]}, "port 11434 (Ollama?) · 1 model"),
+        ({"models": []}, "port 11434 (Ollama?) · 0 models"),
+        ({"models": [], "needs_key": True}, "port 11434 (Ollama?) · wants a key"),
         ({"models": 7, "name": None}, "?, port 11434 · ?"),
-        ({"base_url": "http://127.0.0.1:1234"}, "Ollama, port 1234 · 2 models"),
+        ({"base_url": "http://127.0.0.1:1234"}, "port 1234 (Ollama?) · 2 models"),
     ],
 )
 def test_a_server_is_told_by_name_port_and_number_of_models(over: dict[str, Any], said: str) -> None:

@@ -109,8 +109,9 @@ async def read_list(
     if is_left and not is_cut:
         session.call.output.note(f"{len(values)} of the first {read} records match; use --limit 0 to read all")
     elif is_cut:
-        which = "records that match" if selects else "records"
-        session.call.output.note(f"showing the first {limit} {which}; use --limit 0 to read all")
+        which = "record" if limit == 1 else f"{limit} records"
+        matching = " that match" if selects else ""
+        session.call.output.note(f"showing the first {which}{matching}; use --limit 0 to read all")
     return values[:limit]
 
 

@@ -87,7 +87,7 @@ def connect_command(server: ModelServer) -> str:
 
 
 def server_label(server: ModelServer, glyphs: Glyphs = UNICODE) -> SafeText:
-    """Return the server's likely name, its port and number of models."""
+    """Return the server's port, the name of the server that usually has it, and the number of models."""
     port = (server.base_url or "").removesuffix("/v1").rpartition(":")[2]
     if server.needs_key:
         offer = "wants a key"
@@ -95,4 +95,5 @@ def server_label(server: ModelServer, glyphs: Glyphs = UNICODE) -> SafeText:
         offer = "?"
     else:
         offer = "1 model" if len(server.models) == 1 else f"{len(server.models)} models"
-    return line(f"{server.name or '?'}, port {port} {glyphs.dot} {offer}")
+    usual = f" ({server.name}?)" if server.name else ""
+    return line(f"port {port}{usual} {glyphs.dot} {offer}")

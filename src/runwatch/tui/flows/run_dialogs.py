@@ -45,7 +45,7 @@ def open_cancel(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> None:
         ended = (
             "This run has already ended"
             if len(runs) == 1
-            else f"All {grouped_number(len(runs))} runs have already ended"
+            else f"All of these {grouped_number(len(runs))} runs have already ended"
         )
         screen.notify_user(f"{ended} and cannot be cancelled.", Role.WARN)
     else:

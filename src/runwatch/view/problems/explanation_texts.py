@@ -226,7 +226,7 @@ CALL_ADVICE: Final[Mapping[str, str]] = {
     " submit again.",
     "model_not_found": "Read which models the provider serves, `runwatch sources sync {connection}`, and use one of"
     " those: this one was renamed or taken off.",
-    "rate_limited": "Wait as long as the provider says, or a minute, then submit again. `runs show` has its answer as"
+    "rate_limited": "Wait as long as the provider says, or a minute, then submit again. Its answer is in the run's"
     " `provider_errors`.",
     "capacity": "Wait a minute, then submit again. With `--on-eval fallback` a run goes on with another saved model.",
     "source_5xx": "Submit again in a minute. If it happens again, look into the provider's log or its status page.",

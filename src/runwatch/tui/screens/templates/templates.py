@@ -197,7 +197,8 @@ class TemplatesScreen(ResourceScreen):
     def _versions(self, row: RecordRow[Any]) -> Iterator[MenuItem]:
         context = self.console.render_context()
         for version in row.subject.earlier:
-            seen = f"{time_of_day(version.first_seen_at, context)} to {time_of_day(version.last_seen_at, context)}"
+            times = (time_of_day(at, context) for at in (version.first_seen_at, version.last_seen_at))
+            seen = " to ".join(dict.fromkeys(times))
             told = "; ".join(describe_changes(version.record, row.subject.template)) or "differences only"
             yield MenuItem(line(f"as seen {seen}"), partial(self._compare_with, row.subject, version), line(told))
 
