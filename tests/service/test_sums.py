@@ -283,7 +283,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     # The overview adds up what runs have spent that are under way.
     under_way = [RunFacts(RunRecord({**run.raw, "status": "running", "mode": "live"})) for run in facts]
     text = " ".join(spot.text for line in live_lines(count_runs(under_way), CONTEXT, 60) for spot in line)
-    assert f"≥ ~{whole.usd.quantize(Decimal('0.0001'), ROUND_FLOOR)} of {count}.0000" in text
+    assert f"≥~{whole.usd.quantize(Decimal('0.0001'), ROUND_FLOOR)} of {count}.0000" in text
 
 
 def lacking_amounts(value: Any) -> Iterator[str]:
