@@ -15,9 +15,6 @@ _FIXED_COLUMNS: Final = 2
 _LEAST_CELLS: Final = 10
 """In a narrower column ids and similar texts cannot be told apart; then the last columns are hidden."""
 
-_ENDS_CELLS: Final = 9
-"""Both ends of a text that loses its middle are long enough in this."""
-
 _ENOUGH_CELLS: Final = 24
 """A text that is to be whole first gets this much before others are whole; a few rows may have a longer one."""
 
@@ -163,7 +160,7 @@ def _enough(column: Column[Any], need: ColumnNeed) -> int:
 def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, more: int) -> bool:
     """Return whether a column is cut that more cells would help: long ends of an id say no more if they grow."""
     missing = min(need.whole, _ENOUGH_CELLS) - width
-    if column.is_extra or (column.elides_middle and width >= _ENDS_CELLS and need.whole - width > more):
+    if column.is_extra or (column.shows_id and need.whole - width > more):
         return False
     return missing > 0
 
