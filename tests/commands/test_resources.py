@@ -14,6 +14,7 @@ from runwatch.view.resources.registry import resource_named
 from tests.commands.here import Here
 from tests.support import resources
 from tests.support.builders import problem
+from tests.support.receipts import echo_receipt, live_receipt
 from tests.support.scripted import Said, ScriptedService
 
 LISTS: Final[dict[str, str]] = {
@@ -118,6 +119,17 @@ def test_pages_are_read_to_the_end(runwatch: Here, service: ScriptedService) -> 
     )  # fmt: skip
     assert runwatch("arms", "list", "--json").json == [first, second]
     assert service.requests("GET", "/v1/arms")[1].head.query["cursor"] == "c"
+
+
+@pytest.mark.parametrize("form", ["json", "ndjson", "csv", "table"])
+def test_all_of_a_list_is_printed_as_its_beginning_is(runwatch: Here, service: ScriptedService, form: str) -> None:
+    raws = [dict(make().raw) for make in (live_receipt, echo_receipt)]
+    service.say("GET", "/v1/receipts", Said(200, {"receipts": [*raws, "no object"], "next_cursor": None}))
+    words = ("receipts", "list", "--format", form)
+    beginning, whole = runwatch(*words), runwatch(*words, "--limit", "0")
+    assert raws[0]["execution_id"] in whole.text
+    assert (whole.text, whole.errors) == (beginning.text, beginning.errors)
+    assert "1 items of the list are not records" in whole.errors
 
 
 @pytest.mark.parametrize("noun", SHOWS)

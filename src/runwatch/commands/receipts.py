@@ -16,7 +16,6 @@ from runwatch.commands.shared.list_reader import build_query, read_list
 from runwatch.commands.shared.record_printer import make_render_context
 from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
-from runwatch.records.receipt import Receipt
 from runwatch.view.detail.record_diff import Difference, diff_records
 from runwatch.view.export.file_formats import FILE_FORMATS, encode_for_file, format_from_name
 from runwatch.view.export.file_formats import export_records as exported
@@ -84,7 +83,7 @@ def export(call: Invocation) -> int:
     async def work(session: CommandSession) -> int:
         query = build_query(call, RECEIPTS, session.settings.filters)
         values = await read_list(session, "getReceipts", query)
-        receipts = [Receipt(value) for value in values if isinstance(value, dict)]
+        receipts = values.records
         if len(receipts) < len(values):
             call.output.warn(f"{len(values) - len(receipts)} items of the list are not records")
         pieces = exported(form, RECEIPTS, receipts, make_render_context(call, session.settings))

@@ -12,7 +12,7 @@ from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.cli.grammar import list_paths
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.list_reader import NOT_OFFERED, build_query, read_list
+from runwatch.commands.shared.list_reader import NOT_OFFERED, ListedItems, build_query, read_list
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
@@ -59,7 +59,7 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
 
 async def _read_values(
     session: CommandSession, spec: ResourceSpec[Any], owners: RecordProfiles | None = None
-) -> list[Any]:
+) -> ListedItems:
     call = session.call
     query = build_query(call, spec, session.settings.filters)
     printer = RecordPrinter(call, session.settings, spec)

@@ -40,7 +40,7 @@ async def list_runs(session: CommandSession) -> int:
     # Data beyond the records is used for tables and filters, never in exact output.
     facts_of = await _read_local_facts(session) if call.options.filter else lambda _: {}
     try:
-        values = await read_list(
+        values: Sequence[Any] = await read_list(
             session, "getExecutions", query, lambda values: printer.select(values, facts_of(values))
         )
     except ApiProblem as problem:

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from runwatch.api.errors import ApiProblem
-from runwatch.api.operations import Operation, list_operation
+from runwatch.api.operations import OPERATIONS, Operation, list_operation
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.session import CommandSession
-from runwatch.records.record import Record
+from runwatch.records.record import Record, RecordPacker
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.values import parse_time, parse_value, value_to_time
 
@@ -75,6 +75,29 @@ def build_query(call: Invocation, spec: ResourceSpec[Any], named: Mapping[str, s
     return query
 
 
+class ListedItems(Sequence[Any]):
+    """The decoded items of a list, each decoded again whenever it is read: many together would take much memory.
+
+    Args:
+        items: The items, with a record in place of each object.
+    """
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items = items
+
+    @property
+    def records(self) -> list[Any]:
+        """The items that are records."""
+        return [item for item in self._items if isinstance(item, Record)]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, place: Any) -> Any:
+        item = self._items[place]
+        return item.decoded() if isinstance(item, Record) else item
+
+
 async def read_list(
     session: CommandSession,
     operation: str | Operation,
@@ -82,7 +105,7 @@ async def read_list(
     keep: Callable[[list[Any]], list[Any]] = list,
     *,
     path: Mapping[str, str] = _NOTHING,
-) -> list[Any]:
+) -> ListedItems:
     """Read a list up to the limit, and print a note if it was cut.
 
     If the options select records, the limit counts those. All of a list that comes in one response are looked at, and
@@ -95,24 +118,38 @@ async def read_list(
         ApiError: A page could not be read.
     """
     limit, selects = parse_limit(session.call), is_selective(session.call)
-    values: list[Any] = []
+    kind = (OPERATIONS[operation] if isinstance(operation, str) else operation).record or Record
+    packer = RecordPacker(kind)
+    items: list[Any] = []
     read, is_cut, is_left = 0, False, False
-    async for page in session.client.pages(operation, path=path, query=query, limit=None if selects else limit):
+    # With ``again``, a page has records in place of objects, packed if it is long.
+    again = None if selects else _itself
+    most = None if selects else limit
+    async for page in session.client.pages(operation, path=path, query=query, limit=most, again=again):
         read += len(page.values)
-        values += keep(filter_by_options(session.call, page.values)) if selects else page.values
+        came = page.values
+        if selects:
+            kept = keep(filter_by_options(session.call, came))
+            came = [kind(value) if isinstance(value, dict) else value for value in kept]
+        items += came
         if limit is None:
+            packer.pack(item for item in came if isinstance(item, Record) and item.packed is None)
             continue
-        is_cut = len(values) > limit or (len(values) == limit and not page.end_is_proven)
+        is_cut = len(items) > limit or (len(items) == limit and not page.end_is_proven)
         is_left = selects and page.next_cursor is not None and read >= max(limit, MAX_SELECTED_FROM)
         if is_cut or is_left:
             break
     if is_left and not is_cut:
-        session.call.output.note(f"{len(values)} of the first {read} records match; use --limit 0 to read all")
+        session.call.output.note(f"{len(items)} of the first {read} records match; use --limit 0 to read all")
     elif is_cut:
         which = "record" if limit == 1 else f"{limit} records"
         matching = " that match" if selects else ""
         session.call.output.note(f"showing the first {which}{matching}; use --limit 0 to read all")
-    return values[:limit]
+    return ListedItems(items[:limit])
+
+
+def _itself(record: Record) -> Record:
+    return record
 
 
 def is_selective(call: Invocation) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.shared.list_reader import ListedItems
 from runwatch.commands.shared.profile_reader import ProfileResults
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.records.record import Record
@@ -32,7 +33,7 @@ class ProfilePrinter(RecordPrinter):
             self._fields = [PROFILE, *(name for name in self._fields if name != PROFILE)]
             self._asked = tuple(self._fields[1:])
 
-    def print_lists(self, each: ProfileResults[list[Any]]) -> None:
+    def print_lists(self, each: ProfileResults[ListedItems]) -> None:
         """Print the lists of several profiles as one.
 
         Raises:

@@ -15,7 +15,7 @@ from runwatch.base.text import clean_line
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput
 from runwatch.commands.cli.suggested_commands import service_words
-from runwatch.commands.shared.list_reader import is_selective
+from runwatch.commands.shared.list_reader import ListedItems, is_selective
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
@@ -61,18 +61,19 @@ class RecordPrinter:
             UsageError: The filter is invalid, or ``--fields`` names what no record has.
         """
         self._check_records(values)
-        rows = self._rows(values, subjects or {})
-        kept = [row.subject.raw for row in rows]
-        exact: Sequence[Any] = kept if self._filter else values
+        if self._output.form == "table":
+            self._table(self._rows(values, subjects or {}))
+            return
+        exact: Sequence[Any] = values
+        if self._filter:
+            exact = [row.subject.raw for row in self._rows(values, subjects or {})]
         match self._output.form:
             case "json":
                 self._lines(text_output.json_array_lines(exact, self._fields))
             case "ndjson":
                 self._lines(text_output.ndjson_lines(exact, self._fields))
-            case "csv":
-                self._lines(text_output.csv_lines(self._spec.record, kept, self._fields))
             case _:
-                self._table(rows)
+                self._lines(text_output.csv_lines(self._spec.record, exact, self._fields))
 
     def select(self, values: Sequence[Any], subjects: Mapping[int, Any] | None = None) -> list[Any]:
         """Return the items that match ``--filter``, in order; items that are not objects are kept.
@@ -105,8 +106,11 @@ class RecordPrinter:
                 lines = text_output.detail_lines(self._spec, item, self.context)
                 self._shown(map(self._output.complete, lines))
 
-    def check_fields(self, raws: Sequence[Mapping[str, Any]]) -> None:
+    def check_fields(self, raws: Sequence[Any]) -> None:
         """Refuse a field that is neither declared nor in any of the records, such as a misspelled one.
+
+        Args:
+            raws: Decoded items; those that are not objects do not count.
 
         Raises:
             UsageError: There is one. Of an empty list only what resembles a declared field is refused, because a
@@ -119,7 +123,7 @@ class RecordPrinter:
             # Of an object or array without declared members, any member may be named.
             is_open = member is not None and len(path) > 1 and member.form.get("type") != "object"
             is_open = is_open or (member is not None and member.kind is None)
-            if name in known or is_open or any(json_paths.get_at(raw, path) is not json_paths.MISSING for raw in raws):
+            if name in known or is_open or any(_has(raw, path) for raw in raws):
                 continue
             guess = closest_word(name, known)
             if raws or guess:
@@ -132,10 +136,10 @@ class RecordPrinter:
 
     def _check_records(self, values: Sequence[Any]) -> None:
         """Check the fields of the items that are records, and warn of others."""
-        records = [value for value in values if isinstance(value, dict)]
-        self.check_fields(records)
-        if len(records) < len(values):
-            self._output.warn(f"{len(values) - len(records)} items of the list are not records")
+        records = len(values.records) if isinstance(values, ListedItems) else sum(map(_is_object, values))
+        self.check_fields(values if records else ())
+        if records < len(values):
+            self._output.warn(f"{len(values) - records} items of the list are not records")
 
     def _rows(self, values: Sequence[Any], subjects: Mapping[int, Any]) -> list[table.RecordRow[Any]]:
         items = [
@@ -183,6 +187,14 @@ def _with_whole_ids(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
         return replace(column, cell=None, format=None, min_cells=column.max_cells * 10, max_cells=column.max_cells * 10)
 
     return replace(spec, columns=tuple(whole(column) for column in spec.columns))
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _has(raw: object, path: json_paths.JsonPath) -> bool:
+    return isinstance(raw, Mapping) and json_paths.get_at(raw, path) is not json_paths.MISSING
 
 
 def _known_fields(spec: ResourceSpec[Any], form: str) -> Iterator[str]:

@@ -122,12 +122,12 @@ def with_unknown_spend(raw: Mapping[str, Any]) -> Mapping[str, Any]:
 def _marked(raw: Mapping[str, Any], lacking: int) -> Mapping[str, Any]:
     marked: dict[str, Any] = {}
     for name, value in raw.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             # A receipt of an older version, without the count in its totals, gets it from its attempts.
             count = {"unknown_calls": lacking} if name == "totals" and lacking else {}
             marked[name] = _marked({**value, **count}, 0)
         elif isinstance(value, list):
-            marked[name] = [_marked(item, 0) if isinstance(item, Mapping) else item for item in value]
+            marked[name] = [_marked(item, 0) if isinstance(item, dict) else item for item in value]
         elif is_partial(raw, name):
             marked[name] = UNKNOWN
             if value is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.json import dumps
@@ -158,7 +158,7 @@ def project(value: Any, fields: Sequence[str] | None) -> Any:
 
 def csv_lines(
     record: type[Record],
-    raws: Iterable[Mapping[str, Any]],
+    raws: Collection[Any],
     fields: Sequence[str] | None = None,
     *,
     profiles: Sequence[str] | None = None,
@@ -168,23 +168,34 @@ def csv_lines(
     Declared members always come first in the same order; others follow in order of appearance. Cells are cleaned and
     guarded against formulas, and an amount with calls of unknown cost is the word ``unknown``; JSON has the exact
     values. With several profiles, the first column is the profile.
+
+    Args:
+        raws: Decoded items; those that are not objects are left out. They are read twice without ``fields``, because
+            the rows of all would take several times their memory.
     """
-    rows: list[tuple[tuple[str, ...], dict[str, Any]]] = []
-    for position, raw in enumerate(map(with_unknown_spend, raws)):
-        owner: tuple[str, ...] = () if profiles is None else (profiles[position],)
-        if fields is None:
-            rows += [(owner, json_paths.flatten(row)) for row in csv_rows(record, raw)]
-        elif set(SLICE_COLUMNS).isdisjoint(fields):
-            rows.append((owner, select_members(raw, fields)))
-        else:
-            rows += [(owner, select_members({**raw, **row}, fields)) for row in csv_rows(record, raw)]
+
+    def rows() -> Iterator[tuple[int, dict[str, Any]]]:
+        for position, raw in enumerate(raws):
+            if isinstance(raw, Mapping):
+                yield from ((position, row) for row in _csv_rows(record, with_unknown_spend(raw), fields))
+
     if fields is None:
-        heads = csv_heads(record, json_paths.csv_columns(record, [row for _, row in rows]))
+        heads = csv_heads(record, json_paths.csv_columns(record, (row for _, row in rows())))
     else:
         heads = list(fields)
     yield _csv_line(heads if profiles is None else ["profile", *heads])
-    for owner, row in rows:
+    for position, row in rows():
+        owner = () if profiles is None else (profiles[position],)
         yield _csv_line([*owner, *(row.get(head) for head in heads)])
+
+
+def _csv_rows(record: type[Record], raw: Mapping[str, Any], fields: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+    if fields is None:
+        yield from map(json_paths.flatten, csv_rows(record, raw))
+    elif set(SLICE_COLUMNS).isdisjoint(fields):
+        yield select_members(raw, fields)
+    else:
+        yield from (select_members({**raw, **row}, fields) for row in csv_rows(record, raw))
 
 
 def _csv_line(values: Sequence[object]) -> SafeText:

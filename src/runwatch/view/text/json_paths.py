@@ -32,6 +32,7 @@ def escape_name(name: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", name) if _SPECIAL.search(name) else name
 
 
+@lru_cache(1024)  # the rows of a list have the same few hundred
 def format_path(path: JsonPath) -> str:
     """Format a path: ``slices[0].cost.usd``."""
     text = ""
@@ -83,7 +84,7 @@ def iter_leaves(value: Any, path: JsonPath = (), *, lists: bool) -> Iterator[tup
         lists: Whether to take arrays of objects apart too.
     """
     if len(path) < MAX_DEPTH:
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, dict) and value:
             for name, item in value.items():
                 yield from iter_leaves(item, (*path, str(name)), lists=lists)
             return
