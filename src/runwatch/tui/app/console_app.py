@@ -457,9 +457,17 @@ class ConsoleApp(NavigatingApp):
 
     def _painted(self) -> None:
         """Open the service after the first paint."""
-        resume_collection()
         shorten_switch_interval()
-        start_worker(self, self._open(), "opening")
+        start_worker(self, self._open_first(), "opening")
+
+    async def _open_first(self) -> None:
+        """Open the service; the collector stays off while its modules are imported, because they are not garbage."""
+        if self.has_file:
+            resume_collection()
+        try:
+            await self._open()
+        finally:
+            resume_collection()
 
     @property
     def terminal_is_behind(self) -> bool:
