@@ -153,7 +153,7 @@ def _row(raw: Mapping[str, Any], declared: frozenset[str]) -> dict[str, Any]:
 
 
 def _told(column: Column[S], subject: S, context: RenderContext) -> object:
-    """Return a cell of a report: ids and models in full, a time in UTC, anything else as in a list."""
+    """Return a cell of a report: an id, or what else lists cut in its middle, in full; a time in UTC."""
     value = column.value(subject)
     if isinstance(value, datetime):
         return iso_text(value)
