@@ -41,10 +41,11 @@ LOOK_S: Final = 0.2
 TARGET: Final = 0.003
 
 _NOTE: Final = (
-    "Idle: a fifth is the list of runs, read every two seconds, whose answer is compared with what is known; a"
-    " fifth the frame of a list whose data is some seconds old; the rest Textual's timers and the look at the local"
-    " database for what other consoles use of the limit. Ages in lists that are up to date are drawn every four"
-    " seconds."
+    "Idle: two fifths are the list of runs, read every two seconds, whose answer is compared with what is known; a"
+    " quarter is drawing (ages in lists that are up to date every four seconds, elapsed times of live runs every"
+    " second); the rest Textual's timers and the look at the local database for what other consoles use of the limit."
+    " The wall also reads the events of each run that it shows every five seconds. Screens of runs are not drawn for a"
+    " read that found nothing new, which took a quarter off the wall."
 )
 NO_LIMIT_RPM: Final = 1_000_000
 

@@ -67,6 +67,12 @@ TARGET_SCREENFUL_S, TARGET_MORE_S, TARGET_SORT_S = 0.1, 0.05, 0.3
 TARGET_FILTER_S: Final = {"runs": 0.5, "receipts": 0.8}
 TARGET_AGAINST_FZF: Final = 8.0
 
+_SORT_NOTE: Final = (
+    "Sort by a value that no two of 100,000 receipts share: four fifths are reading it from each packed receipt,"
+    " exactly as sent (decimals of its digits, and whether the cost of a call is unknown), the rest comparing decimals."
+    " Members that no receipt of a shape has are looked for once, and ten sorted runs are merged in one go, which took"
+    " a quarter off. Floats would take a fifth off what is left, and put nearly equal amounts in the wrong order."
+)
 _STEP: Final = f"≤ {TARGET_STEP_S * 1000:.0f} ms"
 _SIZE: Final = (120, 36)
 
@@ -368,7 +374,7 @@ def _found(what: str, name: str, found: Found) -> list[Figure]:
         Figure("… its last letter", f"{found.more.whole * 1000:.1f} ms", "", f"≤ {TARGET_MORE_S:g} s",
                found.more.whole <= TARGET_MORE_S),
         Figure("… sorted by another column", f"{found.other.whole * 1000:.0f} ms", "", f"≤ {TARGET_SORT_S:g} s",
-               found.other.whole <= TARGET_SORT_S),
+               found.other.whole <= TARGET_SORT_S, _SORT_NOTE),
     ]  # fmt: skip
     if found.fzf is not None:
         ratio, target = whole / found.fzf, f"≤ {TARGET_AGAINST_FZF:g} × fzf"
