@@ -51,6 +51,25 @@ def test_a_list_tells_what_is_new_what_differs_and_what_has_gone() -> None:
     assert [record.id for record in store.collection("local", "run").records] == ["c", "a"]
 
 
+def test_a_list_looks_the_same_after_a_read_that_finds_nothing_new() -> None:
+    store = Store()
+    collection = store.collection("local", "run")
+    looks = [collection.looks]
+    for change in (
+        ReadStarted("local", "run", NOW, 9.0, "GET /v1/executions"),
+        read(run("a")),
+        ReadFailed("local", "run", NOW, 11.0, ReadFailure(FailureKind.ERROR, "no")),
+        read(run("a"), at=12.0),
+        read(run("a", "completed"), at=13.0),
+    ):
+        store.apply(change)
+        assert collection.looks not in looks[-1:]
+        looks.append(collection.looks)
+    store.apply(ReadStarted("local", "run", NOW, 14.0, "GET /v1/executions"))
+    store.apply(read(run("a", "completed"), at=15.0))
+    assert collection.looks == looks[-1]
+
+
 def test_a_first_page_takes_nothing_away() -> None:
     store = Store()
     store.apply(read(run("a"), run("b")))

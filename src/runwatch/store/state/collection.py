@@ -62,6 +62,12 @@ class Collection:
         """The records, in order."""
         return [known.record for known in self.by_id.values()]
 
+    @property
+    def looks(self) -> tuple[object, ...]:
+        """All that a screen shows of it, except ages and that known records are being read again."""
+        is_read = self.read_at is not None and self.failure is None
+        return self.revision, self.failure, self.end_is_proven, self.misfits, is_read or self.started_at, self.cached_at
+
     def find(self, kind: type[R], record_id: str) -> R | None:
         """Return one record of this collection's kind, or ``None`` if it is not stored."""
         known = self.by_id.get(record_id)

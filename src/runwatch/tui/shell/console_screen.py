@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
 
+from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import BY_ID, make_bindings
 from runwatch.tui.core.messages import CopyRequested, WorkerFailed
@@ -99,6 +100,10 @@ class ConsoleScreen(Screen[None]):
         }
     }
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runs_look: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="context")
@@ -218,6 +223,12 @@ class ConsoleScreen(Screen[None]):
         return True
 
     # Called by the app and subclasses.
+
+    def runs_look_new(self) -> bool:
+        """Whether the runs look different from when this was called last: they are read all the time."""
+        looks = self.console.store.collection(self.console.profile_name, Run.KIND).looks
+        before, self._runs_look = self._runs_look, looks
+        return looks != before
 
     def update_header(self, *, recount: bool = True) -> None:
         """Update service and connection in the header bar.

@@ -96,6 +96,7 @@ class RunWallScreen(ConsoleScreen):
         self._page = 0
         self._grid = WallGrid(1, 1, 1)
         self._events: dict[str, list[RunEvent]] = {}
+        self._counts: dict[str, int] = {}
         self._troubles: dict[str, Trouble] = {}
         self._labels: dict[str, str] = {}
         self._ended: dict[str, float] = {}
@@ -156,11 +157,12 @@ class RunWallScreen(ConsoleScreen):
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Add runs that have become live, and show what changed."""
-        self._begin()
+        if kinds != {Run.KIND} or self.runs_look_new():
+            self._begin()
 
     def tail_moved(self, news: TailUpdate) -> None:
         """Read the new events of a run on this page."""
-        if news.run_id in self._shown and news.count:
+        if news.run_id in self._shown and news.count != self._counts.get(news.run_id, 0):
             self._dirty.add(news.run_id)
             self._read()
 
@@ -293,6 +295,7 @@ class RunWallScreen(ConsoleScreen):
             self._run_ids.remove(run_id)
             del self._ended[run_id]
             self._events.pop(run_id, None)
+            self._counts.pop(run_id, None)
             self._drawn.pop(run_id, None)
             session.live.tails.unfollow(run_id)
 
@@ -324,7 +327,9 @@ class RunWallScreen(ConsoleScreen):
         try:
             for run_id in runs if session is not None else ():
                 assert session is not None
+                count = session.live.tails.news(run_id).count
                 self._events[run_id] = await session.events.window(session.scope, run_id, -RECENT_EVENTS, RECENT_EVENTS)
+                self._counts[run_id] = count
             self._draw()
         finally:
             self.set_timer(GATHER_S, self._read_on)
