@@ -71,7 +71,7 @@ _SORT_NOTE: Final = (
     "Sort by a value that no two of 100,000 receipts share: four fifths are reading it from each packed receipt,"
     " exactly as sent (decimals of its digits, and whether the cost of a call is unknown), the rest comparing decimals."
     " Members that no receipt of a shape has are looked for once, and ten sorted runs are merged in one go, which took"
-    " a quarter off. Floats would take a fifth off what is left, and put nearly equal amounts in the wrong order."
+    " two fifths off. Floats would take a fifth off what is left, and put nearly equal amounts in the wrong order."
 )
 _STEP: Final = f"≤ {TARGET_STEP_S * 1000:.0f} ms"
 _SIZE: Final = (120, 36)
